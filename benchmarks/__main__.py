@@ -1,0 +1,99 @@
+"""``python -m benchmarks``: the main job, the published tables, and the speed."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .papers import vaw2
+from .speed import report
+
+
+def main(arguments=None):
+    """Run the job that the command line names; return the exit status."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
+        arguments = ["main", *arguments]
+    options = _parser().parse_args(arguments)
+    if options.job == "speed":
+        return report.run(options.output, quick=options.quick, memory=options.memory)
+    return vaw2.run(
+        options.job,
+        options.data,
+        options.output,
+        n_seeds=options.seeds,
+        n_rows=options.rows,
+        n_jobs=options.n_jobs,
+    )
+
+
+def _parser():
+    output = argparse.ArgumentParser(add_help=False)
+    output.add_argument(
+        "--output",
+        type=Path,
+        default=Path("results"),
+        metavar="DIR",
+        help="folder for numbers and figures (default: results)",
+    )
+    streams = argparse.ArgumentParser(add_help=False, parents=[output])
+    streams.add_argument(
+        "--seeds", type=_count, default=5, metavar="N", help="draws of the features (default: 5)"
+    )
+    streams.add_argument(
+        "--rows", type=_count, metavar="N", help="learn only the first N rows of each stream"
+    )
+    streams.add_argument(
+        "--n-jobs", type=int, metavar="N", help="threads over the kernels (default: one)"
+    )
+
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Hold the package against published figures, and measure its speed. Without "
+        "the name of a job, the job is main. Each has its own --help.",
+    )
+    jobs = parser.add_subparsers(dest="job", required=True, title="jobs", metavar="JOB")
+    main_job = jobs.add_parser(
+        "main",
+        parents=[streams],
+        help="VAW² and the best single kernel on two streams; needs no download",
+        description="VAW² and the best single kernel on a simulated series and on scikit-learn's "
+        "diabetes data, beside the published figures. Needs no download.",
+    )
+    main_job.set_defaults(data=["ar4", "diabetes"])
+    table = jobs.add_parser(
+        "vaw2",
+        parents=[streams],
+        help="Table 3 of the VAW² paper on its data sets",
+        description="Table 3 of the VAW² paper: its data in its order and scaling, our figures "
+        "beside the published ones. Sets that are not found are left out.",
+    )
+    table.add_argument(
+        "--data",
+        nargs="+",
+        default=list(vaw2.TABLE_3_DATA),
+        metavar="NAME",
+        help="names that load_dataset knows, or ar4, or diabetes (default: the table's)",
+    )
+    speed = jobs.add_parser(
+        "speed",
+        parents=[output],
+        help="speed as ratios in one run, and memory",
+        description="Ratios of speed, measured in one run with one BLAS thread on both sides.",
+    )
+    speed.add_argument("--quick", action="store_true", help="a trial of everything at small sizes")
+    speed.add_argument(
+        "--memory", action="store_true", help="measure the memory too (a few minutes)"
+    )
+    return parser
+
+
+def _count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text}")
+    return number
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # a terminal without "²" is no reason to stop
+    sys.exit(main())

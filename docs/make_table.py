@@ -1,0 +1,119 @@
+"""Write the table of algorithms into README.md; with --check, only say whether it is up to date.
+
+Run it from anywhere: python docs/make_table.py
+"""
+
+import inspect
+import sys
+from pathlib import Path
+
+import sklearn_okl
+
+README = Path(__file__).parents[1] / "README.md"
+START, END = "<!-- table of algorithms: start -->", "<!-- table of algorithms: end -->"
+
+# family -> (cost a round, classes); what is not in the package yet is marked as to come.
+# n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
+FAMILIES = {
+    "Feature maps": {
+        "FourierFeatures": "d D",
+        "TaylorFeatures": "D",
+        "OnlineNystroem": "B²",
+        "BudgetNystroem": "B²",
+        "ALDNystroem": "B²",
+    },
+    "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
+    "Aggregators of forecasts": {
+        "EWARegressor": "K",
+        "AARegressor": "K",
+        "BOARegressor": "K",
+        "MLPolyRegressor": "K",
+        "MLProdRegressor": "K",
+        "FixedShareRegressor": "K",
+        "ExpertsRegressor": "its experts'",
+    },
+    "Many kernels, all asked every round": {
+        "VAW2Regressor": "K D²",
+        "ConcatenatedVAWRegressor": "K² D²",
+        "MultiKernelRegressor": "its parts'",
+        "VAWEWARegressor": "K D²",
+        "VAWAARegressor": "K D²",
+        "VAWBOARegressor": "K D²",
+        "VAWMLPolyRegressor": "K D²",
+        "VAWMLProdRegressor": "K D²",
+        "OMKRRegressor": "K n",
+        "RFOMKRRegressor": "K D",
+        "RakerRegressor": "K D",
+        "RakerClassifier": "K D",
+    },
+    "Many kernels, some asked every round": {
+        "OMKLGFRegressor": "M D",
+        "OMKLSFGRegressor": "M D",
+        "OMKLSFGRRegressor": "M D",
+    },
+    "One kernel": {
+        "KernelVAWRegressor": "n²",
+        "PKAWVRegressor": "D²",
+        "PKAWVClassifier": "D²",
+        "KOGDRegressor": "n",
+        "AOGDALDRegressor": "B²",
+        "KONSRegressor": "n²",
+        "SketchedKONSRegressor": "n²",
+        "PROSNKONSRegressor": "B²",
+        "CONKONSRegressor": "B²",
+        "NONSALDRegressor": "B²",
+        "FOGDRegressor": "D",
+        "FOGDClassifier": "D",
+        "NOGDRegressor": "B",
+        "NOGDClassifier": "B",
+    },
+    "Bandit kernel selection": {
+        name + kind: cost
+        for name, cost in {
+            "OKS": "n",
+            "OKSPlusPlus": "n",
+            "IOKS": "n",
+            "RFOKS": "D",
+            "RFOKSPlusPlus": "D",
+            "RFIOKS": "D",
+            "LKMBooks": "K B",
+        }.items()
+        for kind in ("Regressor", "Classifier")
+    },
+}
+
+
+def table():
+    """Return the table as Markdown."""
+    there = dict(sklearn_okl.all_estimators())
+    lines = ["| | cost a round | what it is |", "|---|---|---|"]
+    for family, members in FAMILIES.items():
+        lines.append(f"| **{family}** | | |")
+        to_come = []
+        for name, cost in members.items():
+            if name in there:
+                summary = inspect.getdoc(there[name]).splitlines()[0].rstrip(".")
+                lines.append(f"| `{name}` | {cost} | {summary} |")
+            else:
+                to_come.append(f"`{name}`")
+        if to_come:
+            lines.append(f"| *to come* | | {', '.join(to_come)} |")
+    missing = set(there) - {name for members in FAMILIES.values() for name in members}
+    if missing:
+        raise SystemExit(f"Public estimators without a row in docs/make_table.py: {missing}")
+    return "\n".join(lines)
+
+
+def updated(text):
+    """Return the README's text with the table as it should be."""
+    before, rest = text.split(START)
+    after = rest.split(END)[1]
+    return f"{before}{START}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    old = README.read_text(encoding="utf-8")
+    new = updated(old)
+    if "--check" in sys.argv:
+        raise SystemExit(0 if new == old else "README.md is stale: run python docs/make_table.py")
+    README.write_text(new, encoding="utf-8")

@@ -1,0 +1,35 @@
+"""Online kernel learning for people who live in scikit-learn."""
+
+from .algorithms import ConcatenatedVAWRegressor, MultiKernelRegressor, VAW2Regressor
+from .features import FourierFeatures, TaylorFeatures
+from .learners import VAWRegressor
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "ConcatenatedVAWRegressor",
+    "FourierFeatures",
+    "MultiKernelRegressor",
+    "TaylorFeatures",
+    "VAW2Regressor",
+    "VAWRegressor",
+    "all_estimators",
+]
+
+
+def all_estimators():
+    """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
+
+    Returns
+    -------
+    estimators : list of tuple of (str, type)
+        Names and classes, in alphabetical order.
+
+    Examples
+    --------
+    >>> from sklearn_okl import all_estimators
+    >>> [name for name, _ in all_estimators()][:2]
+    ['ConcatenatedVAWRegressor', 'FourierFeatures']
+    """
+    public = ((name, globals()[name]) for name in __all__)
+    return sorted((name, thing) for name, thing in public if isinstance(thing, type))

@@ -1,0 +1,211 @@
+"""The numeric layer: exact blocks of rank-one updates, on one model or a bank of them.
+
+Every function takes any number of leading axes (a bank of experts) in front of the matrix axes and
+uses NumPy's stacked products only: they release the interpreter lock, SciPy's wrappers do not, so
+threads over experts gain.
+"""
+
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+_SMALLEST_TILE = 8  # narrower tiles of a triangular matrix are not worth their calls
+
+
+class _OneBlasThread:
+    """Limit BLAS to one thread while at least one caller is inside.
+
+    Small products with several BLAS threads are up to fifty times slower than with one. The limit
+    belongs to the process, so callers in several threads share one entry, counted: were each of
+    them to save and restore the number it found, the first to leave could restore a 1 that another
+    had set, and the process would stay at one thread for good.
+    """
+
+    def __init__(self):
+        self._lock = Lock()
+        self._inside = 0
+        self._controller = None  # made on first use: finding the libraries takes milliseconds
+        self._limit = None
+
+    def __enter__(self):
+        with self._lock:
+            if self._inside == 0:
+                if self._controller is None:
+                    self._controller = ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_):
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+one_blas_thread = _OneBlasThread()
+
+
+class Innovations(NamedTuple):
+    """What a block of rows says about itself, given the model before it; see `block_innovations`.
+
+    Attributes
+    ----------
+    forecasts : ndarray of shape (..., n, q)
+        Ridge forecasts z_t @ theta_{t-1}.
+    leverages : ndarray of shape (..., n)
+        z_t @ P_{t-1} @ z_t.
+    gains : ndarray of shape (..., n)
+        1 + w_t z_t @ P_{t-1} @ z_t, the factor by which a row shrinks P in its own direction.
+    errors : ndarray of shape (..., n, q)
+        Normalised errors sqrt(w_t) (y_t - forecast_t) / sqrt(gain_t).
+    directions : ndarray of shape (..., n, D)
+        V with P_n = P_0 - V' V and theta_n = theta_0 + V' errors.
+    """
+
+    forecasts: np.ndarray
+    leverages: np.ndarray
+    gains: np.ndarray
+    errors: np.ndarray
+    directions: np.ndarray
+
+    def first(self, n):
+        """Return the innovations of the first n rows: no row knows of a later one."""
+        rows = self.leverages[..., :n], self.gains[..., :n]
+        return Innovations(
+            self.forecasts[..., :n, :], *rows, self.errors[..., :n, :], self.directions[..., :n, :]
+        )
+
+
+def block_innovations(Z, P, theta, Y, weights=None):
+    """Run n rank-one updates of recursive least squares at once, exactly.
+
+    With the rows scaled by sqrt(w), L L' = I + Z P Z' factors the whole recursion: row t of
+    L^-1 (Y - Z theta) is the normalised error that the t-th rank-one update would have met, and
+    L's strict lower triangle carries what the rows before t in this block teach about row t.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (..., n, D)
+    P : ndarray of shape (..., D, D)
+        Inverse of the regularised second moment before the block, symmetric.
+    theta : ndarray of shape (..., D, q)
+    Y : ndarray of shape (n, q)
+    weights : ndarray of shape (n,), default=None
+        Weights >= 0 of the rows in the updates; the forecasts are those of unweighted rows.
+
+    Returns
+    -------
+    Innovations
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If P has lost its positive definiteness to rounding.
+    """
+    n, width = Z.shape[-2:]
+    # Z P and, beside it, the residuals: one forward substitution serves both
+    joined = np.empty((*Z.shape[:-1], width + Y.shape[-1]))
+    ZP, residuals = joined[..., :width], joined[..., width:]
+    np.matmul(Z, P, out=ZP)
+    gram = ZP @ Z.swapaxes(-1, -2)  # (..., n, n)
+    start = Z @ theta  # (..., n, q), forecasts without what the block itself teaches
+    np.subtract(Y, start, out=residuals)
+    leverages = _diagonal(gram).copy()
+    if weights is not None:
+        root = np.sqrt(weights)
+        gram *= root
+        gram *= root[:, None]
+        joined *= root[:, None]
+    _diagonal(gram)[...] += 1.0
+    # a single row cannot fail: its gain is at least 1
+    factor = np.sqrt(np.maximum(gram, 1.0)) if n == 1 else np.linalg.cholesky(gram)
+    solve_lower(factor, joined)
+    directions, errors = ZP, residuals
+    diagonal = _diagonal(factor)
+    gains = diagonal**2
+    diagonal[...] = 0.0  # factor now holds the strict lower triangle only
+    if weights is None:
+        # Not y - sqrt(gain) * error, its equal on paper: a target of 1e8 would wipe out its own
+        # forecast by cancellation, and a forecast must not depend on the target of its round.
+        forecasts = start + factor @ errors
+        leverages = gains - 1.0
+    else:
+        # row t of factor is sqrt(w_t) times this, which a weight of 0 would hide
+        taught = np.tril(Z @ directions.swapaxes(-1, -2), -1)
+        forecasts = start + taught @ errors
+        leverages -= np.einsum("...ts,...ts->...t", taught, taught)
+        np.maximum(leverages, 0.0, out=leverages)
+    return Innovations(forecasts, leverages, gains, errors, directions)
+
+
+def solve_lower(L, B):
+    """Overwrite B with L^-1 B by forward substitution, L lower triangular.
+
+    Parameters
+    ----------
+    L : ndarray of shape (..., n, n)
+        Only the lower triangles are read.
+    B : ndarray of shape (..., n, k)
+
+    Notes
+    -----
+    NumPy has no stacked triangular solver, and a stacked general one would cost as much as all the
+    rest of a block. So only the four tiles on the diagonal are inverted by LAPACK, all in one
+    call, and the rest is products.
+    """
+    n = L.shape[-1]
+    if n == 1:
+        B /= L
+        return
+    tile = max(_SMALLEST_TILE, -(-n // 4))
+    n_tiles = -(-n // tile)
+    tiles = np.zeros((*L.shape[:-2], n_tiles, tile, tile))
+    _diagonal(tiles)[...] = 1.0  # pads the last tile
+    places = [slice(low, min(low + tile, n)) for low in range(0, n, tile)]
+    for i, place in enumerate(places):
+        width = place.stop - place.start
+        tiles[..., i, :width, :width] = L[..., place, place]
+    tiles *= np.tri(tile)
+    inverses = np.linalg.inv(tiles)
+    for i, place in enumerate(places):
+        width = place.stop - place.start
+        rows = B[..., place, :]
+        if i > 0:
+            rows -= L[..., place, : place.start] @ B[..., : place.start, :]
+        rows[...] = inverses[..., i, :width, :width] @ rows
+
+
+def inverse_spd(A, floor):
+    """Invert symmetric matrices whose eigenvalues are known to be at least `floor`.
+
+    Parameters
+    ----------
+    A : ndarray of shape (..., D, D)
+    floor : float or ndarray of shape (...)
+        Used only where rounding has made a matrix indefinite: its eigenvalues are then lifted to
+        the floor that they have in exact arithmetic.
+
+    Returns
+    -------
+    ndarray of shape (..., D, D)
+        Exactly symmetric.
+    """
+    try:
+        factor = np.linalg.cholesky(A)
+        root = np.zeros_like(A)
+        _diagonal(root)[...] = 1.0
+        solve_lower(factor, root)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(A)
+        values = np.maximum(values, np.asarray(floor)[..., None])
+        root = vectors.swapaxes(-1, -2) / np.sqrt(values)[..., None]
+    P = root.swapaxes(-1, -2) @ root
+    return (P + P.swapaxes(-1, -2)) / 2
+
+
+def _diagonal(A):
+    """Return a writeable view (..., n) of the diagonal of contiguous A (..., n, n)."""
+    n = A.shape[-1]
+    return A.reshape(*A.shape[:-2], n * n)[..., :: n + 1]

@@ -1,0 +1,260 @@
+"""The shell that every estimator of the package wears: four public verbs over three private ones.
+
+A subclass says how a state is made, taught and asked::
+
+    _start(n_features, n_targets) -> state     a dict of arrays and scalars (dicts may nest)
+    _learn(state, X, y) -> forecasts           changes its state in place, row by row on paper
+    _forecast(state, X) -> forecasts           reads only
+
+The shell hands `_learn` a copy of the state and installs it in one assignment when all went well,
+so `_learn` may be interrupted or may fail anywhere, and readers in other threads see the state
+before the call or the state after it, nothing between.
+"""
+
+import copy
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._linalg import one_blas_thread
+
+
+class OnlineEstimator(BaseEstimator):
+    """What regressors and margin classifiers share: validation, structure, the swap of states."""
+
+    _structural = ()  # names of parameters that shape the state: fixed from the first row on
+    _multi_output = False
+    _allow_nan = False
+    _learns_banks = False  # whether the private verbs carry a leading axis of experts
+
+    def __sklearn_is_fitted__(self):
+        return "_state" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._multi_output
+        tags.target_tags.single_output = True
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+    @property
+    def n_samples_seen_(self):
+        """Int : rounds learnt so far."""
+        return self._fitted_state("n_samples_seen_")["t"]
+
+    def _fitted_state(self, name):
+        """Return the state, or fail as a missing attribute `name` does."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"{type(self).__name__} has no attribute {name!r} before it has seen a row. "
+                "Call 'fit' or 'partial_fit' first."
+            )
+        return self._state
+
+    def _structure(self):
+        """Return the parameters fixed by the state, those of nested estimators included."""
+        structure = {}
+        for name in self._structural:
+            value = getattr(self, name)
+            if isinstance(value, OnlineEstimator):
+                value = (type(value).__name__, value._structure())
+            structure[name] = value
+        return structure
+
+    def _check_structure(self):
+        now = self._structure()
+        changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
+        if changed:
+            raise ValueError(
+                f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
+                "the state was built with other values. Call 'fit' to start afresh, or set the "
+                "old values again."
+            )
+
+    def _validate(self):
+        """Check all parameters; subclasses add what constraints cannot say."""
+        self._validate_params()
+
+    def _advance(self, X, y, *, restart, **learn_arguments):
+        """Learn rows and return their forecasts; on any failure leave `self` untouched."""
+        self._validate()
+        restart = restart or not self.__sklearn_is_fitted__()
+        # Validation writes n_features_in_ and feature names; a rejected first batch must not.
+        model = object.__new__(type(self))
+        model.__dict__.update(vars(self))
+        X, y = self._validated_rows(model, X, y, restart)
+        n_targets = None if y.ndim == 1 else y.shape[1]
+        if restart:
+            model._structure_at_start = copy.deepcopy(self._structure())
+            model._n_targets = n_targets
+            state = model._start(X.shape[1], n_targets)
+        else:
+            self._check_structure()
+            if n_targets != self._n_targets:
+                before = "(n,)" if self._n_targets is None else f"(n, {self._n_targets})"
+                raise ValueError(
+                    f"y has shape {y.shape}, but this model was started with targets of shape "
+                    f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
+                )
+            state = _copied(self._state)
+        try:
+            # Overflow is not warned of but refused, below, with a sentence.
+            with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+                forecasts = model._learn(state, X, y, **learn_arguments)
+                sound = _is_finite(forecasts) and _is_finite(state)
+        except np.linalg.LinAlgError:
+            sound = False
+        if not sound:
+            raise ValueError(
+                "Numbers overflowed while these rows were learnt; the model is as it was before "
+                "the call. Scale the features and the targets to moderate size."
+            )
+        model._state = state
+        self.__dict__ = model.__dict__  # the one assignment
+        return forecasts
+
+    def _validated_rows(self, model, X, y, restart):
+        X, y = validate_data(
+            model,
+            X,
+            y,
+            reset=restart,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+            multi_output=self._multi_output,
+            y_numeric=True,
+        )
+        return X, np.ascontiguousarray(y, dtype=np.float64)
+
+    def _asked(self, X):
+        """Return the state and validated rows to forecast for."""
+        check_is_fitted(self)
+        self._check_structure()
+        state = self._state  # read once: another thread may install a new one
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+        )
+        return state, X
+
+
+class OnlineRegressor(RegressorMixin, OnlineEstimator):
+    """Base of all regressors: rows are rounds, in order, and the cut into calls is invisible."""
+
+    def fit(self, X, y):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, restart=True)
+        return self
+
+    def partial_fit(self, X, y):
+        """Learn the next rounds; the first call starts the model.
+
+        Any way of cutting a stream into calls gives the same model. A call that fails or is
+        interrupted leaves the model as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, restart=False)
+        return self
+
+    def prequential_predict(self, X, y):
+        """Learn as `partial_fit` does, and return the forecasts made on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The forecast of each row made before its target was seen: what a loop of `predict`
+            and `partial_fit` over single rows would give, much faster.
+        """
+        return self._advance(X, y, restart=False)
+
+    def predict(self, X):
+        """Forecast each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Forecasts.
+        """
+        state, X = self._asked(X)
+        with one_blas_thread:
+            return self._forecast(state, X)
+
+
+def _copied(state):
+    """Copy a state: arrays, scalars and generators in nested dicts and lists."""
+    if isinstance(state, np.ndarray):
+        return state.copy()
+    if isinstance(state, dict):
+        return {name: _copied(value) for name, value in state.items()}
+    if isinstance(state, list):
+        return [_copied(value) for value in state]
+    if isinstance(state, np.random.RandomState):
+        return copy.deepcopy(state)
+    return state  # a scalar or a string, which nothing can change in place
+
+
+def _is_finite(state):
+    """Tell whether all floating-point numbers in a state are finite."""
+    if isinstance(state, dict):
+        return all(_is_finite(value) for value in state.values())
+    if isinstance(state, list):
+        return all(_is_finite(value) for value in state)
+    if isinstance(state, np.ndarray) and state.dtype.kind == "f":
+        return bool(np.isfinite(state.sum()))  # one pass; any nan or inf survives a sum
+    return True
+
+
+def _same(a, b):
+    """Compare parameter values, arrays inside lists and dicts included."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.shape(a) == np.shape(b) and np.array_equal(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return (type(a) is type(b) and a == b) or (np.isscalar(a) and np.isscalar(b) and a == b)

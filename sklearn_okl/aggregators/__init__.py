@@ -1,0 +1,1 @@
+"""Aggregators: forecasts of experts, the columns of X, to one forecast."""

@@ -1,0 +1,158 @@
+"""The engines: how features, experts and an aggregator learn a stream together.
+
+Full information
+    Every expert learns from every row. The experts never look at the aggregator, so each stage
+    learns whole blocks on its own: ``F = experts(features(X), y)``, then ``aggregator(F, y)``.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils import check_random_state, gen_batches
+
+from .._linalg import one_blas_thread
+from .._online import OnlineRegressor
+
+_CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory for forecasts
+_TILE = 128  # rows whose features one group of experts holds at once
+_GROUP_BYTES = 3_300_000  # state of the experts learnt together: about what the cache holds
+
+
+class FullInformationRegressor(OnlineRegressor):
+    """Base of the algorithms whose experts all learn from every row.
+
+    A subclass declares its parts, in the order in which a row meets them::
+
+        def _parts(self):
+            return features, expert, *stages
+
+    `features` maps rows to (K, n, D), `expert` is one online regressor for the whole bank of K,
+    and the stages, the last of which gives one forecast a row, take the forecasts (n, K) on.
+    """
+
+    @property
+    def weights_(self):
+        """Current weights of the experts in the last stage, of shape (n_kernels,)."""
+        state = self._fitted_state("weights_")
+        return self._parts()[-1]._weights(state["stages"][-1])
+
+    @property
+    def expert_losses_(self):
+        """Sum of squared errors of each expert's progressive forecasts, of shape (n_kernels,)."""
+        return self._fitted_state("expert_losses_")["expert_losses"].copy()
+
+    @property
+    def kernels_(self):
+        """Parameters of each expert."""
+        self._fitted_state("kernels_")
+        return self._parts()[0].kernels
+
+    @property
+    def frequencies_(self):
+        """Frequencies in use, of shape (n_kernels, n_features, m)."""
+        return self._fitted_state("frequencies_")["features"]["frequencies"].copy()
+
+    def predict_experts(self, X):
+        """Forecast each row by each expert; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_kernels)
+            The experts' forecasts, not clipped.
+        """
+        state, X = self._asked(X)
+        with one_blas_thread:
+            return self._forecast_experts(state, X)
+
+    def _start(self, n_features, n_targets=None):
+        features, expert, *stages = self._parts()
+        maps = features._start(n_features, check_random_state(self.random_state))
+        bank = features.kernels
+        return {
+            "t": 0,
+            "features": maps,
+            "experts": expert._start(features._n_components(maps), bank=bank),
+            "expert_losses": np.zeros(len(bank)),
+            "stages": [stage._start(len(bank)) for stage in stages],
+        }
+
+    def _learn(self, state, X, y):
+        features, expert, *stages = self._parts()
+        n_jobs = effective_n_jobs(self.n_jobs)
+        bank_size = len(features.kernels)
+        groups = _groups(bank_size, state["experts"], n_jobs)
+        run = _one_by_one if n_jobs == 1 else Parallel(n_jobs, prefer="threads")
+        forecasts = np.empty(len(y))
+        for rows in gen_batches(len(y), _CHUNK):
+            F = np.empty((rows.stop - rows.start, bank_size))
+            counters = run(
+                delayed(_learn_group)(
+                    features,
+                    expert,
+                    _members(state["features"], group),
+                    _members(state["experts"], group),
+                    X[rows],
+                    y[rows],
+                    F[:, group],
+                )
+                for group in groups
+            )
+            state["experts"].update(counters[0])  # the same for every group
+            state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
+            for stage, stage_state in zip(stages, state["stages"], strict=True):
+                F = stage._learn(stage_state, F, y[rows])
+            forecasts[rows] = F
+        state["t"] += len(y)
+        return forecasts
+
+    def _forecast(self, state, X):
+        stages = self._parts()[2:]
+        F = self._forecast_experts(state, X)
+        for stage, stage_state in zip(stages, state["stages"], strict=True):
+            F = stage._forecast(stage_state, F)
+        return F
+
+    def _forecast_experts(self, state, X):
+        features, expert, *_ = self._parts()
+        F = np.empty((len(X), len(features.kernels)))
+        for rows in gen_batches(len(X), _TILE):
+            Z = features._transform(state["features"], X[rows])
+            F[rows] = expert._forecast(state["experts"], Z).T
+        return F
+
+
+def _learn_group(features, expert, maps, members, X, y, out):
+    """Let one group of experts learn the rows; fill out (n, g) and return the new counters."""
+    with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
+        for rows in gen_batches(len(y), _TILE):
+            Z = features._transform(maps, X[rows])  # (g, n, D)
+            out[rows] = expert._learn(members, Z, y[rows]).T
+    return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
+
+
+def _members(state, group):
+    """Return the part of a bank's state that belongs to a slice of its experts, as views."""
+    return {
+        name: value[group] if isinstance(value, np.ndarray) else value
+        for name, value in state.items()
+    }
+
+
+def _groups(bank_size, experts, n_jobs):
+    """Cut the bank into equal slices whose state fits the cache, a number for each job."""
+    size = sum(part.nbytes for part in experts.values() if isinstance(part, np.ndarray))
+    n_groups = -(-size // _GROUP_BYTES)
+    n_groups = min(bank_size, n_jobs * -(-n_groups // n_jobs))
+    ends = np.linspace(0, bank_size, n_groups + 1).round().astype(int)
+    return [slice(low, high) for low, high in pairwise(ends.tolist())]
+
+
+def _one_by_one(calls):
+    """Run delayed calls in this thread, without a pool."""
+    return [function(*args, **kwargs) for function, args, kwargs in calls]

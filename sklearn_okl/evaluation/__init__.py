@@ -1,0 +1,32 @@
+"""Prequential evaluation, comparators in hindsight, regret and its bounds."""
+
+from ._bounds import (
+    concatenated_vaw_loss_bound,
+    vaw2_loss_bound,
+    vaw_ewa_loss_bound,
+    vaw_logdet_bound,
+    vaw_regret_bound,
+)
+from ._comparators import (
+    effective_dimension,
+    kernel_ridge_comparator,
+    regret,
+    ridge_comparator,
+)
+from ._laws import check_online_estimator, online_checks
+from ._prequential import prequential
+
+__all__ = [
+    "check_online_estimator",
+    "concatenated_vaw_loss_bound",
+    "effective_dimension",
+    "kernel_ridge_comparator",
+    "online_checks",
+    "prequential",
+    "regret",
+    "ridge_comparator",
+    "vaw2_loss_bound",
+    "vaw_ewa_loss_bound",
+    "vaw_logdet_bound",
+    "vaw_regret_bound",
+]

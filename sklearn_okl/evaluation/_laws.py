@@ -1,0 +1,288 @@
+"""The laws of an online estimator, as checks for anybody's `partial_fit`.
+
+scikit-learn's `check_estimator` is nearly blind to `partial_fit`: most broken online learners pass
+it. These checks are its complement.
+"""
+
+import copy
+import pickle
+import sys
+from functools import partial
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+_RTOL = 1e-8
+
+
+def online_checks(estimator, *, random_state=0, grows=False):
+    """Yield the laws of an online regressor as callables, one a law.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        An unfitted regressor with `partial_fit`, `predict` and, for the law of progressive
+        forecasts, `prequential_predict`. It is cloned, never changed. Where it has a
+        `random_state`, that should be fixed.
+    random_state : int, RandomState instance or None, default=0
+        Source of the streams.
+    grows : bool, default=False
+        Whether the model may grow with the stream, as exact kernel methods do.
+
+    Yields
+    ------
+    name : str
+        The law.
+    check : callable
+        Takes nothing; raises AssertionError, with a message, where the law is broken.
+
+    See Also
+    --------
+    check_online_estimator : Run them all.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWRegressor
+    >>> from sklearn_okl.evaluation import online_checks
+    >>> [name for name, check in online_checks(VAWRegressor())][0]
+    'cutting the stream changes nothing'
+    """
+    rng = check_random_state(random_state)
+    streams = [_stream(rng, n_features) for n_features in (3, 6)]
+    laws = {
+        "cutting the stream changes nothing": _check_cutting,
+        "prequential_predict is the loop of predict and partial_fit": _check_prequential,
+        "fit forgets": _check_fit_forgets,
+        "predict is pure": _check_purity,
+        "a pickle or a copy in mid-stream goes on bit for bit": _check_resume,
+        "inputs are neither changed nor kept": _check_inputs,
+        "a rejected batch leaves the model as it was": _check_rejected,
+        "an interrupted call leaves the model as it was": _check_interrupted,
+    }
+    if not grows:
+        laws["the model does not grow"] = _check_growth
+    for name, law in laws.items():
+        for X, y in streams:
+            yield name, partial(law, estimator, X, y)
+
+
+def check_online_estimator(estimator, *, random_state=0, grows=False):
+    """Check that an online regressor keeps the laws.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        An unfitted regressor with `partial_fit` and `predict`. It is cloned, never changed.
+    random_state : int, RandomState instance or None, default=0
+        Source of the streams.
+    grows : bool, default=False
+        Whether the model may grow with the stream, as exact kernel methods do.
+
+    Raises
+    ------
+    AssertionError
+        With the name of the first law that is broken.
+
+    See Also
+    --------
+    sklearn.utils.estimator_checks.check_estimator : scikit-learn's own conventions.
+
+    Examples
+    --------
+    A model that keeps every law passes in silence; scikit-learn's SGD does not forecast what its
+    own cut of the stream would:
+
+    >>> from sklearn.linear_model import SGDRegressor
+    >>> from sklearn_okl import VAWRegressor
+    >>> from sklearn_okl.evaluation import check_online_estimator
+    >>> check_online_estimator(VAWRegressor())
+    >>> check_online_estimator(SGDRegressor(random_state=0))
+    Traceback (most recent call last):
+        ...
+    AssertionError: SGDRegressor breaks the law 'cutting the stream changes nothing': ...
+    """
+    for name, check in online_checks(estimator, random_state=random_state, grows=grows):
+        try:
+            check()
+        except AssertionError as error:
+            raise AssertionError(
+                f"{type(estimator).__name__} breaks the law {name!r}: {error}"
+            ) from error
+
+
+def _stream(rng, n_features, n_samples=150):
+    X = rng.uniform(-1, 1, size=(n_samples, n_features)) / np.sqrt(n_features)
+    y = 0.5 + 0.3 * np.sin(5 * X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(n_samples)
+    return X, np.clip(y, 0, 1)
+
+
+def _learn(estimator, X, y, ends):
+    """Learn the stream in calls that end at the given rows; return the forecasts, if any."""
+    forecasts, low = [], 0
+    for high in ends:
+        if hasattr(estimator, "prequential_predict"):
+            forecasts.append(estimator.prequential_predict(X[low:high], y[low:high]))
+        else:
+            estimator.partial_fit(X[low:high], y[low:high])
+        low = high
+    return np.concatenate(forecasts) if forecasts else estimator.predict(X)
+
+
+def _check_cutting(estimator, X, y):
+    n = len(y)
+    whole = clone(estimator)
+    expected = _learn(whole, X, y, [n])
+    scale = np.abs(expected).max()
+    for ends in ([1, 2, n], [64, 128, n], [n // 3, n // 3 + 17, n], range(1, n + 1)):
+        model = clone(estimator)
+        forecasts = _learn(model, X, y, ends)
+        assert_allclose(forecasts, expected, rtol=_RTOL, atol=_RTOL * scale)
+        assert_allclose(model.predict(X), whole.predict(X), rtol=_RTOL, atol=_RTOL * scale)
+
+
+def _check_prequential(estimator, X, y):
+    if not hasattr(estimator, "prequential_predict"):
+        return
+    whole, model = clone(estimator), clone(estimator)
+    forecasts = whole.prequential_predict(X, y)
+    one_by_one = forecasts.copy()  # before its first row a model cannot be asked to predict
+    model.partial_fit(X[:1], y[:1])
+    for t in range(1, len(y)):
+        one_by_one[t] = model.predict(X[t : t + 1])[0]
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert_allclose(forecasts, one_by_one, rtol=_RTOL, atol=_RTOL * np.abs(forecasts).max())
+
+
+def _check_fit_forgets(estimator, X, y):
+    fresh = clone(estimator).fit(X, y)
+    used = clone(estimator).fit(X[::2, :2], y[::2]).fit(X, y)
+    assert_array_equal(used.predict(X), fresh.predict(X))
+    started = clone(estimator).partial_fit(X, y)
+    assert_array_equal(started.predict(X), fresh.predict(X))
+
+
+def _check_purity(estimator, X, y):
+    model = clone(estimator).partial_fit(X, y)
+    before = pickle.dumps(model)
+    first = model.predict(X)
+    for method in ("predict_experts", "decision_function"):
+        if hasattr(model, method):
+            getattr(model, method)(X)
+    assert pickle.dumps(model) == before, "predict changed the model"
+    assert_array_equal(model.predict(X), first)
+
+
+def _check_resume(estimator, X, y):
+    half = len(y) // 2 + 3  # not at the end of a block
+    for passed_on in (lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy):
+        model = clone(estimator).partial_fit(X[:half], y[:half])
+        resumed = passed_on(model)
+        expected = _learn(model, X[half:], y[half:], [len(y) - half])
+        assert_array_equal(_learn(resumed, X[half:], y[half:], [len(y) - half]), expected)
+        assert_array_equal(resumed.predict(X), model.predict(X))
+
+
+def _check_inputs(estimator, X, y):
+    X_given, y_given = X.copy(), y.copy()
+    model = clone(estimator).partial_fit(X_given, y_given)
+    expected = model.predict(X)
+    assert_array_equal(X_given, X)
+    assert_array_equal(y_given, y)
+    X_given[...], y_given[...] = np.nan, np.nan
+    assert_array_equal(model.predict(X), expected)
+    forecasts = model.predict(X)
+    forecasts[...] = np.nan
+    assert_array_equal(model.predict(X), expected)
+
+
+def _bad_batches(X, y):
+    broken_X, broken_y = X.copy(), y.copy()
+    broken_X[len(X) // 2, 0] = np.inf
+    broken_y[len(X) // 2] = np.nan
+    return {
+        "an infinite feature": (broken_X, y),
+        "a missing target": (X, broken_y),
+        "too few targets": (X, y[:-1]),
+        "no rows": (X[:0], y[:0]),
+        "words": (np.full(X.shape, "word"), y),
+        "a flat X": (X[:, 0], y),
+    }
+
+
+def _check_rejected(estimator, X, y):
+    unfitted = clone(estimator)
+    for what, (bad_X, bad_y) in _bad_batches(X, y).items():
+        before = pickle.dumps(unfitted)
+        _assert_rejected(unfitted, bad_X, bad_y, f"{what} in the first batch")
+        assert pickle.dumps(unfitted) == before, f"{what} in the first batch left a trace"
+    unfitted.partial_fit(X, y)
+    assert_array_equal(unfitted.predict(X), clone(estimator).partial_fit(X, y).predict(X))
+    model = unfitted
+    batches = _bad_batches(X, y) | {"a column too many": (np.c_[X, X[:, 0]], y)}
+    for what, (bad_X, bad_y) in batches.items():
+        before = pickle.dumps(model)
+        _assert_rejected(model, bad_X, bad_y, what)
+        assert pickle.dumps(model) == before, f"{what} changed the model"
+
+
+def _assert_rejected(model, X, y, what):
+    try:
+        model.partial_fit(X, y)
+    except (ValueError, TypeError):
+        return
+    raise AssertionError(f"{what} was accepted")
+
+
+class _InterruptAt:
+    """Raise KeyboardInterrupt at the k-th call of a Python function; count only, where k is None.
+
+    Python itself lets Ctrl-C through at these places (and at the end of loops), not inside C.
+    """
+
+    def __init__(self, k=None):
+        self.k, self.calls = k, 0
+
+    def __call__(self, frame, event, argument):
+        if event == "call":
+            self.calls += 1
+            if self.calls == self.k:
+                raise KeyboardInterrupt
+
+    def __enter__(self):
+        self._outer = sys.getprofile()
+        sys.setprofile(self)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(self._outer)
+
+
+def _check_interrupted(estimator, X, y):
+    half = len(y) // 2
+    model = clone(estimator).partial_fit(X[:half], y[:half])
+    rehearsal = copy.deepcopy(model)
+    with _InterruptAt() as counter:
+        rehearsal.partial_fit(X[half:], y[half:])
+    before, expected = pickle.dumps(model), rehearsal.predict(X)
+    for k in np.unique(np.linspace(1, counter.calls, 20).astype(int)):
+        try:
+            with _InterruptAt(k):
+                model.partial_fit(X[half:], y[half:])
+        except KeyboardInterrupt:
+            if pickle.dumps(model) == before:
+                continue
+        # it came when all was done, or at a place that swallows it, as some finalisers do
+        assert_array_equal(model.predict(X), expected, f"half learnt, after call {k} of functions")
+        model = pickle.loads(before)
+
+
+def _check_growth(estimator, X, y):
+    model = clone(estimator).partial_fit(X, y)
+    sizes = []
+    for _ in range(3):
+        model.partial_fit(X, y)
+        sizes.append(len(pickle.dumps(model)))
+    # the digits of counters may add some bytes, a kept row adds hundreds
+    assert max(sizes) - min(sizes) < 64, f"the pickle grows: {sizes} bytes"

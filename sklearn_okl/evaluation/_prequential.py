@@ -1,0 +1,258 @@
+"""Prequential (test, then train) evaluation of online estimators."""
+
+import sys
+import time
+from contextlib import contextmanager
+from inspect import signature
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
+
+_ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
+
+
+def _squared_error(y_true, y_pred):
+    return (y_true - y_pred) ** 2
+
+
+def _absolute_error(y_true, y_pred):
+    return np.abs(y_true - y_pred)
+
+
+def _zero_one(y_true, y_pred):
+    return (y_true != y_pred).astype(np.float64)
+
+
+_LOSSES = {
+    "squared_error": _squared_error,
+    "absolute_error": _absolute_error,
+    "zero_one": _zero_one,
+}
+
+
+def prequential(
+    estimator,
+    X,
+    y,
+    *,
+    chunk_size=None,
+    loss="squared_error",
+    window=500,
+    initial_forecast=np.nan,
+    verbose=False,
+):
+    """Test an estimator on each row of a stream, then train it on that row.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Anything with ``partial_fit`` and ``predict``. It is cloned, as in
+        :func:`sklearn.model_selection.cross_validate`, and stays as it is: the figures are those of
+        a learner that starts from nothing, whatever the argument has seen before. To go on with a
+        learnt model call its own ``prequential_predict``.
+    X : array-like of shape (n_samples, n_features)
+        Rows in the order in which they come: array, sparse matrix or DataFrame.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Targets.
+    chunk_size : int, default=None
+        Rows a call. An estimator with ``prequential_predict`` forecasts every row before it learns
+        it however the stream is cut, so the size changes nothing but the steps of the progress bar;
+        None means 4096. Any other estimator forecasts a chunk and then learns it; None means 1, the
+        true row-by-row evaluation. Larger chunks are faster, and their forecasts are made with a
+        model up to ``chunk_size`` rows old.
+    loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+        Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss a row. With several
+        targets the named losses are averaged over the targets. ``"zero_one"`` is for classifiers,
+        whose first call gets ``classes=np.unique(y)`` if it takes ``classes``.
+    window : int, default=500
+        Rows over which ``windowed_loss`` is a mean.
+    initial_forecast : float or label, default=nan
+        Forecast for the first chunk of an estimator without ``prequential_predict``, which cannot
+        forecast before it has been trained. NaN leaves these rows out of every mean and sum.
+    verbose : bool, default=False
+        Whether to show progress: a bar if ``tqdm`` is installed, else a line on stderr.
+
+    Returns
+    -------
+    result : Bunch
+        - ``forecasts``, the shape of y: the forecast made for each row before its target was seen;
+        - ``losses`` (n_samples,): loss of each row, NaN where there was no forecast;
+        - ``cumulative_loss`` (n_samples,): running sum of the losses;
+        - ``running_loss`` (n_samples,): running mean of the losses;
+        - ``windowed_loss`` (n_samples,): mean of the last ``window`` losses;
+        - ``mean_loss`` : float, the last running mean (NaN if no row had a forecast);
+        - ``seconds`` : float, wall time of forecasting and learning;
+        - ``estimator`` : the trained clone.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has no ``partial_fit`` and no ``prequential_predict``.
+    ValueError
+        If the loss is unknown, lengths differ, or a callable returns the wrong shape.
+
+    Notes
+    -----
+    Only rows for which there *could* be no forecast are left out. A NaN that a trained estimator
+    forecasts is its failure: it makes the sums from there on, and every window that holds it, NaN.
+
+    The windowed mean costs O(n) and is as exact as summing each window by itself: the stream is cut
+    into blocks of ``window`` rows, and a window is the end of one block and the beginning of the
+    next, so it is the sum of a running sum from the right and one from the left. (Subtracting
+    running sums instead would leave the rounding error of large early losses in every later mean.)
+
+    References
+    ----------
+    A. P. Dawid, "Statistical theory: the prequential approach", JRSS A 147(2), 1984; J. Gama,
+    R. Sebastiao, P. P. Rodrigues, "On evaluating stream learning algorithms", Machine Learning 90,
+    2013, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import SGDRegressor
+    >>> from sklearn_okl.evaluation import prequential
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> result = prequential(SGDRegressor(random_state=0, eta0=0.1), X, X @ [1.0, -1.0], window=50)
+    >>> bool(np.isnan(result.losses[0]))
+    True
+    >>> bool(result.windowed_loss[-1] < 0.1 * result.running_loss[49])
+    True
+    """
+    online = hasattr(estimator, "prequential_predict")
+    if not online and not hasattr(estimator, "partial_fit"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no partial_fit, so it cannot learn row by row; "
+            "use an online estimator."
+        )
+    if not callable(loss) and loss not in _LOSSES:
+        raise ValueError(f"loss must be a callable or one of {sorted(_LOSSES)}, got {loss!r}.")
+    check_scalar(window, "window", Integral, min_val=1)
+    if chunk_size is None:
+        chunk_size = _ONLINE_CHUNK if online else 1
+    check_scalar(chunk_size, "chunk_size", Integral, min_val=1)
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y must have one or two dimensions, got the shape {y.shape}.")
+    check_consistent_length(X, y)
+    if loss in ("squared_error", "absolute_error") and y.dtype.kind not in "biuf":
+        raise ValueError(f"loss={loss!r} needs numbers in y; use loss='zero_one' for labels.")
+
+    model = clone(estimator)
+    start = time.perf_counter()
+    forecasts = _run(model, X, y, online, chunk_size, initial_forecast, verbose)
+    seconds = time.perf_counter() - start
+
+    scored = np.ones(len(y), dtype=bool)
+    if not online and initial_forecast != initial_forecast:  # NaN
+        scored[:chunk_size] = False
+    losses = np.full(len(y), np.nan)
+    losses[scored] = _row_losses(loss, y[scored], forecasts[scored])
+
+    summands = np.where(scored, losses, 0.0)
+    cumulative = np.cumsum(summands)
+    running = _mean(cumulative, np.cumsum(scored))
+    return Bunch(
+        forecasts=forecasts,
+        losses=losses,
+        cumulative_loss=cumulative,
+        running_loss=running,
+        windowed_loss=_mean(_window_sums(summands, window), _window_sums(scored, window)),
+        mean_loss=float(running[-1]) if len(y) else np.nan,
+        seconds=seconds,
+        estimator=model,
+    )
+
+
+def _run(model, X, y, online, chunk_size, initial_forecast, verbose):
+    """Train the model on the stream and return the forecasts, of the shape of y."""
+    dtype = np.float64 if y.dtype.kind in "biuf" else object
+    forecasts = np.full(y.shape, initial_forecast, dtype=dtype)
+    learn = model.prequential_predict if online else model.partial_fit
+    needs_classes = is_classifier(model) and "classes" in signature(learn).parameters
+    first_call = {"classes": np.unique(y)} if needs_classes else {}
+    with _progress(len(y), verbose) as advance:
+        for start in range(0, len(y), chunk_size):
+            rows = slice(start, start + chunk_size)
+            X_chunk, y_chunk = _safe_indexing(X, rows), y[rows]
+            options = first_call if start == 0 else {}
+            if online:
+                forecasts[rows] = learn(X_chunk, y_chunk, **options)
+            else:
+                if start > 0:
+                    forecasts[rows] = model.predict(X_chunk)
+                learn(X_chunk, y_chunk, **options)
+            advance(len(y_chunk))
+    return forecasts
+
+
+def _row_losses(loss, y_true, y_pred):
+    """Return the losses of the rows, averaged over targets, as floats (n,)."""
+    if not callable(loss):
+        losses = _LOSSES[loss](y_true, y_pred)
+        return losses if losses.ndim == 1 else losses.mean(axis=1)
+    losses = np.asarray(loss(y_true, y_pred), dtype=np.float64)
+    if losses.shape != y_true.shape[:1]:
+        raise ValueError(
+            f"The loss must return one number a row, shape {y_true.shape[:1]}, "
+            f"but returned the shape {losses.shape}."
+        )
+    return losses
+
+
+def _mean(sums, counts):
+    """Return sums / counts, NaN where the count is 0."""
+    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+
+
+def _window_sums(values, window):
+    """Sum the last ``window`` values at each place, without a subtraction."""
+    n = len(values)
+    window = min(window, max(n, 1))
+    n_blocks = -(-n // window)
+    blocks = np.zeros(n_blocks * window)
+    blocks[:n] = values
+    blocks = blocks.reshape(n_blocks, window)
+    from_left = np.cumsum(blocks, axis=1)
+    from_right = np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1]
+    # a window that ends at place i of a block holds the places after i of the block before
+    sums = from_left
+    sums[1:, :-1] += from_right[:-1, 1:]
+    return sums.ravel()[:n]
+
+
+@contextmanager
+def _progress(total, verbose):
+    """Yield a function that is told how many more rows are done."""
+    if not verbose:
+        yield lambda n_rows: None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield from _plain_progress(total)
+        return
+    with tqdm(total=total, unit="row") as bar:
+        yield bar.update
+
+
+def _plain_progress(total):
+    """Write ``rows done/total`` on one line of stderr, at most four times a second."""
+    done, shown = 0, 0.0
+
+    def advance(n_rows):
+        nonlocal done, shown
+        done += n_rows
+        now = time.perf_counter()
+        if done == total or now - shown > 0.25:
+            shown = now
+            sys.stderr.write(f"\r{done}/{total} rows")
+            sys.stderr.flush()
+
+    yield advance
+    sys.stderr.write("\n")

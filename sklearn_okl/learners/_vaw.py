@@ -1,0 +1,404 @@
+"""The Vovk-Azoury-Warmuth forecaster and online ridge regression."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._linalg import block_innovations, inverse_spd
+from .._online import OnlineRegressor
+
+_BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
+_STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
+_REFRESH = 64  # rounds between two returns of the ridge that forgetting has worn away, at most;
+# without forgetting, the round after which the coarse start of P is forgotten by a rebuild
+_WORN = 1e-10  # and sooner, before less than this share of it is left
+_REBUILD = 4096  # rounds between two rebuilds of P from A, once the stream is long
+_GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebuild after it
+
+
+class VAWRegressor(OnlineRegressor):
+    r"""Vovk-Azoury-Warmuth forecaster: online least squares that counts the row it forecasts.
+
+    Before the target of round t is seen, with :math:`S_t = \alpha I + \sum_{i \le t} z_i z_i^T`
+    and :math:`b_{t-1} = \sum_{i < t} y_i z_i`, it forecasts [1]_ [2]_
+
+    .. math:: \hat y_t = b_{t-1}^T S_t^{-1} z_t .
+
+    Online ridge regression is the same with :math:`S_{t-1}`; the row's own leverage in
+    :math:`S_t` draws forecasts for unusual rows towards zero, and that alone turns a regret that
+    grows with the size of the comparator's errors into one that does not.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Ridge penalty, > 0, in squared units of the features (the papers' lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` is the algorithm with the theorem; ``"ridge"`` forecasts with
+        :math:`S_{t-1}`, which is what the published VAW² experiments run.
+    forgetting : float, default=1.0
+        Factor in (0, 1] by which the past is discounted each round:
+        :math:`S_t = \gamma S_{t-1} + z_t z_t^T`, :math:`b_t = \gamma b_{t-1} + y_t z_t`. The
+        memory is about ``1 / (1 - forgetting)`` rounds; 1 forgets nothing.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Current ridge solution :math:`S_t^{-1} b_t`.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    sklearn_okl.VAW2Regressor : VAW on random features of many kernels, and VAW on top.
+    sklearn_okl.ConcatenatedVAWRegressor : One VAW on all those features together.
+
+    Notes
+    -----
+    *Cost.* :math:`O(D^2)` a round for D features. Rows are learnt in blocks of 32 by matrix
+    products, which is exact: the numbers are those of the one-row recursion up to rounding.
+
+    *Theorem.* For targets with :math:`|y| \le Y` and :math:`\|z\| \le \rho`, against any w
+    (eq. 2.5 of [3]_, here without its factors 1/2),
+
+    .. math:: \sum_t (\hat y_t - y_t)^2 - \sum_t (w^T z_t - y_t)^2
+              \le \alpha \|w\|^2 + D Y^2 \ln(1 + \rho^2 T / (\alpha D)) .
+
+    See :func:`sklearn_okl.evaluation.vaw_regret_bound`. It holds for ``forecaster="vaw"`` and
+    ``forgetting=1``.
+
+    *Forgetting.* In the forecast both the past's terms are discounted, so that it minimises
+    :math:`\gamma \sum_{i<t} \gamma^{t-1-i} (w^T z_i - y_i)^2 + (w^T z_t)^2` plus the ridge. Every
+    64 rounds of the stream's own count the ridge lost meanwhile, :math:`(1 - \gamma^{64}) \alpha
+    I`, is put back, which bounds the wind-up when the features stop exciting some direction. Below
+    ``forgetting=0.7`` less than 1e-10 of the ridge would be left by then, too little to compute
+    with, and it is put back after fewer rounds, ``floor(-10 / log10(forgetting))``.
+
+    *Sample weights* enter the update only: the forecast is that of an unweighted row, and a row of
+    integer weight k leaves the state of k equal rows. A weight of 0 forecasts without learning.
+
+    *Numerics.* P, the inverse of S, is updated block by block and rebuilt, by Cholesky, from the
+    exact sums at round 64 and every 4096 rounds, and after a row that shrinks P by
+    more than 1e5.
+
+    *Features* are taken as they come: there is no intercept and no scaling. Add a constant column
+    for an intercept, and scale the features to moderate size.
+
+    References
+    ----------
+    .. [1] V. Vovk, "Competitive on-line statistics", International Statistical Review 69(2), 2001.
+    .. [2] K. S. Azoury, M. K. Warmuth, "Relative loss bounds for on-line density estimation with
+       the exponential family of distributions", Machine Learning 43(3), 2001.
+    .. [3] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, eq. (2.4A), (2.4B), (2.5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import VAWRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X @ [1.0, -2.0, 0.5]
+    >>> model = VAWRegressor()
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> float(forecasts[0])
+    0.0
+    >>> model.coef_.round(1)
+    array([ 1. , -2. ,  0.5])
+    """
+
+    _parameter_constraints = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "forecaster": [StrOptions({"vaw", "ridge"})],
+        "forgetting": [Interval(Real, 0, 1, closed="right")],
+    }
+    _structural = ("alpha",)
+    _multi_output = True
+    _learns_banks = True
+
+    def __init__(self, alpha=1.0, *, forecaster="vaw", forgetting=1.0):
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+
+    def fit(self, X, y, sample_weight=None):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            raise ValueError(
+                "All values in sample_weight are zero: nothing would be learnt. Give at least one "
+                "positive weight, or use partial_fit."
+            )
+        self._advance(X, y, restart=True, sample_weight=sample_weight)
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn the next rounds; the first call starts the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, restart=False, sample_weight=sample_weight)
+        return self
+
+    def prequential_predict(self, X, y, sample_weight=None):
+        """Learn as `partial_fit` does, and return the forecasts made on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+
+        Returns
+        -------
+        y_pred : ndarray of the shape of y
+            The forecast of each row made before its target was seen.
+        """
+        return self._advance(X, y, restart=False, sample_weight=sample_weight)
+
+    def predict(self, X, return_std=False):
+        r"""Forecast each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        return_std : bool, default=False
+            Whether to return the standard deviation of the target about the forecast too.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Forecasts.
+        y_std : ndarray of the same shape
+            Only with ``return_std``: :math:`\hat\sigma \sqrt{1 + z^T S^{-1} z}`, with
+            :math:`\hat\sigma^2` the running mean of the squared normalised ridge errors
+            :math:`(y_t - \theta_{t-1}^T z_t)^2 / (1 + z_t^T S_{t-1}^{-1} z_t)`, forgotten as the
+            rows are. Under Gaussian noise and ``forecaster="ridge"`` it is Bayesian linear
+            regression's, with the noise at its most likely value.
+        """
+        state, X = self._asked(X)
+        forecasts, leverages = self._forecast_with_leverages(state, X)
+        if not return_std:
+            return forecasts
+        spread = np.sqrt(1.0 + leverages)
+        sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
+        return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
+
+    @property
+    def coef_(self):
+        """Ridge solution, of shape (n_features,) or (n_targets, n_features)."""
+        return self._weights(self._fitted_state("coef_"))
+
+    def _weights(self, state):
+        return state["theta"].T.copy()
+
+    def _start(self, n_features, n_targets=None, bank=None):
+        """Return the state of one model, or of a bank with a leading axis.
+
+        `bank` is a list with one dict of parameters a model; the only one that may vary is alpha.
+        """
+        if bank is None:
+            alpha = np.array(float(self.alpha))
+        else:
+            alpha = np.array([float(member.get("alpha", self.alpha)) for member in bank])
+        targets = () if n_targets is None else (n_targets,)
+        A = alpha[..., None, None] * np.eye(n_features)
+        return {
+            "t": 0,
+            "alpha": alpha,
+            "A": A,  # S_t
+            "b": np.zeros((*alpha.shape, n_features, *targets)),
+            "P": np.eye(n_features) / alpha[..., None, None],  # S_t^-1
+            "theta": np.zeros((*alpha.shape, n_features, *targets)),  # P b
+            "squares": np.zeros((*alpha.shape, *targets)),  # normalised ridge errors squared
+            "mass": 0.0,  # discounted sum of weights
+        }
+
+    def _learn(self, state, X, y, sample_weight=None):
+        if sample_weight is not None:
+            sample_weight = _checked_weights(sample_weight, len(y))
+        n = len(y)
+        Y = y.reshape(n, -1)
+        forecasts = np.empty((*state["alpha"].shape, n, Y.shape[1]))
+        low = 0
+        while low < n:
+            high = min(n, low + self._rounds_to_stop(state["t"]))
+            low += self._learn_stretch(
+                state,
+                X[..., low:high, :],
+                Y[low:high],
+                None if sample_weight is None else sample_weight[low:high],
+                forecasts[..., low:high, :],
+            )
+        return forecasts.reshape(*state["alpha"].shape, *y.shape)
+
+    def _learn_stretch(self, state, Z, Y, weights, out):
+        """Learn rows in blocks, then bring the sums up to date; return how many rows it was.
+
+        It ends early after a row of extreme gain, so that P is rebuilt before the next row.
+        """
+        n, lead = len(Y), state["alpha"].shape
+        growth = None
+        if self.forgetting < 1.0:
+            # S_t / gamma^t = S_0 + sum_i gamma^-i z_i z_i': forgetting is growing weights
+            growth = self.forgetting ** -np.arange(1.0, n + 1)
+            weights = growth if weights is None else weights * growth
+        theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
+        squares = state["squares"].reshape(*lead, -1)
+        done, extreme = 0, False
+        while done < n and not extreme:
+            # Blocks end where the stream's own count is a multiple of their length, so that most
+            # ways of cutting a stream lead through the very same blocks.
+            rows = slice(done, min(n, done + _BLOCK - (state["t"] + done) % _BLOCK))
+            try:
+                block = _innovations(Z, state["P"], theta, Y, weights, rows)
+            except np.linalg.LinAlgError:  # P is no longer definite
+                if done > 0:
+                    extreme = True
+                    break
+                self._rebuild(state)
+                rows = slice(0, 1)
+                block = _innovations(Z, state["P"], theta, Y, weights, rows)
+            beyond = np.flatnonzero(
+                block.gains.reshape(-1, rows.stop - done).max(axis=0) > _GAIN_LIMIT
+            )
+            if len(beyond):
+                extreme = True
+                rows = slice(done, done + int(beyond[0]) + 1)
+                block = block.first(rows.stop - done)
+            out[..., rows, :] = block.forecasts
+            if self.forecaster == "vaw":
+                leverages = block.leverages if growth is None else block.leverages * growth[rows]
+                out[..., rows, :] /= 1.0 + leverages[..., None]
+            V = block.directions.swapaxes(-1, -2)
+            theta += V @ block.errors
+            squares += np.square(block.errors).sum(axis=-2)
+            state["P"] -= V @ block.directions
+            done = rows.stop
+        self._add_to_sums(
+            state, Z[..., :done, :], Y[:done], None if weights is None else weights[:done]
+        )
+        self._keep_healthy(state, extreme)
+        return done
+
+    def _add_to_sums(self, state, Z, Y, weights):
+        """Add rows to the exact sums; discount all but theta, which has no size of its own."""
+        n = len(Y)
+        ZT = Z.swapaxes(-1, -2) if weights is None else Z.swapaxes(-1, -2) * weights
+        state["A"] += ZT @ Z
+        state["b"] += (ZT @ Y).reshape(state["b"].shape)
+        state["mass"] += float(n if weights is None else weights.sum())
+        state["t"] += n
+        if self.forgetting < 1.0:
+            for name in ("A", "b", "squares", "mass"):
+                state[name] *= self.forgetting**n
+            state["P"] /= self.forgetting**n
+
+    def _keep_healthy(self, state, extreme):
+        """Put back the lost ridge and rebuild P where the stream's count or the last row asks."""
+        t, refresh = state["t"], self._refresh_interval()
+        if self.forgetting < 1.0 and t % refresh == 0:
+            lost = (1.0 - self.forgetting**refresh) * state["alpha"]
+            state["A"] += lost[..., None, None] * np.eye(state["A"].shape[-1])
+            self._rebuild(state)
+        elif extreme or t == _REFRESH or t % _REBUILD == 0:
+            self._rebuild(state)
+
+    def _rounds_to_stop(self, t):
+        """Return the number of rounds until the sums must be up to date."""
+        if self.forgetting == 1.0:
+            return _REFRESH - t if t < _REFRESH else _STRETCH - t % _STRETCH
+        # Inside a stretch the past keeps its size and the rows grow instead; the growth is kept
+        # below 10, so that it costs at most one digit.
+        longest = min(_BLOCK, _rounds_until(0.1, self.forgetting))
+        refresh = self._refresh_interval()
+        return min(longest - t % longest, refresh - t % refresh)
+
+    def _refresh_interval(self):
+        return min(_REFRESH, _rounds_until(_WORN, self.forgetting))
+
+    def _rebuild(self, state):
+        """Recompute P and theta from the exact sums."""
+        lead, n_features = state["alpha"].shape, state["A"].shape[-1]
+        state["P"][...] = inverse_spd(state["A"], state["alpha"])
+        b = state["b"].reshape(*lead, n_features, -1)
+        state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
+
+    def _forecast(self, state, X):
+        return self._forecast_with_leverages(state, X)[0]
+
+    def _forecast_with_leverages(self, state, X):
+        """Return forecasts (..., n[, q]) and leverages z' P z / gamma of shape (..., n)."""
+        lead = state["alpha"].shape
+        theta = state["theta"].reshape(*lead, X.shape[-1], -1)
+        forecasts = X @ theta
+        leverages = np.maximum(np.einsum("...d,...d->...", X @ state["P"], X), 0.0)
+        leverages /= self.forgetting
+        if self.forecaster == "vaw":
+            forecasts /= 1.0 + leverages[..., None]
+        targets = state["theta"].shape[len(lead) + 1 :]
+        return forecasts.reshape(*forecasts.shape[:-1], *targets), leverages
+
+
+def _rounds_until(share, forgetting):
+    """Return after how many whole rounds, one at least, forgetting has left no less than share."""
+    if forgetting == 1.0:
+        return _REFRESH
+    return int(min(_REFRESH, max(1.0, np.log(share) / np.log(forgetting))))
+
+
+def _innovations(Z, P, theta, Y, weights, rows):
+    return block_innovations(
+        Z[..., rows, :], P, theta, Y[rows], None if weights is None else weights[rows]
+    )
+
+
+def _checked_weights(sample_weight, n):
+    """Return weights (n,) as float64; unlike scikit-learn's check, a call of zeros only is fine."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight)
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows."
+        )
+    if weights.min() < 0:
+        raise ValueError("Negative values in sample_weight: give weights >= 0.")
+    return weights

@@ -1,0 +1,52 @@
+"""Small instances of every public estimator, for the tests that hold for all of them."""
+
+import inspect
+
+from sklearn_okl import all_estimators
+
+GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
+BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
+
+# constructor arguments a class; more than one where an option has state of its own
+ARGUMENTS = {
+    "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
+    "FourierFeatures": [
+        {"random_state": 0},
+        {"random_state": 0, "form": "phase", "kernel": "laplacian", "sampling": "qmc"},
+    ],
+    "MultiKernelRegressor": [
+        BANK,
+        BANK | {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"},
+    ],
+    "TaylorFeatures": [{}],
+    "VAW2Regressor": [
+        BANK,
+        BANK | {"forecaster": "ridge", "clip_experts": True, "y_range": (-4, 4)},
+        BANK | {"forgetting": 0.99, "n_components": 31},
+    ],
+    "VAWRegressor": [{}, {"forecaster": "ridge"}, {"forgetting": 0.98}],
+}
+
+
+def instances(kind="all"):
+    """Return fresh estimators: "online" ones, "maps", or all."""
+    found = []
+    for name, class_ in all_estimators():
+        is_map = hasattr(class_, "transform")
+        if kind == "all" or (kind == "maps") == is_map:
+            found += [class_(**arguments) for arguments in ARGUMENTS[name]]
+    return found
+
+
+def label(estimator):
+    """Return a short test id: the class, and the arguments that are not the class's usual ones."""
+    usual = {"kernels", "n_components", "random_state"}
+    defaults = inspect.signature(type(estimator)).parameters
+    changed = [
+        f"{name}={value}"
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in usual
+        and value is not defaults[name].default
+        and value != defaults[name].default
+    ]
+    return "-".join([type(estimator).__name__, *changed])

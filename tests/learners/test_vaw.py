@@ -1,0 +1,270 @@
+"""VAWRegressor against its oracle, its theorem, its options one by one, and long streams."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import BayesianRidge, Ridge
+
+from sklearn_okl import VAWRegressor
+from sklearn_okl.evaluation import vaw_logdet_bound, vaw_regret_bound
+from tests.oracles.vovk import vaw
+
+
+def stream(seed, n=300, d=6, n_targets=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 2.0, size=d)
+    shape = (n,) if n_targets is None else (n, n_targets)
+    return X, np.sin(X[:, :1] * 2).ravel().reshape(n, *[1] * (len(shape) - 1)) + rng.normal(
+        size=shape
+    )
+
+
+@pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
+@pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.9, 0.75])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_equals_the_literal_loop(forecaster, forgetting, weighted, seed):
+    X, y = stream(seed)
+    weights = np.random.default_rng(seed).integers(0, 4, len(y)) / 2 if weighted else None
+    model = VAWRegressor(0.3, forecaster=forecaster, forgetting=forgetting)
+    forecasts = model.prequential_predict(X, y, sample_weight=weights)
+    assert_allclose(
+        forecasts, vaw(X, y, 0.3, forecaster, forgetting, weights), rtol=1e-9, atol=1e-11
+    )
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+def test_coefficients_are_the_ridge_solution(forgetting):
+    X, y = stream(3, n=150)
+    model = VAWRegressor(2.0, forgetting=forgetting).fit(X, y)
+    ages = np.arange(len(y))[::-1]
+    ridge = 2.0 * forgetting ** len(y) + 2.0 * (1 - forgetting**64) * (
+        forgetting ** (len(y) - 64) + forgetting ** (len(y) - 128)
+    )
+    expected = Ridge(ridge, fit_intercept=False).fit(X, y, sample_weight=forgetting**ages)
+    assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.98])
+def test_an_integer_weight_is_so_many_repeats(forgetting):
+    X, y = stream(4, n=100)
+    weights = np.random.default_rng(4).integers(0, 4, len(y))
+    weighted = VAWRegressor(forgetting=1.0).fit(X, y, sample_weight=weights)
+    repeated = VAWRegressor(forgetting=1.0).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-9)
+    for a, b in zip(
+        weighted.predict(X, return_std=True), repeated.predict(X, return_std=True), strict=True
+    ):
+        assert_allclose(a, b, rtol=1e-9)
+    # and a weight of zero forecasts without learning
+    still = VAWRegressor(forgetting=forgetting).fit(X, y)
+    before = still.coef_
+    assert_allclose(
+        still.predict(X[:1]), still.prequential_predict(X[:1], [9.0], [0.0]), rtol=1e-12
+    )
+    assert_allclose(still.coef_, before, rtol=1e-9)
+
+
+def test_several_targets_are_so_many_models():
+    X, Y = stream(5, n_targets=3)
+    model = VAWRegressor(0.5)
+    forecasts = model.prequential_predict(X, Y)
+    assert forecasts.shape == Y.shape
+    assert model.coef_.shape == (3, X.shape[1])
+    mean, std = model.predict(X[:5], return_std=True)
+    for k in range(3):
+        alone = VAWRegressor(0.5)
+        assert_allclose(forecasts[:, k], alone.prequential_predict(X, Y[:, k]), rtol=1e-10)
+        assert_allclose(model.coef_[k], alone.coef_, rtol=1e-10)
+        alone_mean, alone_std = alone.predict(X[:5], return_std=True)
+        assert_allclose(mean[:, k], alone_mean, rtol=1e-10)
+        assert_allclose(std[:, k], alone_std, rtol=1e-10)
+
+
+@pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
+def test_a_bank_is_its_singles(forecaster):
+    X, y = stream(6, n=200)
+    alphas = [0.1, 1.0, 30.0]
+    Z = np.stack([X, 2 * X[:, ::-1], np.cos(X)])
+    bank = VAWRegressor(forecaster=forecaster)
+    state = bank._start(X.shape[1], bank=[{"alpha": alpha} for alpha in alphas])
+    F = bank._learn(state, Z, y)
+    G = bank._forecast(state, Z)
+    for k, alpha in enumerate(alphas):
+        single = VAWRegressor(alpha, forecaster=forecaster)
+        assert_allclose(F[k], single.prequential_predict(Z[k], y), rtol=1e-11, atol=1e-13)
+        assert_allclose(G[k], single.predict(Z[k]), rtol=1e-11, atol=1e-13)
+
+
+def test_the_standard_deviation_is_bayesian_and_covers():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(4000, 5))
+    y = X @ rng.normal(size=5) + 0.3 * rng.normal(size=4000)
+    model = VAWRegressor(forecaster="ridge").fit(X[:2000], y[:2000])
+    mean, std = model.predict(X[2000:], return_std=True)
+    inside = np.abs(y[2000:] - mean) < 1.96 * std
+    assert abs(inside.mean() - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 2000)
+    # the mean of the squared normalised errors is the ridge objective over n, whatever the order
+    residual = y[:2000] - X[:2000] @ model.coef_
+    objective = residual @ residual + model.coef_ @ model.coef_
+    noise = objective / 2000
+    S = np.eye(5) + X[:2000].T @ X[:2000]
+    expected = np.sqrt(noise * (1 + np.einsum("nd,de,ne->n", X[2000:], np.linalg.inv(S), X[2000:])))
+    assert_allclose(std, expected, rtol=1e-9)
+    bayes = BayesianRidge(fit_intercept=False).fit(X[:2000], y[:2000])
+    assert_allclose(std, bayes.predict(X[2000:], return_std=True)[1], rtol=0.01)
+
+
+def adversary(model, X, forecast_first=0.0):
+    """Targets at whichever end of [-1, 1] is farther from the forecast."""
+    y, forecasts = np.empty(len(X)), np.empty(len(X))
+    for t in range(len(X)):
+        forecasts[t] = model.predict(X[t : t + 1])[0] if t else forecast_first
+        y[t] = 1.0 if forecasts[t] <= 0 else -1.0
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    return y, forecasts
+
+
+@pytest.mark.parametrize("kind", ["random", "adversary", "one direction", "orthogonal"])
+def test_regret_stays_below_the_bound_and_the_bound_bites(kind, record_property):
+    margins = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        alpha = [0.1, 1.0, 5.0, 1.0][seed]
+        X = rng.normal(size=(600, 4))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        if kind == "one direction":
+            X = np.tile(X[:1], (600, 1))
+        if kind == "orthogonal":
+            X = np.eye(4)[np.arange(600) % 4]
+        model = VAWRegressor(alpha)
+        if kind == "random":
+            y = np.sign(X @ rng.normal(size=4) + rng.normal(size=600))
+            forecasts = model.prequential_predict(X, y)
+        else:
+            y, forecasts = adversary(model, X)
+        S = alpha * np.eye(4) + X.T @ X
+        w = np.linalg.solve(S, X.T @ y)  # minimises loss + ridge: the comparator that bites most
+        regret = np.sum((forecasts - y) ** 2) - np.sum((X @ w - y) ** 2)
+        bound = vaw_regret_bound(
+            600, n_features=4, y_bound=1.0, feature_bound=1.0, alpha=alpha, norm_sq=w @ w
+        )
+        sharper = vaw_logdet_bound(X, y_bound=1.0, alpha=alpha, norm_sq=w @ w)
+        assert regret <= sharper[-1] <= bound * (1 + 1e-12)
+        margins.append((bound - regret) / bound)
+    record_property("smallest_margin", min(margins))
+    print(f"\nVAW, eq. (2.5), {kind}: smallest margin {min(margins):.4f} of the bound")
+    # a bound that no sequence comes near would hide a wrong forecaster
+    assert (
+        min(margins)
+        < {"random": 0.9, "adversary": 0.5, "one direction": 0.9, "orthogonal": 0.5}[kind]
+    )
+
+
+def test_online_ridge_breaks_the_vaw_bound():
+    # the difference between the two forecasters is not a matter of taste
+    X = np.r_[np.eye(2)[np.zeros(3, int)], 40 * np.eye(2)[np.zeros(40, int)]]
+    model = VAWRegressor(1e-3, forecaster="ridge")
+    y, forecasts = adversary(model, X)
+    w = np.linalg.lstsq(X, y, rcond=None)[0]
+    regret = np.sum((forecasts - y) ** 2) - np.sum((X @ w - y) ** 2)
+    assert regret > vaw_logdet_bound(X, y_bound=1.0, alpha=1e-3, norm_sq=w @ w)[-1]
+
+
+@pytest.mark.slow
+def test_a_million_rows_do_not_drift(full_size):
+    n = 1_000_000 if full_size else 100_000
+    rng = np.random.default_rng(8)
+    mixing = rng.normal(size=(100, 100)) / 10
+    truth = rng.normal(size=100)
+    model, S, b = VAWRegressor(), np.eye(100), np.zeros(100)
+    for _ in range(n // 10_000):
+        X = rng.normal(size=(10_000, 100)) @ mixing
+        y = X @ truth + rng.normal(size=10_000)
+        forecasts = model.prequential_predict(X, y)
+        last_S, last_b = S, b
+        S, b = S + X.T @ X, b + X.T @ y
+    head = slice(0, 9_000)
+    last_S, last_b = last_S + X[head].T @ X[head], last_b + X[head].T @ y[head]
+    expected = np.empty(1000)
+    for i, t in enumerate(range(9_000, 10_000)):  # a fresh solve a row
+        last_S += np.outer(X[t], X[t])
+        expected[i] = np.linalg.solve(last_S, last_b) @ X[t]
+        last_b += y[t] * X[t]
+    error = np.max(np.abs(forecasts[9_000:] - expected)) / np.max(np.abs(expected))
+    print(f"\n{n} rows: last 1000 forecasts differ from fresh solves by {error:.1e} relative")
+    assert error < 1e-8
+
+
+def test_forgetting_does_not_wind_up():
+    rng = np.random.default_rng(9)
+    X = np.ones((50_000, 3))
+    X[:, 1] = 0.0  # never excited
+    X[:100] = rng.normal(size=(100, 3))
+    model = VAWRegressor(forgetting=0.99)
+    forecasts = model.prequential_predict(X, np.ones(len(X)))
+    assert np.isfinite(forecasts).all()
+    # steady: the ridge that is left is within its bounds, (gamma^64, 1] times alpha
+    P = np.linalg.eigvalsh(model._state["P"])
+    assert P.min() > 0
+    assert P.max() <= 0.99**-64 * (1 + 1e-9)
+    assert_allclose(forecasts[-1000:], forecasts[-1], rtol=0.05)
+    for forgetting in (0.5, 0.1, 1e-6):
+        assert np.isfinite(
+            VAWRegressor(forgetting=forgetting).prequential_predict(X[:3000], np.ones(3000))
+        ).all()
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1.0, 1e3, 1e8])
+def test_badly_scaled_features_are_cut_invariant(scale):
+    X, y = stream(10)
+    X = X * scale
+    whole = VAWRegressor().prequential_predict(X, y)
+    model = VAWRegressor()
+    rows = np.r_[[model.prequential_predict(X[t : t + 1], y[t : t + 1])[0] for t in range(len(y))]]
+    assert_allclose(whole, rows, rtol=1e-8, atol=1e-8 * np.abs(whole).max())
+    assert_allclose(whole, vaw(X, y), rtol=1e-6, atol=1e-6 * np.abs(whole).max())
+
+
+def test_a_huge_target_does_not_touch_its_own_forecast():
+    X, y = stream(11, n=40)
+    y_jump = y.copy()
+    y_jump[20] = 1e12
+    calm = VAWRegressor().prequential_predict(X, y)
+    jump = VAWRegressor().prequential_predict(X, y_jump)
+    assert_allclose(jump[:21], calm[:21], rtol=1e-13)
+
+
+def test_overflow_is_refused_and_nothing_is_lost():
+    X, y = stream(12, n=50)
+    model = VAWRegressor().fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="overflowed"):
+        model.partial_fit(X * 1e200, y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0.0}, "alpha"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"forecaster": "best"}, "forecaster"),
+        ({"forgetting": 0.0}, "forgetting"),
+        ({"forgetting": 1.5}, "forgetting"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = stream(13, n=10)
+    with pytest.raises(ValueError, match=message):
+        VAWRegressor(**parameters).fit(X, y)
+
+
+def test_bad_weights_and_targets():
+    X, y = stream(14, n=10)
+    model = VAWRegressor().fit(X, y)
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        model.partial_fit(X, y, sample_weight=-np.ones(10))
+    with pytest.raises(ValueError, match="same shape"):
+        model.partial_fit(X, np.c_[y, y])
+    assert model.n_samples_seen_ == 10

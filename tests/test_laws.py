@@ -1,0 +1,154 @@
+"""The laws, over every public estimator: scikit-learn's checks and ours."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from sklearn_okl.evaluation import online_checks
+from tests.instances import instances, label
+
+# What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
+ORDER_DEPENDENT = {
+    "check_sample_weight_equivalence_on_dense_data": "forgetting makes the order of rows matter",
+}
+NOT_YIELDED = [
+    "check_param_validation",
+    "check_dataframe_column_names_consistency",
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+]
+
+
+def expected_failures(estimator):
+    weighted = getattr(estimator, "forgetting", 1.0) < 1.0
+    return ORDER_DEPENDENT if weighted and type(estimator).__name__ == "VAWRegressor" else {}
+
+
+def sklearn_checks():
+    params = []
+    for estimator in instances():
+        failures = expected_failures(estimator)
+        for instance, check in estimator_checks_generator(estimator):
+            name = getattr(check, "func", check).__name__
+            # strict: an expected failure that passes is news, and fails
+            marks = [pytest.mark.xfail(reason=failures[name])] if name in failures else []
+            params.append(
+                pytest.param(instance, check, id=f"{label(estimator)}-{name}", marks=marks)
+            )
+    return params
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("estimator", "check"), sklearn_checks())
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", NOT_YIELDED)
+@pytest.mark.parametrize("estimator", instances(), ids=label)
+def test_checks_that_scikit_learn_does_not_yield(estimator, name):
+    if ("transform" in name) and not hasattr(estimator, "transform"):
+        pytest.skip("no transformer")
+    getattr(estimator_checks, name)(type(estimator).__name__, estimator)
+
+
+def our_checks():
+    return [
+        pytest.param(check, id=f"{label(estimator)}-{name}-{i % 2}")
+        for estimator in instances("online")
+        for i, (name, check) in enumerate(online_checks(estimator))
+    ]
+
+
+@pytest.mark.parametrize("check", our_checks())
+def test_online(check):
+    check()
+
+
+@pytest.mark.parametrize("estimator", instances("online"), ids=label)
+def test_structural_parameters_cannot_change_in_mid_stream(estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(40, 4)), rng.uniform(size=40)
+    changes = {
+        "kernels": [{"kernel": ["rbf"], "gamma": [0.7]}],
+        "n_components": 17,
+        "alpha": 0.123,
+        "aggregator_alpha": 0.123,
+        "frequencies": np.ones((4, 4, 8)),
+        "form": "phase" if getattr(estimator, "form", "") == "paired" else "paired",
+        "sampling": "qmc",
+    }
+    tried = 0
+    for name, value in changes.items():
+        if name not in estimator.get_params():
+            continue
+        model = clone(estimator).fit(X[:20], y[:20])
+        old, state = getattr(model, name), pickle.dumps(model._state)
+        model.set_params(**{name: value})
+        for use in (model.partial_fit, lambda X, y, model=model: model.predict(X)):
+            with pytest.raises(ValueError, match=name):
+                use(X[20:], y[20:])
+        assert pickle.dumps(model._state) == state
+        model.set_params(**{name: old}).partial_fit(X[20:], y[20:])
+        expected = clone(estimator).fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+        tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize("estimator", instances("online"), ids=label)
+def test_a_bad_parameter_in_mid_stream_is_refused(estimator):
+    rng = np.random.default_rng(1)
+    X, y = rng.uniform(size=(40, 4)), rng.uniform(size=40)
+    for name, value in {"forecaster": "magic", "forgetting": 2.0, "n_jobs": "many"}.items():
+        if name in estimator.get_params():
+            model = clone(estimator).fit(X[:20], y[:20])
+            state = pickle.dumps(model._state)
+            model.set_params(**{name: value})
+            with pytest.raises(ValueError, match=name):
+                model.partial_fit(X[20:], y[20:])
+            assert pickle.dumps(model._state) == state
+
+
+@pytest.mark.parametrize("estimator", instances("maps"), ids=label)
+def test_maps_are_pure_and_do_not_alias(estimator):
+    X = np.random.default_rng(2).normal(size=(30, 4))
+    given = X.copy()
+    model = clone(estimator).fit(given)
+    np.testing.assert_array_equal(given, X)
+    given[...] = np.nan
+    before = pickle.dumps(model)
+    Z = model.transform(X)
+    assert pickle.dumps(model) == before
+    np.testing.assert_array_equal(pickle.loads(before).transform(X), Z)
+    np.testing.assert_allclose(
+        np.vstack([model.transform(x[None]) for x in X]), Z, rtol=1e-12, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("estimator", instances("online"), ids=label)
+def test_lists_frames_and_float32_learn_the_same(estimator):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    X, y = rng.uniform(size=(30, 3)).astype(np.float32), rng.uniform(size=30)
+    expected = clone(estimator).fit(X.astype(np.float64), y).predict(X.astype(np.float64))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    np.testing.assert_allclose(clone(estimator).fit(X.tolist(), y.tolist()).predict(X), expected)
+    named = clone(estimator).fit(frame, pd.Series(y))
+    np.testing.assert_allclose(named.predict(frame), expected)
+    assert named.feature_names_in_.tolist() == ["a", "b", "c"]
+    before = pickle.dumps(named)
+    with pytest.raises(ValueError, match="feature names"):
+        named.partial_fit(frame[["b", "a", "c"]], y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named.partial_fit(frame, y)
+    assert pickle.dumps(named) != before

@@ -1,0 +1,107 @@
+"""Audit: whatever is public is documented, tested, in the table, and in its place in the tree."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sklearn_okl
+from sklearn_okl import all_estimators
+from tests.instances import ARGUMENTS
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "sklearn_okl"
+# A module may import from the layers before its own, and from its own.
+LAYERS = [
+    {"_linalg", "kernels", "losses"},
+    {"_online"},
+    {"features", "learners", "aggregators", "feedback"},
+    {"algorithms"},
+    {"evaluation", "datasets", "pipeline"},
+]
+
+
+def test_every_estimator_has_instances_for_the_laws():
+    assert set(ARGUMENTS) == {name for name, _ in all_estimators()}
+
+
+def test_public_names_are_sorted_and_there():
+    assert list(sklearn_okl.__all__) == sorted(sklearn_okl.__all__)
+    for name in sklearn_okl.__all__:
+        assert hasattr(sklearn_okl, name)
+
+
+@pytest.mark.parametrize(("name", "class_"), all_estimators())
+def test_docstrings(name, class_):
+    doc = inspect.getdoc(class_)
+    sections = ["Parameters", "Attributes", "Notes", "References", "Examples", "See Also"]
+    missing = [section for section in sections if f"\n{section}\n---" not in doc]
+    assert not missing, f"{name}'s docstring lacks {missing}"
+    assert "*Cost.*" in doc, f"{name}'s Notes do not say what a round costs"
+    for parameter in inspect.signature(class_).parameters:
+        assert f"\n{parameter} : " in doc, f"{name}'s docstring does not describe {parameter!r}"
+    for method in ("fit", "partial_fit", "prequential_predict", "predict", "transform"):
+        if hasattr(class_, method):
+            assert inspect.getdoc(getattr(class_, method)), f"{name}.{method} has no docstring"
+
+
+@pytest.mark.parametrize(("name", "class_"), all_estimators())
+def test_inheritance_is_shallow_and_no_named_class_has_heirs(name, class_):
+    public = {other for _, other in all_estimators()}
+    bases = [base for base in class_.__mro__[1:] if base.__module__.startswith("sklearn_okl")]
+    assert not public & set(bases), f"{name} inherits another named algorithm"
+    shells = [base for base in bases if base.__module__ != "sklearn_okl._online"]
+    assert len(shells) <= 1, f"{name} has more than one base between itself and the shell"
+
+
+def layer_of(module):
+    for level, names in enumerate(LAYERS):
+        if module in names:
+            return level
+    return None
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_imports_point_one_way(path):
+    inside = path.relative_to(PACKAGE)
+    mine = layer_of(inside.parts[0].removesuffix(".py"))
+    if mine is None:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        targets = []
+        if isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".")
+            if node.level == len(inside.parts):
+                targets = [module[0]] if node.module else [alias.name for alias in node.names]
+            elif module[0] == "sklearn_okl" and len(module) > 1:
+                targets = [module[1]]
+        for target in targets:
+            level = layer_of(target)
+            assert level is None or level <= mine, f"{inside} imports from {target}"
+
+
+def test_import_is_light():
+    code = (
+        "import sys, {0};"
+        "print(sorted({{'matplotlib', 'pandas', 'tqdm', 'skops', 'dask'}} & set(sys.modules)))"
+    )
+    loaded = [
+        subprocess.run(
+            [sys.executable, "-c", code.format(modules)], capture_output=True, text=True, check=True
+        ).stdout
+        for modules in (
+            "sklearn.utils.validation, scipy.stats",  # some versions load pandas by themselves
+            "sklearn_okl, sklearn_okl.evaluation, sklearn_okl.datasets, sklearn.utils.validation",
+        )
+    ]
+    assert loaded[1] == loaded[0]
+
+
+def test_the_readme_table_is_up_to_date():
+    script = ROOT / "docs" / "make_table.py"
+    subprocess.run([sys.executable, str(script), "--check"], check=True)
