@@ -1,15 +1,30 @@
 """Online kernel learning for people who live in scikit-learn."""
 
+from .aggregators import (
+    AARegressor,
+    BOARegressor,
+    EWARegressor,
+    FixedShareRegressor,
+    MLPolyRegressor,
+    MLProdRegressor,
+)
 from .algorithms import ConcatenatedVAWRegressor, MultiKernelRegressor, VAW2Regressor
 from .features import FourierFeatures, TaylorFeatures
-from .learners import VAWRegressor
+from .learners import OGDRegressor, VAWRegressor
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AARegressor",
+    "BOARegressor",
     "ConcatenatedVAWRegressor",
+    "EWARegressor",
+    "FixedShareRegressor",
     "FourierFeatures",
+    "MLPolyRegressor",
+    "MLProdRegressor",
     "MultiKernelRegressor",
+    "OGDRegressor",
     "TaylorFeatures",
     "VAW2Regressor",
     "VAWRegressor",
@@ -29,7 +44,7 @@ def all_estimators():
     --------
     >>> from sklearn_okl import all_estimators
     >>> [name for name, _ in all_estimators()][:2]
-    ['ConcatenatedVAWRegressor', 'FourierFeatures']
+    ['AARegressor', 'BOARegressor']
     """
     public = ((name, globals()[name]) for name in __all__)
     return sorted((name, thing) for name, thing in public if isinstance(thing, type))

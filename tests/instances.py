@@ -9,16 +9,24 @@ BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
 ARGUMENTS = {
+    "AARegressor": [{}, {"y_range": (-4, 4), "prior_weights": None}],
+    "BOARegressor": [{}, {"gradient_trick": False, "initial_rate": 2.0**-20}],
     "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
+    "EWARegressor": [{}, {"eta": 0.5, "fallback": 0.5}, {"gradient_trick": True}],
+    "FixedShareRegressor": [{}, {"eta": 1.0, "share": 0.1}],
     "FourierFeatures": [
         {"random_state": 0},
         {"random_state": 0, "form": "phase", "kernel": "laplacian", "sampling": "qmc"},
+        {"kernel": "matern32", "sampling": "orthogonal", "n_components": 5, "random_state": 0},
     ],
+    "MLPolyRegressor": [{}, {"gradient_trick": False}],
+    "MLProdRegressor": [{}, {"loss": "absolute_error"}],
     "MultiKernelRegressor": [
         BANK,
         BANK | {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"},
     ],
-    "TaylorFeatures": [{}],
+    "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
+    "TaylorFeatures": [{}, {"gamma": 0.1, "degree": 1}],
     "VAW2Regressor": [
         BANK,
         BANK | {"forecaster": "ridge", "clip_experts": True, "y_range": (-4, 4)},

@@ -5,21 +5,12 @@ import pytest
 from scipy import sparse
 from scipy.stats import kstest
 from sklearn.base import clone
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_okl.features import FourierFeatures
 from sklearn_okl.features._fourier import FourierBank, fourier_map
 from sklearn_okl.kernels import KERNELS, SAMPLINGS, kernel_list, kernel_matrix, sample_frequencies
 
 FORMS = ("paired", "phase")
-NAMED_CHECKS = [
-    estimator_checks.check_param_validation,
-    estimator_checks.check_set_output_transform,
-    estimator_checks.check_set_output_transform_pandas,
-    estimator_checks.check_transformer_get_feature_names_out,
-    estimator_checks.check_dataframe_column_names_consistency,
-]
 
 
 def naive_map(X, W, n_components, phases=None):
@@ -33,28 +24,6 @@ def naive_map(X, W, n_components, phases=None):
 @pytest.fixture
 def X():
     return np.random.RandomState(0).standard_normal((6, 3))
-
-
-# ----------------------------------------------------------------------------- scikit-learn
-
-
-@parametrize_with_checks(
-    [
-        FourierFeatures(n_components=7, random_state=0),
-        FourierFeatures("laplacian", form="phase", n_components=4, sampling="orthogonal"),
-        FourierFeatures("matern32", sampling="qmc", n_components=5),
-    ]
-)
-def test_check_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.filterwarnings("ignore:X has feature names, but")  # the checks mix both on purpose
-@pytest.mark.parametrize("check", NAMED_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("form", FORMS)
-def test_checks_that_check_estimator_does_not_yield(check, form):
-    check("FourierFeatures", FourierFeatures(n_components=5, form=form))
 
 
 # -------------------------------------------------------------------------------- arithmetic

@@ -4,31 +4,9 @@ from math import comb, exp, factorial, sqrt
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_okl.features import TaylorFeatures
 from sklearn_okl.kernels import kernel_matrix
-
-NAMED_CHECKS = [
-    estimator_checks.check_param_validation,
-    estimator_checks.check_set_output_transform,
-    estimator_checks.check_set_output_transform_pandas,
-    estimator_checks.check_transformer_get_feature_names_out,
-    estimator_checks.check_dataframe_column_names_consistency,
-]
-
-
-@parametrize_with_checks([TaylorFeatures(), TaylorFeatures(gamma=0.1, degree=1)])
-def test_check_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.filterwarnings("ignore:X has feature names, but")  # the checks mix both on purpose
-@pytest.mark.parametrize("check", NAMED_CHECKS, ids=lambda check: check.__name__)
-def test_checks_that_check_estimator_does_not_yield(check):
-    check("TaylorFeatures", TaylorFeatures())
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])

@@ -44,7 +44,7 @@ class ShermanMorrison:
         return ridge / self.gain if self.forecaster == "vaw" else ridge
 
     def learn(self, z, y):
-        self.P -= np.outer(self.Pz, self.Pz / self.gain)
+        self.P -= np.outer(self.Pz, self.Pz) / self.gain
         self.b += y * z
 
 

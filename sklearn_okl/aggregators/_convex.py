@@ -1,0 +1,175 @@
+"""What the rules that weight experts share: validation, sleeping experts, the loop over rounds."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._online import OnlineRegressor
+from ..losses import get_loss
+
+TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K
+
+EXPERT_CONSTRAINTS = {
+    "prior_weights": ["array-like", None],
+    "fallback": [Interval(Real, None, None, closed="neither"), None],
+}
+LOSS_CONSTRAINTS = {
+    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
+    "quantile": [Interval(Real, 0, 1, closed="neither")],
+    "gradient_trick": ["boolean"],
+}
+
+
+class ConvexAggregator(OnlineRegressor):
+    """Base of the rules that give the K experts, the columns of X, weights from the simplex.
+
+    A rule is a state beside ``"t"`` and ``"log_prior"``, the weights it stands for and what a
+    round of regrets does to it::
+
+        _start_rule(log_prior) -> dict
+        _log_weights(state) -> (K,), up to a constant
+        _update(state, regrets, y)
+
+    `regrets` (K,) is the loss of the forecast less the losses of the experts, 0 for those asleep.
+    A rule that can do without the loop overrides `_learn_rows`.
+    """
+
+    _allow_nan = True
+    _parameter_constraints = EXPERT_CONSTRAINTS
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # forecasts nothing its experts do not
+        return tags
+
+    @property
+    def weights_(self):
+        """Weights for the next round if all experts are awake, of shape (n_features_in_,)."""
+        return self._weights(self._fitted_state("weights_"))
+
+    def _weights(self, state):
+        log_weights = self._log_weights(state)
+        weights = np.exp(log_weights - log_weights.max())
+        return weights / weights.sum()
+
+    def _validate(self):
+        super()._validate()
+        if self.prior_weights is not None:
+            prior = np.asarray(self.prior_weights, dtype=np.float64)
+            if prior.ndim != 1 or not (np.all(prior > 0) and np.isfinite(prior.sum())):
+                raise ValueError(
+                    "prior_weights must be positive finite numbers, one for each expert; got "
+                    f"{self.prior_weights!r}."
+                )
+
+    def _start(self, n_features, n_targets=None):
+        if self.prior_weights is None:
+            prior = np.ones(n_features)
+        else:
+            prior = np.asarray(self.prior_weights, dtype=np.float64)
+            if len(prior) != n_features:
+                raise ValueError(
+                    f"prior_weights has {len(prior)} entries, but X has {n_features} columns: "
+                    "give one weight for each expert."
+                )
+        log_prior = np.log(prior) - np.log(prior.sum())
+        return {"t": 0, "log_prior": log_prior} | self._start_rule(log_prior)
+
+    def _learn(self, state, X, y):
+        forecasts = np.empty(len(y))
+        for rows in _tiles(X):
+            F, asleep, idle = self._awake(X[rows], rows.start)
+            targets = y[rows]
+            if idle is None:
+                forecasts[rows] = self._learn_rows(state, F, asleep, targets)
+                continue
+            tile = np.full(len(targets), float(self.fallback))
+            if len(F):
+                tile[~idle] = self._learn_rows(state, F, asleep, targets[~idle])
+            forecasts[rows] = tile
+        return forecasts
+
+    def _forecast(self, state, X):
+        forecasts = np.empty(len(X))
+        for rows in _tiles(X):
+            F, asleep, idle = self._awake(X[rows], rows.start)
+            if idle is None:
+                forecasts[rows] = self._forecast_rows(state, F, asleep)
+                continue
+            tile = np.full(len(idle), float(self.fallback))
+            if len(F):
+                tile[~idle] = self._forecast_rows(state, F, asleep)
+            forecasts[rows] = tile
+        return forecasts
+
+    def _awake(self, X, first):
+        """Return rows with somebody awake, 0 for NaN; who sleeps in them; and the other rows.
+
+        The last two are None where they would be all False.
+        """
+        asleep = np.isnan(X)
+        if not asleep.any():
+            return X, None, None
+        F = np.where(asleep, 0.0, X)
+        idle = asleep.all(axis=1)
+        if not idle.any():
+            return F, asleep, None
+        if self.fallback is None:
+            raise ValueError(
+                f"Row {first + int(idle.argmax())} of X holds NaN only: every expert is asleep and "
+                "there is nothing to forecast from. Drop such rows, or set 'fallback' to the "
+                "number that shall be forecast there."
+            )
+        return F[~idle], asleep[~idle], idle
+
+    def _learn_rows(self, state, F, asleep, y):
+        loss = get_loss(self.loss, self.quantile)
+        losses = None if self.gradient_trick else loss.value(y[:, None], F)
+        sleepers = np.zeros(len(y), bool) if asleep is None else asleep.any(axis=1)
+        forecasts = np.empty(len(y))
+        ones = np.ones(F.shape[1])
+        rounds = zip(F, y.tolist(), sleepers.tolist(), strict=True)
+        for i, (f, target, some_sleep) in enumerate(rounds):
+            weights = self._log_weights(state)
+            if some_sleep:
+                weights[asleep[i]] = -np.inf
+            weights -= np.maximum.reduce(weights)
+            np.exp(weights, out=weights)
+            forecasts[i] = forecast = weights.dot(f) / weights.dot(ones)
+            if self.gradient_trick:
+                regrets = loss.slope(target, forecast) * (forecast - f)
+            else:
+                regrets = loss.value(target, forecast) - losses[i]
+            if some_sleep:
+                regrets[asleep[i]] = 0.0
+            self._update(state, regrets, target)
+            state["t"] += 1
+        return within(forecasts, F, asleep)
+
+    def _forecast_rows(self, state, F, asleep):
+        return mix(self._log_weights(state), F, asleep)
+
+
+def mix(log_weights, F, asleep=None):
+    """Average forecasts F (n, K) by weights (K,) or (n, K), over those awake; (n,)."""
+    if asleep is not None:
+        log_weights = np.where(asleep, -np.inf, log_weights)
+    weights = log_weights - log_weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    products = F @ weights if weights.ndim == 1 else np.einsum("nk,nk->n", weights, F)
+    return within(products / weights.sum(axis=-1), F, asleep)
+
+
+def within(forecasts, F, asleep=None):
+    """Take away what rounding adds beyond the range of the experts awake."""
+    if asleep is None:
+        return np.clip(forecasts, F.min(axis=1), F.max(axis=1))
+    low = np.where(asleep, np.inf, F).min(axis=1)
+    high = np.where(asleep, -np.inf, F).max(axis=1)
+    return np.clip(forecasts, low, high)
+
+
+def _tiles(X):
+    return gen_batches(len(X), max(1, TILE_SIZE // X.shape[1]))

@@ -1,0 +1,524 @@
+"""Rules that weight experts by the exponential of their losses: EWA, Vovk's AA, fixed share."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..losses import get_loss
+from ._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator, mix
+from ._range import TargetRange, check_y_range
+
+_STEEPEST = 1e100  # largest rate: its products with losses stay finite
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class EWARegressor(ConvexAggregator):
+    r"""Exponentially weighted average forecaster, also known as Hedge.
+
+    Before the target of round t is seen it forecasts the mean of the experts' forecasts, the
+    columns of X, with weights (eq. (3.25A) of [1]_)
+
+    .. math:: w_{k,t} \propto \pi_k \exp\Bigl( -\eta_t \sum_{s<t} \ell_{k,s} \Bigr) .
+
+    Parameters
+    ----------
+    eta : float, "decreasing" or None, default=None
+        Learning rate. A positive number is used as it is, in units of one over the loss.
+        ``"decreasing"`` is :math:`\eta_t = \sqrt{8 \ln K / t} / M`, where M is the largest
+        difference between two experts' losses that `y_range` allows. None is theory's value: for
+        the square loss without gradient trick :math:`1 / (2 (hi - lo)^2)`, the largest for which
+        that loss is exp-concave; otherwise, no constant rate being right at all times,
+        ``"decreasing"``.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, for the learning rate. None: the range of the targets seen
+        before the round; until two different ones were seen, the weights are the prior's.
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Loss in which forecasts are compared.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+    gradient_trick : bool, default=False
+        Whether to replace the loss by its tangent at the forecast. Then the regret is small
+        against the best fixed convex combination of the experts, not only the best single one,
+        but it is of order :math:`\sqrt{T}` even for the square loss, whose curvature the tangent
+        gives away: hence the default, which is also the published one.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of experts.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the experts, where X had string names.
+
+    See Also
+    --------
+    AARegressor : The same weights at four times the rate, for the square loss.
+    FixedShareRegressor : For a best expert that changes.
+    BOARegressor : Fits its rates to the losses.
+
+    Notes
+    -----
+    *Cost.* O(K) a round for K experts. A call's rounds are learnt together, by sums of losses and
+    a softmax, which is exact; the rounds in which experts sleep, and all rounds with the gradient
+    trick, one by one.
+
+    *Theorem.* If targets and forecasts lie in `y_range`, the square loss is plain and `eta` is
+    None, then against every expert (Theorem 3 of [1]_, Proposition 3.1 of [2]_)
+
+    .. math:: \sum_t \ell(\hat y_t, y_t) - \sum_t \ell_{k,t} \le \frac{\ln(1/\pi_k)}{\eta}
+              = 2 (hi - lo)^2 \ln(1/\pi_k) .
+
+    With ``"decreasing"`` and equal priors it is at most :math:`M (2 \sqrt{T \ln K / 2} +
+    \sqrt{\ln K / 8})` (Theorem 2.3 of [2]_). Neither holds for the running range: the rates then
+    depend on the targets and multiply the sums as they stand. Clip wild experts first.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight and no regret, which is to say that it is charged the loss of the forecast,
+    and the weights of the others are scaled up to sum to one. The first theorem then holds for
+    the rounds in which expert k is awake [3]_.
+
+    References
+    ----------
+    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, eq. (3.25A).
+    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
+       Press, 2006, sections 2.3 and 3.3.
+    .. [3] Y. Freund, R. E. Schapire, Y. Singer, M. K. Warmuth, "Using and combining predictors
+       that specialize", STOC 1997.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.aggregators import EWARegressor
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.uniform(size=300)
+    >>> experts = np.c_[y, 1 - y, np.full(300, 0.5)]
+    >>> model = EWARegressor(y_range=(0, 1))
+    >>> forecasts = model.prequential_predict(experts, y)
+    >>> model.weights_.round(2)
+    array([1., 0., 0.])
+    """
+
+    _parameter_constraints = {
+        "eta": [_POSITIVE, StrOptions({"decreasing"}), None],
+        "y_range": ["array-like", None],
+        **LOSS_CONSTRAINTS,
+        **EXPERT_CONSTRAINTS,
+    }
+    _structural = ("y_range", "loss", "quantile", "gradient_trick", "prior_weights")
+
+    def __init__(
+        self,
+        eta=None,
+        *,
+        y_range=None,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=False,
+        prior_weights=None,
+        fallback=None,
+    ):
+        self.eta = eta
+        self.y_range = y_range
+        self.loss = loss
+        self.quantile = quantile
+        self.gradient_trick = gradient_trick
+        self.prior_weights = prior_weights
+        self.fallback = fallback
+
+    def _validate(self):
+        super()._validate()
+        check_y_range(self.y_range)
+
+    def _start_rule(self, log_prior):
+        return {"losses": np.zeros(len(log_prior))} | TargetRange(self.y_range)._start()
+
+    def _log_weights(self, state):
+        rate = _rates(self, len(state["losses"]), state["t"] + 1, state["low"], state["high"])
+        return state["log_prior"] - rate * state["losses"]
+
+    def _update(self, state, regrets, y):
+        state["losses"] -= regrets
+        state["losses"] -= state["losses"].min()
+        TargetRange(self.y_range)._learn_one(state, y)
+
+    def _learn_rows(self, state, F, asleep, y):
+        if self.gradient_trick:  # losses hang on the forecasts
+            return super()._learn_rows(state, F, asleep, y)
+        low, high = TargetRange(self.y_range)._learn(state, y)
+        rounds = np.arange(state["t"] + 1, state["t"] + 1 + len(y))
+        rates = _rates(self, F.shape[1], rounds, low, high)[:, None]
+
+        def forecast(sums, rows, sleeping):
+            sums *= -rates[rows]
+            sums += state["log_prior"]
+            return mix(sums, F[rows], sleeping)
+
+        value = get_loss(self.loss, self.quantile).value
+        return _learn_runs(state, F, asleep, y, value, forecast)
+
+
+class AARegressor(ConvexAggregator):
+    r"""Vovk's aggregating algorithm for the square loss.
+
+    The weights are :math:`w_{k,t} \propto \pi_k \exp(-\eta \sum_{s<t} (z_{k,s} - y_s)^2)`, as in
+    :class:`EWARegressor`, but at four times the rate; this is possible because the forecast is not
+    the weighted mean of the experts' forecasts :math:`z_{k,t}` but (section 3.6 of [2]_)
+
+    .. math:: \hat y_t = \frac{lo + hi}{2} + \frac{g_t(lo) - g_t(hi)}{2 (hi - lo)}, \qquad
+              g_t(\omega) = -\frac1\eta \ln \sum_k w_{k,t} e^{-\eta (\omega - z_{k,t})^2},
+
+    clipped to the range [lo, hi].
+
+    Parameters
+    ----------
+    eta : float, default=None
+        Learning rate, > 0, in units of one over the square of y. None is theory's value, the
+        largest for which the square loss is mixable: :math:`2 / (hi - lo)^2`.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets. None: the range of the targets seen before the round; until
+        two different ones were seen, the forecast is the mean by the prior weights.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of experts.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the experts, where X had string names.
+
+    See Also
+    --------
+    EWARegressor : Weighted means, and other losses.
+
+    Notes
+    -----
+    *Cost.* O(K) a round for K experts. A call's rounds are learnt together, by sums of losses and
+    softmaxes, which is exact; the rounds in which experts sleep, one by one.
+
+    *Theorem.* If the targets lie in `y_range` and `eta` is None, then against every expert ([1]_;
+    Proposition 3.2 of [2]_)
+
+    .. math:: \sum_t (\hat y_t - y_t)^2 - \sum_t (z_{k,t} - y_t)^2
+              \le \frac{\ln(1/\pi_k)}{\eta} = \tfrac12 (hi - lo)^2 \ln(1/\pi_k) .
+
+    It does not hold for the running range: targets may then fall outside, and a forecast never
+    leaves the range of the targets before it, whatever the experts say.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight and no regret, which is to say that it is charged the loss of the forecast.
+    The theorem then holds for the rounds in which expert k is awake [3]_.
+
+    References
+    ----------
+    .. [1] V. Vovk, "A game of prediction with expert advice", Journal of Computer and System
+       Sciences 56(2), 1998.
+    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
+       Press, 2006, sections 3.5 and 3.6.
+    .. [3] A. Chernov, V. Vovk, "Prediction with expert evaluators' advice", ALT 2009.
+
+    Examples
+    --------
+    The first forecast is the substitution value, not the mean, which is 0.2:
+
+    >>> from sklearn_okl.aggregators import AARegressor
+    >>> model = AARegressor(y_range=(0, 1))
+    >>> model.prequential_predict([[0.0, 0.4], [0.0, 0.4], [0.0, 0.4]], [0.5, 0.5, 0.5]).round(3)
+    array([0.245, 0.286, 0.319])
+    """
+
+    _parameter_constraints = {
+        "eta": [_POSITIVE, None],
+        "y_range": ["array-like", None],
+        **EXPERT_CONSTRAINTS,
+    }
+    _structural = ("y_range", "prior_weights")
+
+    def __init__(self, eta=None, *, y_range=None, prior_weights=None, fallback=None):
+        self.eta = eta
+        self.y_range = y_range
+        self.prior_weights = prior_weights
+        self.fallback = fallback
+
+    def _validate(self):
+        super()._validate()
+        check_y_range(self.y_range)
+
+    def _start_rule(self, log_prior):
+        return {"losses": np.zeros(len(log_prior))} | TargetRange(self.y_range)._start()
+
+    def _rates(self, low, high):
+        """Return learning rates, 0 where the range is not known."""
+        rates = 2.0 * _inverse(high - low) ** 2 if self.eta is None else self.eta
+        return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
+
+    def _log_weights(self, state):
+        rate = self._rates(state["low"], state["high"])
+        return state["log_prior"] - rate * state["losses"]
+
+    def _learn_rows(self, state, F, asleep, y):
+        low, high = TargetRange(self.y_range)._learn(state, y)
+        rates = self._rates(low, high)
+        unknown = int(np.count_nonzero(rates == 0.0))  # the first rows, if any
+
+        def forecast(sums, rows, sleeping):
+            forecasts = np.empty(len(sums))
+            n = min(max(unknown - rows.start, 0), len(sums))
+            if n:
+                first = None if sleeping is None else sleeping[:n]
+                forecasts[:n] = mix(state["log_prior"], F[rows][:n], first)
+            if n < len(sums):
+                forecasts[n:] = _substitute(
+                    sums[n:],
+                    state["log_prior"],
+                    rates[rows][n:],
+                    low[rows][n:],
+                    high[rows][n:],
+                    F[rows][n:],
+                    None if sleeping is None else sleeping[n:],
+                )
+            return forecasts
+
+        return _learn_runs(state, F, asleep, y, get_loss("squared_error").value, forecast)
+
+    def _forecast_rows(self, state, F, asleep):
+        low, high = state["low"], state["high"]
+        if not high > low:
+            return mix(state["log_prior"], F, asleep)
+        rate, low, high = (np.full(len(F), end) for end in (self._rates(low, high), low, high))
+        sums = np.tile(state["losses"], (len(F), 1))
+        return _substitute(sums, state["log_prior"], rate, low, high, F, asleep)
+
+
+class FixedShareRegressor(ConvexAggregator):
+    r"""Fixed share: exponential weights that never forget an expert, for a best one that changes.
+
+    After each round the weights are multiplied by :math:`e^{-\eta \ell_{k,t}}` and normalised, as
+    those of :class:`EWARegressor`; then the share :math:`\varepsilon` of all weight is handed back
+    to the prior :math:`\pi`,
+
+    .. math:: v_{k,t} \propto w_{k,t} e^{-\eta_t \ell_{k,t}}, \qquad
+              w_{k,t+1} = (1 - \varepsilon) v_{k,t} + \varepsilon \pi_k ,
+
+    so that an expert that becomes good needs only some :math:`\ln(K / \varepsilon) / \eta` of
+    advantage to come to the top.
+
+    Parameters
+    ----------
+    share : float, default=0.01
+        The share in [0, 1]; one over the rounds for which an expert is likely to stay the best is
+        a good value. 0 is :class:`EWARegressor`, where the rate is constant, 1 the prior's mean.
+    eta : float, "decreasing" or None, default=None
+        Learning rate. A positive number is used as it is, in units of one over the loss.
+        ``"decreasing"`` is :math:`\eta_t = \sqrt{8 \ln K / t} / M`, where M is the largest
+        difference between two experts' losses that `y_range` allows. None is theory's value: for
+        the square loss without gradient trick :math:`1 / (2 (hi - lo)^2)`; otherwise
+        ``"decreasing"``.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, for the learning rate. None: the range of the targets seen
+        before the round; until two different ones were seen, the weights are the prior's.
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Loss in which forecasts are compared.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+    gradient_trick : bool, default=False
+        Whether to replace the loss by its tangent at the forecast, see :class:`EWARegressor`.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of experts.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the experts, where X had string names.
+
+    See Also
+    --------
+    EWARegressor : Without the share, in blocks.
+
+    Notes
+    -----
+    *Cost.* O(K) a round for K experts, round by round.
+
+    *Theorem.* Under the conditions of :class:`EWARegressor`'s first theorem and with equal priors,
+    against any sequence of experts that switches m times in T rounds ([1]_; section 5.2 of [2]_),
+
+    .. math:: \sum_t \ell(\hat y_t, y_t) - \sum_t \ell_{k_t,t} \le \frac1\eta \Bigl(
+              (m + 1) \ln K + m \ln \frac1\varepsilon
+              + (T - m - 1) \ln \frac{1}{1 - \varepsilon} \Bigr) .
+
+    *Departure.* [1]_ hands the share of an expert to the *other* experts; here, as in [2]_, to
+    all, by the prior.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight and no regret, and the weights of the others are scaled up to sum to one. The
+    share is handed to the sleeping experts too.
+
+    References
+    ----------
+    .. [1] M. Herbster, M. K. Warmuth, "Tracking the best expert", Machine Learning 32(2), 1998.
+    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
+       Press, 2006, section 5.2.
+
+    Examples
+    --------
+    Two experts take turns; the average of the last forecasts shows who is trusted:
+
+    >>> import numpy as np
+    >>> from sklearn_okl.aggregators import EWARegressor, FixedShareRegressor
+    >>> X, y = np.tile([0.0, 1.0], (400, 1)), np.repeat([0.0, 1.0], 200)
+    >>> float(EWARegressor(y_range=(0, 1)).fit(X, y).predict(X[:1]).round(2)[0])
+    0.5
+    >>> float(FixedShareRegressor(y_range=(0, 1)).fit(X, y).predict(X[:1]).round(2)[0])
+    0.99
+    """
+
+    _parameter_constraints = {
+        "share": [Interval(Real, 0, 1, closed="both")],
+        "eta": [_POSITIVE, StrOptions({"decreasing"}), None],
+        "y_range": ["array-like", None],
+        **LOSS_CONSTRAINTS,
+        **EXPERT_CONSTRAINTS,
+    }
+    _structural = ("y_range", "loss", "quantile", "gradient_trick", "prior_weights")
+
+    def __init__(
+        self,
+        share=0.01,
+        *,
+        eta=None,
+        y_range=None,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=False,
+        prior_weights=None,
+        fallback=None,
+    ):
+        self.share = share
+        self.eta = eta
+        self.y_range = y_range
+        self.loss = loss
+        self.quantile = quantile
+        self.gradient_trick = gradient_trick
+        self.prior_weights = prior_weights
+        self.fallback = fallback
+
+    def _validate(self):
+        super()._validate()
+        check_y_range(self.y_range)
+
+    def _start_rule(self, log_prior):
+        return {"log_weights": log_prior.copy()} | TargetRange(self.y_range)._start()
+
+    def _log_weights(self, state):
+        return state["log_weights"].copy()
+
+    def _update(self, state, regrets, y):
+        rate = _rates(self, len(regrets), state["t"] + 1, state["low"], state["high"])
+        TargetRange(self.y_range)._learn_one(state, y)
+        posterior = state["log_weights"] + rate * regrets
+        posterior -= posterior.max()
+        posterior -= np.log(np.exp(posterior).sum())
+        if self.share == 1.0:
+            posterior = state["log_prior"].copy()
+        elif self.share > 0.0:
+            posterior += np.log1p(-self.share)
+            posterior = np.logaddexp(posterior, np.log(self.share) + state["log_prior"])
+        state["log_weights"] = posterior
+
+
+def _rates(model, n_experts, t, low, high):
+    """Return the learning rates of rounds t (1, 2, ...), 0 where the range has to be known first.
+
+    Theory's constant rate is that of exp-concavity; the decreasing one is for losses whose
+    differences lie within an interval of length `spread`.
+    """
+    if isinstance(model.eta, Real):
+        return np.full(np.shape(low), float(model.eta))[()]
+    inverse = _inverse(high - low)
+    if model.eta is None and model.loss == "squared_error" and not model.gradient_trick:
+        rates = 0.5 * inverse**2
+    else:
+        rates = np.sqrt(8.0 * np.log(n_experts) / t) * inverse
+        if model.loss == "squared_error":
+            rates = rates * inverse * (0.5 if model.gradient_trick else 1.0)
+        elif model.loss == "pinball":
+            rates = rates / max(model.quantile, 1.0 - model.quantile)
+    return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
+
+
+def _inverse(width):
+    """Return 1 / width where it is positive, bounded so that its square is finite; else 0."""
+    return np.where(width > 0.0, 1.0 / np.maximum(width, 1.0 / _STEEPEST), 0.0)
+
+
+def _learn_runs(state, F, asleep, y, value, forecast):
+    """Learn rows by sums of losses; return forecasts (n,).
+
+    A row in which somebody sleeps ends a run of rows learnt together: who sleeps is charged the
+    loss of the forecast, so the rows after it have to wait for that.
+    """
+    forecasts = np.empty(len(y))
+    losses = value(y[:, None], F)
+    ends = [] if asleep is None else (np.flatnonzero(asleep.any(axis=1)) + 1).tolist()
+    low = 0
+    for high in sorted({*ends, len(y)}):
+        rows = slice(low, high)
+        sums = np.empty((high - low, F.shape[1]))  # of the losses before each row
+        sums[0] = state["losses"]
+        sums[1:] = losses[low : high - 1]
+        np.cumsum(sums, axis=0, out=sums)
+        before, last = sums[-1].copy(), losses[high - 1]
+        sleeping = None if asleep is None else asleep[rows]
+        forecasts[rows] = forecast(sums, rows, sleeping)  # overwrites sums
+        if sleeping is not None:
+            last = np.where(sleeping[-1], value(y[high - 1], forecasts[high - 1]), last)
+        after = before + last
+        state["losses"] = after - after.min()
+        low = high
+    state["t"] += len(y)
+    return forecasts
+
+
+def _substitute(sums, log_prior, rates, low, high, F, asleep=None):
+    """Forecast by the substitution function; sums (n, K) are overwritten."""
+    if asleep is not None:
+        sums[asleep] = np.inf
+    sums -= sums.min(axis=1, keepdims=True)
+    ends = []
+    for end in (low, high):
+        exponents = np.square(end[:, None] - F)
+        exponents += sums
+        least = exponents.min(axis=1)
+        exponents -= least[:, None]
+        exponents *= -rates[:, None]
+        exponents += log_prior
+        np.exp(exponents, out=exponents)
+        ends.append(least - np.log(exponents.sum(axis=1)) / rates)  # g, up to a common constant
+    forecasts = (low + high) / 2 + (ends[0] - ends[1]) / (2 * (high - low))
+    return np.clip(forecasts, low, high)

@@ -1,0 +1,431 @@
+"""Rules whose learning rates fit themselves to the regrets: BOA, ML-Poly and ML-Prod."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from ._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator
+
+_CONSTRAINTS = {
+    **LOSS_CONSTRAINTS,
+    **EXPERT_CONSTRAINTS,
+    "initial_rate": [Interval(Real, 0, None, closed="neither"), None],
+}
+_STRUCTURE = ("loss", "quantile", "gradient_trick", "initial_rate", "prior_weights")
+_NOTHING = 2.0**-1000  # stands for 0 where a state is divided by before the first regret
+_SURE = 1e-12  # least ln(1/prior): one expert alone has prior 1 and still needs a rate
+_NEVER = -1024.0  # logarithm of a weight that counts only where there is no other
+
+
+class BOARegressor(ConvexAggregator):
+    r"""Bernstein online aggregation: exponential weights that punish variance, a rate an expert.
+
+    With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
+
+    .. math:: w_{k,t} \propto \pi_k \, \eta_{k,t-1} \exp(\eta_{k,t-1} R_{k,t-1}), \qquad
+              R_{k,t} = R_{k,t-1} + \tfrac12 \bigl( r_{k,t} - \eta_{k,t} r_{k,t}^2
+              + E_{k,t} 1[\eta_{k,t} r_{k,t} > \tfrac12] \bigr),
+
+    with :math:`E_{k,t}` the smallest power of two that no :math:`|r_{k,s}|` so far exceeds and
+    :math:`\eta_{k,t} = \min(1 / E_{k,t}, \sqrt{\ln(1 / \pi_k) / \sum_{s \le t} r_{k,s}^2})`. There
+    is nothing to tune, and the weights are fast to drop experts whose regrets are steady.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Loss in which forecasts are compared.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+    gradient_trick : bool, default=True
+        Whether to replace the loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts instead of the best single one;
+        False, which the published VAW experiments use, pursues the single one only.
+    initial_rate : float, default=None
+        Where the sums of squared regrets and the largest regrets start, > 0. None: at 0, which
+        fits the rule to losses of any scale. ``2**-20`` is the start of the published package.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of experts.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the experts, where X had string names.
+
+    See Also
+    --------
+    MLPolyRegressor : Polynomial weights; drops experts entirely.
+    MLProdRegressor : Products instead of exponentials.
+    EWARegressor : One known rate for all.
+
+    Notes
+    -----
+    *Cost.* O(K) a round for K experts, independent of the number of rounds.
+
+    *Theorem.* Up to a factor that grows with :math:`\ln \ln T`, against every expert (Theorem 3.3
+    of [1]_),
+
+    .. math:: \sum_t r_{k,t} \lesssim \sqrt{\ln(1 / \pi_k) \sum_t r_{k,t}^2}
+              + \ln(1 / \pi_k) \max_t |r_{k,t}| .
+
+    *Departures.* The paper's correction lowers the sum of an expert much worse than the forecast
+    and uses the rates before the round. Here, as in the package ``opera`` by which the rule is
+    known and whose published figures it reproduces, it raises the sum of an expert much better,
+    and the rates already count the round. Either correction is needed a bounded number of times at
+    each scale. An expert without any regret so far has no rate of its own: it gets the least rate
+    of the others, where the package would give it nearly all weight on its first appearance.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight and no regret, and the weights of the others are scaled up to sum to one.
+
+    References
+    ----------
+    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
+       106(1), 2017, the algorithm with multiple learning rates.
+    .. [2] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.aggregators import BOARegressor
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=500)
+    >>> experts = y[:, None] + rng.normal(size=(500, 3)) * [0.1, 1.0, 1.0] + [0.0, 0.0, 1.0]
+    >>> model = BOARegressor()
+    >>> forecasts = model.prequential_predict(experts, y)
+    >>> bool(np.allclose(forecasts[0], experts[0].mean()))
+    True
+    >>> int(model.weights_.argmax())
+    0
+    """
+
+    _parameter_constraints = _CONSTRAINTS
+    _structural = _STRUCTURE
+
+    def __init__(
+        self,
+        *,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=True,
+        initial_rate=None,
+        prior_weights=None,
+        fallback=None,
+    ):
+        self.loss = loss
+        self.quantile = quantile
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
+        self.prior_weights = prior_weights
+        self.fallback = fallback
+
+    def _start_rule(self, log_prior):
+        start = _NOTHING if self.initial_rate is None else float(self.initial_rate)
+        return {
+            "start": start,
+            "surprises": np.maximum(-log_prior, _SURE),
+            "squares": np.full(len(log_prior), start),
+            "caps": 1.0 / _power_of_two(np.full(len(log_prior), start)),  # 1 / E, exact
+            "rates": np.ones(len(log_prior)),
+            "regrets": np.zeros(len(log_prior)),  # R
+            "unheard": True,  # whether some expert has no regret yet
+        }
+
+    def _log_weights(self, state):
+        log_weights = np.log(state["rates"])
+        log_weights += state["log_prior"]
+        log_weights += state["rates"] * state["regrets"]
+        return log_weights
+
+    def _update(self, state, regrets, y):
+        squares, caps = state["squares"], state["caps"]
+        squares += regrets * regrets
+        new = np.abs(regrets) * caps > 1.0
+        if np.logical_or.reduce(new):
+            caps[new] = 1.0 / _power_of_two(np.abs(regrets[new]))
+        rates = _root_rates(state)
+        np.minimum(rates, caps, out=rates)
+        if state["unheard"]:
+            heard = squares > state["start"]
+            if not heard.any():
+                return
+            rates[~heard] = rates[heard].min()
+            state["unheard"] = not heard.all()
+        state["rates"] = rates
+        scaled = rates * regrets
+        change = regrets - scaled * regrets
+        if np.maximum.reduce(scaled) > 0.5:
+            change += (scaled > 0.5) / caps
+        change *= 0.5
+        state["regrets"] += change
+
+
+class MLProdRegressor(ConvexAggregator):
+    r"""ML-Prod: products of one plus rate times regret, a rate an expert.
+
+    With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
+    :math:`w_{k,t} \propto \pi_k \eta_{k,t-1} e^{L_{k,t-1}}`, where
+
+    .. math:: L_{k,t} = \frac{\eta_{k,t}}{\eta_{k,t-1}} L_{k,t-1} + \ln(1 + \eta_{k,t} r_{k,t}),
+              \qquad \eta_{k,t} = \min\Bigl( \frac{1}{2 B_{k,t}},
+              \sqrt{\frac{\ln(1 / \pi_k)}{V_{k,t}}} \Bigr),
+
+    :math:`V_{k,t} = V_0 + \sum_{s \le t} r_{k,s}^2` and :math:`B_{k,t} = \max(B_0, \max_{s \le t}
+    |r_{k,s}|)`.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Loss in which forecasts are compared.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+    gradient_trick : bool, default=True
+        Whether to replace the loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts instead of the best single one;
+        False, which the published VAW experiments use, pursues the single one only.
+    initial_rate : float, default=None
+        Start :math:`V_0 = B_0` of the sums of squared regrets and of the largest regrets, > 0.
+        None: 1, the theorem's, made for losses between 0 and 1; regrets above 1 are coped with,
+        but where all losses are far below 1 the rule learns slowly, and a start of about their
+        size is better. ``2**-20`` is the start of the published package.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of experts.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the experts, where X had string names.
+
+    See Also
+    --------
+    BOARegressor : Exponentials instead of products.
+    MLPolyRegressor : Polynomial weights; drops experts entirely.
+
+    Notes
+    -----
+    *Cost.* O(K) a round for K experts, independent of the number of rounds.
+
+    *Theorem.* For losses in [0, 1] and equal priors (Corollary 4 of [1]_), with constants of the
+    order of :math:`\ln \ln T`, against every expert
+
+    .. math:: \sum_t r_{k,t} \le C_1 \sqrt{\ln K \, (1 + \sum_t r_{k,t}^2)} + C_2 .
+
+    *Departures.* The rates that multiply a regret already count it, and :math:`\ln \pi_k` is not
+    raised to the ratio of the rates, as in the package ``opera``, whose figures are reproduced.
+    With a small `initial_rate`, an expert that slept from the first round on enters with a large
+    rate and nearly all weight.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight and no regret, and the weights of the others are scaled up to sum to one.
+
+    References
+    ----------
+    .. [1] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
+       2014, ML-Prod with adaptive rates, Theorem 3 and Corollary 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.aggregators import MLProdRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.uniform(size=500)
+    >>> experts = np.c_[y + 0.05, rng.uniform(size=500)]  # one near, one that guesses
+    >>> MLProdRegressor().fit(experts, y).weights_.round(1)
+    array([1., 0.])
+    """
+
+    _parameter_constraints = _CONSTRAINTS
+    _structural = _STRUCTURE
+
+    def __init__(
+        self,
+        *,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=True,
+        initial_rate=None,
+        prior_weights=None,
+        fallback=None,
+    ):
+        self.loss = loss
+        self.quantile = quantile
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
+        self.prior_weights = prior_weights
+        self.fallback = fallback
+
+    def _start_rule(self, log_prior):
+        start = 1.0 if self.initial_rate is None else float(self.initial_rate)
+        return {
+            "surprises": np.maximum(-log_prior, _SURE),
+            "squares": np.full(len(log_prior), start),  # V
+            "largest": np.full(len(log_prior), start),  # B
+            "rates": np.ones(len(log_prior)),
+            "products": np.zeros(len(log_prior)),  # L
+        }
+
+    def _log_weights(self, state):
+        log_weights = np.log(state["rates"])
+        log_weights += state["log_prior"]
+        log_weights += state["products"]
+        return log_weights
+
+    def _update(self, state, regrets, y):
+        state["squares"] += regrets * regrets
+        np.maximum(state["largest"], np.abs(regrets), out=state["largest"])
+        rates = _root_rates(state)
+        np.minimum(rates, 0.5 / state["largest"], out=rates)
+        state["products"] *= rates / state["rates"]
+        state["products"] += np.log1p(rates * regrets)
+        state["rates"] = rates
+
+
+class MLPolyRegressor(ConvexAggregator):
+    r"""ML-Poly: weights in proportion to positive regrets, a rate an expert.
+
+    With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
+
+    .. math:: w_{k,t} \propto \pi_k \, \eta_{k,t-1} \Bigl( \sum_{s<t} r_{k,s} \Bigr)_+, \qquad
+              \frac{1}{\eta_{k,t}} = \frac{1}{\eta_0} + \sum_{s \le t} r_{k,s}^2 + B_t - B_0,
+
+    with :math:`B_t` the largest of :math:`B_0` and all squared regrets so far. Experts that lost
+    against the forecast have weight 0; where all have, the weights are the prior's.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Loss in which forecasts are compared.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+    gradient_trick : bool, default=True
+        Whether to replace the loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts instead of the best single one;
+        False, which the published VAW experiments use, pursues the single one only.
+    initial_rate : float, default=None
+        Start :math:`\eta_0 = B_0`, > 0. None: 1, the theorem's, which for regrets within [-1, 1]
+        makes :math:`\eta_{k,t} = 1 / (1 + \sum_s r_{k,s}^2)`. ``2**-20`` is the start of the
+        published package.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of experts.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the experts, where X had string names.
+
+    See Also
+    --------
+    BOARegressor : Exponential weights, the better bound for many experts.
+    MLProdRegressor : Products, with the same bound.
+
+    Notes
+    -----
+    *Cost.* O(K) a round for K experts, independent of the number of rounds; the cheapest of the
+    second-order rules.
+
+    *Theorem.* For regrets within [-1, 1] (Theorem 5 of [1]_), up to a factor that grows with
+    :math:`\ln T` inside the root, against every expert
+
+    .. math:: \sum_t r_{k,t} \lesssim \sqrt{K (1 + \sum_t r_{k,t}^2)} .
+
+    *Departures.* :math:`B_t` makes the rates fit for regrets of any size, as in the package
+    ``opera``, whose figures are reproduced.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight and no regret, and the weights of the others are scaled up to sum to one.
+
+    References
+    ----------
+    .. [1] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
+       2014, ML-Poly, Theorem 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.aggregators import MLPolyRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.uniform(size=500)
+    >>> experts = np.c_[y + 0.05, rng.uniform(size=500), np.full(500, 9.0)]
+    >>> MLPolyRegressor(gradient_trick=False).fit(experts, y).weights_
+    array([1., 0., 0.])
+    """
+
+    _parameter_constraints = _CONSTRAINTS
+    _structural = _STRUCTURE
+
+    def __init__(
+        self,
+        *,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=True,
+        initial_rate=None,
+        prior_weights=None,
+        fallback=None,
+    ):
+        self.loss = loss
+        self.quantile = quantile
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
+        self.prior_weights = prior_weights
+        self.fallback = fallback
+
+    def _start_rule(self, log_prior):
+        start = 1.0 if self.initial_rate is None else float(self.initial_rate)
+        return {
+            "inverse_rates": np.full(len(log_prior), 1.0 / start),
+            "largest": start,  # B
+            "regrets": np.zeros(len(log_prior)),
+        }
+
+    def _log_weights(self, state):
+        positive = state["regrets"] / state["inverse_rates"]
+        log_weights = np.full(len(positive), _NEVER)
+        np.log(positive, out=log_weights, where=positive > 0.0)
+        log_weights += state["log_prior"]
+        return log_weights
+
+    def _update(self, state, regrets, y):
+        state["regrets"] += regrets
+        squares = regrets * regrets
+        largest = max(state["largest"], float(np.maximum.reduce(squares)))
+        squares += largest - state["largest"]
+        state["inverse_rates"] += squares
+        state["largest"] = largest
+
+
+def _root_rates(state):
+    """Return sqrt(ln(1 / prior) / sum of squared regrets), (K,)."""
+    rates = state["surprises"] / state["squares"]
+    return np.sqrt(rates, out=rates)
+
+
+def _power_of_two(sizes):
+    return np.exp2(np.ceil(np.log2(sizes)))

@@ -1,0 +1,183 @@
+"""Prediction with expert advice, one literal loop a rule; NaN in F is a sleeping expert.
+
+The second-order rules are those of the published aggregation package, found by fitting its numbers.
+"""
+
+import numpy as np
+
+
+def loss_and_slope(y, f, loss="squared_error", quantile=0.5):
+    if loss == "squared_error":
+        return (f - y) ** 2, 2 * (f - y)
+    if loss == "absolute_error":
+        return np.abs(f - y), np.sign(f - y)
+    value = np.where(f < y, quantile * (y - f), (1 - quantile) * (f - y))
+    return value, np.where(f < y, -quantile, np.where(f > y, 1 - quantile, 0.0))
+
+
+def instant_regrets(y, f, p, awake, gradient_trick, **loss):
+    """Loss of the forecast less the experts' losses; 0 where an expert sleeps."""
+    if gradient_trick:
+        slope = loss_and_slope(y, p, **loss)[1]
+        regrets = slope * p - slope * f
+    else:
+        regrets = loss_and_slope(y, p, **loss)[0] - loss_and_slope(y, f, **loss)[0]
+    return np.where(awake, regrets, 0.0)
+
+
+def average(log_weights, f, awake):
+    weights = np.where(awake, np.exp(log_weights - log_weights[awake].max()), 0.0)
+    weights /= weights.sum()
+    return weights, weights[awake] @ f[awake]
+
+
+def known_range(y_range, past):
+    if y_range is not None:
+        return y_range
+    return (min(past), max(past)) if len(set(past)) > 1 else None
+
+
+def exponential_rate(t, past, K, eta, y_range, loss, quantile, gradient_trick):
+    if not (eta is None or eta == "decreasing"):
+        return eta
+    ends = known_range(y_range, past)
+    if ends is None:
+        return 0.0
+    width = ends[1] - ends[0]
+    if eta is None and loss == "squared_error" and not gradient_trick:
+        return 1 / (2 * width**2)
+    spread = {
+        "squared_error": width**2 * (2 if gradient_trick else 1),
+        "absolute_error": width,
+        "pinball": max(quantile, 1 - quantile) * width,
+    }[loss]
+    return np.sqrt(8 * np.log(K) / t) / spread
+
+
+def ewa(
+    F, y, eta=None, y_range=None, prior=None, loss="squared_error", quantile=0.5, gradient=False
+):
+    """vaw2, eq. (3.25A), on regrets instead of losses: the same while nobody sleeps."""
+    T, K = F.shape
+    log_prior = np.log(np.full(K, 1 / K) if prior is None else prior / np.sum(prior))
+    R, out = np.zeros(K), np.empty(T)
+    for t in range(T):
+        rate = exponential_rate(t + 1, y[:t], K, eta, y_range, loss, quantile, gradient)
+        awake = ~np.isnan(F[t])
+        _, out[t] = average(log_prior + rate * R, F[t], awake)
+        R += instant_regrets(y[t], F[t], out[t], awake, gradient, loss=loss, quantile=quantile)
+    return out, average(
+        log_prior + exponential_rate(T + 1, y, K, eta, y_range, loss, quantile, gradient) * R,
+        np.zeros(K),
+        np.ones(K, bool),
+    )[0]
+
+
+def fixed_share(
+    F,
+    y,
+    share=0.01,
+    eta=None,
+    y_range=None,
+    prior=None,
+    loss="squared_error",
+    quantile=0.5,
+    gradient=False,
+):
+    """Herbster, Warmuth (1998): Bayes' rule, then a share of all weight goes back to the prior."""
+    T, K = F.shape
+    prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
+    w, out = prior.copy(), np.empty(T)
+    for t in range(T):
+        rate = exponential_rate(t + 1, y[:t], K, eta, y_range, loss, quantile, gradient)
+        awake = ~np.isnan(F[t])
+        out[t] = w[awake] @ F[t, awake] / w[awake].sum()
+        r = instant_regrets(y[t], F[t], out[t], awake, gradient, loss=loss, quantile=quantile)
+        w = w * np.exp(rate * r)
+        w = (1 - share) * w / w.sum() + share * prior
+    return out, w
+
+
+def aggregating(F, y, eta=None, y_range=None, prior=None):
+    """Vovk's aggregating algorithm for the square loss, with its substitution function."""
+    T, K = F.shape
+    prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
+    R, out = np.zeros(K), np.empty(T)
+    for t in range(T):
+        awake = ~np.isnan(F[t])
+        ends = known_range(y_range, y[:t])
+        f = F[t, awake]
+        if ends is None:
+            out[t] = prior[awake] @ f / prior[awake].sum()
+        else:
+            low, high = ends
+            rate = 2 / (high - low) ** 2 if eta is None else eta
+            w = prior[awake] * np.exp(rate * (R - R[awake].max()))[awake]
+            w /= w.sum()
+            g_low = -np.log(w @ np.exp(-rate * (low - f) ** 2)) / rate
+            g_high = -np.log(w @ np.exp(-rate * (high - f) ** 2)) / rate
+            out[t] = (low + high) / 2 + (g_low - g_high) / (2 * (high - low))
+            out[t] = np.clip(out[t], low, high)
+        R += instant_regrets(y[t], F[t], out[t], awake, False)
+    return out
+
+
+def boa(F, y, start=None, prior=None, gradient=True, **loss):
+    """Wintenberger (2017) as the package runs it: the rate of the regrets counts this round."""
+    T, K = F.shape
+    prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
+    start = 0.0 if start is None else start
+    B, V = np.full(K, start), np.full(K, start)
+    eta, R, out = np.ones(K), np.zeros(K), np.empty(T)
+    for t in range(T):
+        awake = ~np.isnan(F[t])
+        _, out[t] = average(np.log(prior * eta) + eta * R, F[t], awake)
+        r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
+        B, V = np.maximum(B, np.abs(r)), V + r**2
+        heard = start < V  # whether there was any regret, however small
+        if heard.any():
+            B2 = 2.0 ** np.ceil(np.log2(B[heard]))
+            surprise = np.maximum(-np.log(prior[heard]), 1e-12)
+            eta[heard] = np.minimum(1 / B2, np.sqrt(surprise / V[heard]))
+            eta[~heard] = eta[heard].min()
+            large = eta[heard] * r[heard] > 0.5
+            R[heard] += (r[heard] - eta[heard] * r[heard] ** 2 + B2 * large) / 2
+    return out, average(np.log(prior * eta) + eta * R, np.zeros(K), np.ones(K, bool))[0]
+
+
+def ml_poly(F, y, start=None, prior=None, gradient=True, **loss):
+    """Gaillard, Stoltz, van Erven (2014), ML-Poly, with a running bound B of all squares."""
+    T, K = F.shape
+    prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
+    start = 1.0 if start is None else start
+    eta, B, R, out = np.full(K, start), start, np.zeros(K), np.empty(T)
+    for t in range(T):
+        awake = ~np.isnan(F[t])
+        w = np.where(awake, prior * eta * np.maximum(R, 0), 0.0)
+        w = w if w.sum() > 0 else np.where(awake, prior, 0.0)
+        out[t] = w[awake] @ F[t, awake] / w.sum()
+        r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
+        R += r
+        B_new = max(B, (r**2).max())
+        eta = 1 / (1 / eta + r**2 + B_new - B)
+        B = B_new
+    w = prior * eta * np.maximum(R, 0)
+    return out, w / w.sum() if w.sum() > 0 else prior
+
+
+def ml_prod(F, y, start=None, prior=None, gradient=True, **loss):
+    """Gaillard, Stoltz, van Erven (2014), ML-Prod: products of 1 + eta r, in logarithms."""
+    T, K = F.shape
+    prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
+    start = 1.0 if start is None else start
+    B, V = np.full(K, start), np.full(K, start)
+    eta, L, out = np.ones(K), np.zeros(K), np.empty(T)
+    for t in range(T):
+        awake = ~np.isnan(F[t])
+        _, out[t] = average(np.log(prior * eta) + L, F[t], awake)
+        r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
+        B, V = np.maximum(B, np.abs(r)), V + r**2
+        eta_new = np.minimum(1 / (2 * B), np.sqrt(np.maximum(-np.log(prior), 1e-12) / V))
+        L = eta_new / eta * L + np.log(1 + eta_new * r)
+        eta = eta_new
+    return out, average(np.log(prior * eta) + L, np.zeros(K), np.ones(K, bool))[0]
