@@ -1,0 +1,254 @@
+"""Running loss of one or several learners, drawn."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_scalar
+from sklearn.utils._optional_dependencies import check_matplotlib_support
+
+from ._display_parts import (
+    CurveDisplay,
+    axes_of,
+    draw_legend,
+    ends_first,
+    named_estimators,
+    named_forecasts,
+)
+from ._prequential import _LOSSES, _mean, _row_losses, _window_sums, prequential
+
+_LOSS_LABELS = {
+    "squared_error": "Squared error (unit of $y^2$)",
+    "absolute_error": "Absolute error (unit of $y$)",
+    "zero_one": "Share of errors",
+}
+
+
+class PrequentialDisplay(CurveDisplay):
+    """Mean loss of one or several learners, round after round.
+
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create one.
+
+    Parameters
+    ----------
+    mean_losses : dict of str to ndarray of shape (n_samples,)
+        Name of each learner and its mean loss after each round, over all rounds so far or over a
+        window; NaN before the first forecast.
+    loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+        The loss, which labels the axis.
+    window : int, default=None
+        Rounds over which the means were taken; None: all so far. It labels the axis, too.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    lines_ : list of matplotlib Line2D
+        The curves, in the order of `mean_losses`.
+
+    See Also
+    --------
+    prequential : The figures behind the curves.
+    RegretCurveDisplay : Loss in excess of a comparator's.
+
+    Notes
+    -----
+    All learners are scored on all rows that they had a forecast for. Curves of a learner with a
+    cold start leave its first rows out, in the mean as in the figure.
+
+    References
+    ----------
+    J. Gama, R. Sebastiao, P. P. Rodrigues, "On evaluating stream learning algorithms", Machine
+    Learning 90, 2013, section 3, on running and windowed prequential means.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAW2Regressor, VAWRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> from sklearn_okl.evaluation import PrequentialDisplay, prequential
+    >>> X, y = make_ar4(300)
+    >>> result = prequential(VAWRegressor(), X, y)
+    >>> display = PrequentialDisplay({"VAW": result.running_loss})
+    >>> bool(display.mean_losses["VAW"][-1] == result.mean_loss)
+    True
+    >>> display.plot(start=20).figure_.savefig("losses.png")  # doctest: +SKIP
+
+    Two learners at once, computed and drawn:
+
+    >>> learners = {"VAW": VAWRegressor(), "VAW²": VAW2Regressor(n_components=20)}
+    >>> PrequentialDisplay.from_estimator(learners, X, y, window=100)  # doctest: +SKIP
+    """
+
+    def __init__(self, mean_losses, *, loss="squared_error", window=None):
+        self.mean_losses = mean_losses
+        self.loss = loss
+        self.window = window
+
+    def plot(self, ax=None, *, start=0, xscale="linear", yscale=None, **kwargs):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None: a new figure, with the legend beside the axes.
+        start : int, default=0
+            Number of first rounds to leave out of the figure. They stay in the means, so that a
+            curve ends at the learner's mean loss whatever the start.
+        xscale : str, default="linear"
+            Scale of the rounds, any of matplotlib's.
+        yscale : str, default=None
+            Scale of the losses. None: logarithmic if the smallest, a hundredth of them left
+            aside, are positive and a tenth of the largest; else linear.
+        **kwargs : dict
+            Keywords for matplotlib's ``plot``, for all curves.
+
+        Returns
+        -------
+        display : PrequentialDisplay
+            This display, with ``ax_``, ``figure_`` and ``lines_`` set.
+        """
+        ax, is_new = axes_of(self, ax)
+        self._plot_curves(self.mean_losses, ax=ax, start=start, line_kwargs=kwargs)
+        if yscale is None:
+            yscale = _loss_scale([values[start:] for values in self.mean_losses.values()])
+        ax.set(xscale=xscale, yscale=yscale, ylabel=self._label())
+        draw_legend(ax, is_new, ends_first(ax))
+        return self
+
+    def _label(self):
+        if callable(self.loss):
+            loss = getattr(self.loss, "__name__", "loss").replace("_", " ").strip().capitalize()
+        else:
+            loss = _LOSS_LABELS[self.loss]
+        mean = "running mean" if self.window is None else f"mean of {self.window} rounds"
+        return f"{loss},\n{mean}"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        y,
+        *,
+        loss="squared_error",
+        window=None,
+        chunk_size=None,
+        verbose=False,
+        ax=None,
+        **kwargs,
+    ):
+        """Run :func:`prequential` for each estimator and draw the mean losses.
+
+        Parameters
+        ----------
+        estimator : estimator object, dict of str to estimator, or list of (str, estimator)
+            One learner, named after its class, or several with their names. They are cloned and
+            start from nothing.
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they come.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+            Loss of a row, as :func:`prequential` takes it.
+        window : int, default=None
+            Rounds over which the mean is taken; None: all so far.
+        chunk_size : int, default=None
+            Rows a call, as :func:`prequential` takes it.
+        verbose : bool, default=False
+            Whether to show progress.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+        **kwargs : dict
+            Keywords for :meth:`plot`.
+
+        Returns
+        -------
+        display : PrequentialDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        mean_losses = {}
+        for name, learner in named_estimators(estimator).items():
+            options = {} if window is None else {"window": window}
+            result = prequential(
+                learner, X, y, loss=loss, chunk_size=chunk_size, verbose=verbose, **options
+            )
+            mean_losses[name] = result.running_loss if window is None else result.windowed_loss
+        return cls(mean_losses, loss=loss, window=window).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, forecasts, *, loss="squared_error", window=None, ax=None, **kwargs
+    ):
+        """Draw the mean losses of forecasts that are already there.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        forecasts : array-like of the shape of y_true, or dict of str to such
+            Forecasts of one learner, or of several with their names, each made before its target
+            was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out.
+        loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+            Loss of a row, as :func:`prequential` takes it.
+        window : int, default=None
+            Rounds over which the mean is taken; None: all so far.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+        **kwargs : dict
+            Keywords for :meth:`plot`.
+
+        Returns
+        -------
+        display : PrequentialDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If forecasts and targets differ in shape, or the loss is unknown.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_predictions")
+        if not callable(loss) and loss not in _LOSSES:
+            raise ValueError(f"loss must be a callable or one of {sorted(_LOSSES)}, got {loss!r}.")
+        if window is not None:
+            check_scalar(window, "window", Integral, min_val=1)
+        y_true = np.asarray(y_true)
+        mean_losses = {
+            name: _mean_losses(y_true, np.asarray(values), loss, window)
+            for name, values in named_forecasts(forecasts).items()
+        }
+        return cls(mean_losses, loss=loss, window=window).plot(ax=ax, **kwargs)
+
+
+def _mean_losses(y_true, forecasts, loss, window):
+    """Return the means of `prequential` for forecasts that start with rows of NaN, or do not."""
+    if forecasts.shape != y_true.shape:
+        raise ValueError(
+            f"Forecasts must have the shape of y_true, {y_true.shape}, got {forecasts.shape}."
+        )
+    missing = forecasts != forecasts  # NaN, also among labels
+    missing = missing if missing.ndim == 1 else missing.all(axis=1)
+    scored = ~np.logical_and.accumulate(missing.astype(bool))
+    losses = np.zeros(len(y_true))
+    losses[scored] = _row_losses(loss, y_true[scored], forecasts[scored])
+    if window is None:
+        return _mean(np.cumsum(losses), np.cumsum(scored))
+    return _mean(_window_sums(losses, window), _window_sums(scored, window))
+
+
+def _loss_scale(curves):
+    values = np.concatenate(curves)
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        return "linear"
+    low, high = np.quantile(values, 0.01), values.max()
+    return "log" if 0 < low < 0.1 * high else "linear"

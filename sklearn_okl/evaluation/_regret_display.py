@@ -1,0 +1,235 @@
+"""Regret against a comparator over the rounds, drawn beside its bound."""
+
+import numpy as np
+from sklearn.utils._optional_dependencies import check_matplotlib_support
+
+from ._comparators import regret, ridge_comparator
+from ._display_parts import (
+    GREY,
+    CurveDisplay,
+    axes_of,
+    draw_legend,
+    ends_first,
+    named_estimators,
+    named_forecasts,
+)
+from ._prequential import prequential
+
+
+class RegretCurveDisplay(CurveDisplay):
+    """Regret of one or several learners against a comparator, with a bound if there is one.
+
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create one.
+
+    Parameters
+    ----------
+    regrets : dict of str to ndarray of shape (n_samples,)
+        Name of each learner and its regret after each round, in the unit of y squared: sums of
+        squared errors less the comparator's, not means.
+    bound : ndarray of shape (n_samples,), default=None
+        Bound of the regret after each round, in the same unit.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    lines_ : list of matplotlib Line2D
+        The learners' curves, in the order of `regrets`.
+    bound_ : matplotlib Line2D or None
+        The bound's curve.
+
+    See Also
+    --------
+    regret : The figures behind the curves.
+    vaw_regret_bound : A bound for every number of rounds.
+    vaw_logdet_bound : A bound that looks at the rows.
+
+    Notes
+    -----
+    Against a comparator fitted on all rows, the default, only the last point of a curve is the
+    regret against the best comparator; before it the comparator is the same, and not yet the best.
+
+    References
+    ----------
+    N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University Press, 2006,
+    section 2.1.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> from sklearn_okl.evaluation import (
+    ...     RegretCurveDisplay, regret, ridge_comparator, vaw_logdet_bound)
+    >>> X, y = make_ar4(300)
+    >>> best = ridge_comparator(X, y)
+    >>> bound = vaw_logdet_bound(X, y_bound=abs(y).max(), norm_sq=best.norm_sq)
+    >>> forecasts = VAWRegressor().prequential_predict(X, y)
+    >>> regrets = {"VAW": regret(forecasts, y, comparator_forecasts=best.forecasts)}
+    >>> display = RegretCurveDisplay(regrets, bound=bound)
+    >>> bool((display.regrets["VAW"] <= display.bound).all())
+    True
+    >>> display.plot().figure_.savefig("regret.png")  # doctest: +SKIP
+
+    The same, computed and drawn in one line:
+
+    >>> RegretCurveDisplay.from_estimator(VAWRegressor(), X, y, bound=bound)  # doctest: +SKIP
+    """
+
+    def __init__(self, regrets, *, bound=None):
+        self.regrets = regrets
+        self.bound = bound
+
+    def plot(self, ax=None, *, start=0, xscale="linear", yscale="linear", **kwargs):
+        """Draw the curves, a dashed line for the bound, and a thin line at regret 0.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None: a new figure, with the legend beside the axes.
+        start : int, default=0
+            Number of first rounds to leave out of the figure. They stay in the sums.
+        xscale : str, default="linear"
+            Scale of the rounds, any of matplotlib's. On a logarithmic one, logarithmic regret is
+            a straight line.
+        yscale : str, default="linear"
+            Scale of the regret. Regret may be negative: take ``"symlog"`` rather than ``"log"``
+            where a bound lies far above the curves.
+        **kwargs : dict
+            Keywords for matplotlib's ``plot``, for the learners' curves.
+
+        Returns
+        -------
+        display : RegretCurveDisplay
+            This display, with ``ax_``, ``figure_``, ``lines_`` and ``bound_`` set.
+        """
+        ax, is_new = axes_of(self, ax)
+        self._plot_curves(self.regrets, ax=ax, start=start, line_kwargs=kwargs)
+        self.bound_ = None
+        if self.bound is not None:
+            rounds = np.arange(start + 1, len(self.bound) + 1)
+            style = {"color": "black", "linestyle": (0, (5, 3)), "linewidth": 1.0}
+            (self.bound_,) = ax.plot(rounds, self.bound[start:], label="Bound", **style)
+        if yscale != "log":
+            ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
+        ax.set(xscale=xscale, yscale=yscale, ylabel="Regret (unit of $y^2$)")
+        draw_legend(ax, is_new, ends_first(ax))
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        y,
+        *,
+        comparator=ridge_comparator,
+        bound=None,
+        chunk_size=None,
+        verbose=False,
+        ax=None,
+        **kwargs,
+    ):
+        """Run :func:`prequential` for each estimator and draw the regret.
+
+        Parameters
+        ----------
+        estimator : estimator object, dict of str to estimator, or list of (str, estimator)
+            One learner, named after its class, or several with their names. They are cloned and
+            start from nothing.
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they come.
+        y : array-like of shape (n_samples,)
+            Targets.
+        comparator : callable or array-like of shape (n_samples,), default=ridge_comparator
+            The comparator's forecasts, or a function that is called with ``(X, y)`` and returns
+            them under the name ``forecasts``: :func:`ridge_comparator`, by default the least
+            squares fit on all rows, or a ``functools.partial`` of
+            :func:`kernel_ridge_comparator`, for example.
+        bound : callable, array-like of shape (n_samples,) or float, default=None
+            Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
+        chunk_size : int, default=None
+            Rows a call, as :func:`prequential` takes it.
+        verbose : bool, default=False
+            Whether to show progress.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+        **kwargs : dict
+            Keywords for :meth:`plot`.
+
+        Returns
+        -------
+        display : RegretCurveDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the comparator's forecasts or the bound are not one number a row.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        others = comparator(X, y).forecasts if callable(comparator) else comparator
+        forecasts = {
+            name: prequential(learner, X, y, chunk_size=chunk_size, verbose=verbose).forecasts
+            for name, learner in named_estimators(estimator).items()
+        }
+        return cls.from_predictions(y, forecasts, others, bound=bound, ax=ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, forecasts, comparator_forecasts, *, bound=None, ax=None, **kwargs
+    ):
+        """Draw the regret of forecasts that are already there.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Targets.
+        forecasts : array-like of shape (n_samples,), or dict of str to such
+            Forecasts of one learner, or of several with their names, each made before its target
+            was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out of
+            both sums.
+        comparator_forecasts : array-like of shape (n_samples,)
+            Forecasts of the comparator.
+        bound : callable, array-like of shape (n_samples,) or float, default=None
+            Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+        **kwargs : dict
+            Keywords for :meth:`plot`.
+
+        Returns
+        -------
+        display : RegretCurveDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If forecasts, targets or bound differ in length.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_predictions")
+        regrets = {
+            name: regret(values, y_true, comparator_forecasts=comparator_forecasts)
+            for name, values in named_forecasts(forecasts).items()
+        }
+        if bound is not None:
+            bound = _bound_values(bound, len(y_true))
+        return cls(regrets, bound=bound).plot(ax=ax, **kwargs)
+
+
+def _bound_values(bound, n_samples):
+    """Return the bound after each of the rounds 1, ..., n."""
+    values = bound(np.arange(1, n_samples + 1)) if callable(bound) else bound
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape not in ((), (n_samples,)):
+        raise ValueError(
+            f"The bound must be a number or one number a row, shape ({n_samples},); got the shape "
+            f"{values.shape}."
+        )
+    return np.broadcast_to(values, (n_samples,)).copy()
