@@ -8,7 +8,17 @@ from .aggregators import (
     MLPolyRegressor,
     MLProdRegressor,
 )
-from .algorithms import ConcatenatedVAWRegressor, MultiKernelRegressor, VAW2Regressor
+from .algorithms import (
+    ConcatenatedVAWRegressor,
+    ExpertsRegressor,
+    MultiKernelRegressor,
+    VAW2Regressor,
+    VAWAARegressor,
+    VAWBOARegressor,
+    VAWEWARegressor,
+    VAWMLPolyRegressor,
+    VAWMLProdRegressor,
+)
 from .features import FourierFeatures, TaylorFeatures
 from .learners import OGDRegressor, VAWRegressor
 
@@ -19,6 +29,7 @@ __all__ = [
     "BOARegressor",
     "ConcatenatedVAWRegressor",
     "EWARegressor",
+    "ExpertsRegressor",
     "FixedShareRegressor",
     "FourierFeatures",
     "MLPolyRegressor",
@@ -27,6 +38,11 @@ __all__ = [
     "OGDRegressor",
     "TaylorFeatures",
     "VAW2Regressor",
+    "VAWAARegressor",
+    "VAWBOARegressor",
+    "VAWEWARegressor",
+    "VAWMLPolyRegressor",
+    "VAWMLProdRegressor",
     "VAWRegressor",
     "all_estimators",
 ]

@@ -224,14 +224,16 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
 
 def _copied(state):
-    """Copy a state: arrays, scalars and generators in nested dicts and lists."""
+    """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     if isinstance(state, np.ndarray):
         return state.copy()
     if isinstance(state, dict):
         return {name: _copied(value) for name, value in state.items()}
     if isinstance(state, list):
         return [_copied(value) for value in state]
-    if isinstance(state, np.random.RandomState):
+    if isinstance(state, OnlineEstimator):
+        return copy.copy(state)  # its own state is swapped by its verbs, never edited
+    if isinstance(state, np.random.RandomState) or hasattr(state, "partial_fit"):
         return copy.deepcopy(state)
     return state  # a scalar or a string, which nothing can change in place
 

@@ -2,7 +2,9 @@
 
 import inspect
 
-from sklearn_okl import all_estimators
+from sklearn.linear_model import SGDRegressor
+
+from sklearn_okl import VAWRegressor, all_estimators
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
@@ -13,6 +15,9 @@ ARGUMENTS = {
     "BOARegressor": [{}, {"gradient_trick": False, "initial_rate": 2.0**-20}],
     "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
     "EWARegressor": [{}, {"eta": 0.5, "fallback": 0.5}, {"gradient_trick": True}],
+    "ExpertsRegressor": [
+        {"experts": [("sgd", SGDRegressor(random_state=0)), ("vaw", VAWRegressor())]}
+    ],
     "FixedShareRegressor": [{}, {"eta": 1.0, "share": 0.1}],
     "FourierFeatures": [
         {"random_state": 0},
@@ -32,6 +37,11 @@ ARGUMENTS = {
         BANK | {"forecaster": "ridge", "clip_experts": True, "y_range": (-4, 4)},
         BANK | {"forgetting": 0.99, "n_components": 31},
     ],
+    "VAWAARegressor": [BANK],
+    "VAWBOARegressor": [BANK, BANK | {"gradient_trick": False, "forecaster": "ridge"}],
+    "VAWEWARegressor": [BANK, BANK | {"y_range": (-4, 4), "n_jobs": 2}],
+    "VAWMLPolyRegressor": [BANK],
+    "VAWMLProdRegressor": [BANK, BANK | {"forgetting": 0.99}],
     "VAWRegressor": [{}, {"forecaster": "ridge"}, {"forgetting": 0.98}],
 }
 
@@ -48,7 +58,7 @@ def instances(kind="all"):
 
 def label(estimator):
     """Return a short test id: the class, and the arguments that are not the class's usual ones."""
-    usual = {"kernels", "n_components", "random_state"}
+    usual = {"kernels", "n_components", "random_state", "experts"}
     defaults = inspect.signature(type(estimator)).parameters
     changed = [
         f"{name}={value}"

@@ -1,5 +1,6 @@
 """The benchmarks' jobs at their smallest sizes: they run, and say and save what they promise."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -8,10 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.__main__ import main
 from benchmarks.papers import vaw2
+from benchmarks.papers.experts import record_experts
+from benchmarks.papers.rules import MAIN_RULES, RULES
+from benchmarks.papers.streams import load_stream, published_frequencies
+from benchmarks.speed import aggregation as aggregation_speed
 from benchmarks.speed.figure import Figure
 from benchmarks.speed.ratios import in_turns, one_row_speed
 from sklearn_okl import VAW2Regressor
+from tests.oracles import aggregation
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,9 +41,10 @@ def run(*arguments):
 def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     printed = run("--rows", 200, "--seeds", 1, "--output", tmp_path / "new")
     lines = [line.split() for line in printed.splitlines()]
-    assert ["VAW²,", "ridge"] in [line[:2] for line in lines]
-    for text in ("AR(4), 200 rows", "Diabetes", "best kernel, ridge", "16.56", "16.51"):
+    assert ["VAW²", "16.56"] in [line[:2] for line in lines]
+    for text in ("AR(4), 200 rows", "Diabetes", "best kernel", "16.51"):
         assert text in printed
+    assert "VAW-BOA" not in printed
 
     saved = json.loads((tmp_path / "new" / "main.json").read_text(encoding="utf-8"))
     assert str(tmp_path / "new" / "main.json") in printed
@@ -44,24 +52,40 @@ def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     assert environment <= saved["environment"].keys()
     assert saved["settings"] == {"seeds": 1, "rows": 200, "n_jobs": None}
     assert saved["results"].keys() == {"ar4", "diabetes"}
-    row = saved["results"]["ar4"]["VAW²(trunc), ridge"]
+    row = saved["results"]["ar4"]["VAW²(trunc)"]
     assert row["published"] == 16.51
-    assert row["mean"] == row["mse_e3"][0] == pytest.approx(row["running_loss"]["mse_e3"][-1])
-    assert row["running_loss"]["rows"][-1] == 200
-    assert row["sd"] is None
+    record = row["ridge"]
+    assert record["mean"] == record["mse_e3"][0]
+    assert record["mean"] == pytest.approx(record["running_loss"]["mse_e3"][-1])
+    assert record["running_loss"]["rows"][-1] == 200
+    assert record["sd"] is None
+    assert_figures(printed, [tmp_path / "new" / "main.png"])
 
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
+
+def test_published_table_runs_on_streams_that_are_there(tmp_path, capsys):
+    arguments = ["--rows", "200", "--seeds", "1", "--output", str(tmp_path)]
+    assert main(["vaw2", "--data", "ar4", "no_such_set", *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert "AR(4), 200 rows, 1 draw" in printed
+    lines = {line.split("  ")[1]: line for line in printed.splitlines() if line.startswith("  ")}
+    published = {"VAW²": "16.56", "VAW-Aggr": "16.40", "VAW-EWA": "16.49", "VAW-BOA": "16.34"}
+    published |= {"VAW-ML-Poly": "16.34", "VAW-ML-Prod": "16.34", "VAW-BOA, our defaults": "-"}
+    for label, figure in published.items():
+        assert lines[label].removeprefix(f"  {label}").split()[0] == figure
+    saved = json.loads((tmp_path / "vaw2.json").read_text(encoding="utf-8"))
+    assert saved["algorithms_within"] < 1e-9
+    weights = saved["results"]["ar4"]["VAW-EWA"]["vaw"]["weights"]
+    assert len(weights) == 76
+    assert sum(weights) == pytest.approx(1)
+    assert_figures(printed, [tmp_path / "vaw2_losses.png", tmp_path / "vaw2_weights.png"])
+
+
+def assert_figures(printed, paths):
+    if importlib.util.find_spec("matplotlib") is None:
         assert "matplotlib is not installed" in printed
-    else:
-        assert (tmp_path / "new" / "main.png").read_bytes()[1:4] == b"PNG"
-
-
-def test_published_table_runs_on_streams_that_are_there(tmp_path):
-    arguments = ["--rows", 200, "--seeds", 1, "--output", tmp_path]
-    assert "AR(4), 200 rows, 1 draw" in run("vaw2", "--data", "ar4", "no_such_set", *arguments)
-    assert (tmp_path / "vaw2.json").exists()
+        return
+    for path in paths:
+        assert path.read_bytes()[1:4] == b"PNG"
 
 
 def test_without_any_stream_there_is_a_failing_exit_status(tmp_path, capsys):
@@ -72,18 +96,50 @@ def test_without_any_stream_there_is_a_failing_exit_status(tmp_path, capsys):
 
 def test_table_rows_are_the_published_ones():
     """The first draw on the first 300 rows, computed here from the estimator's own arguments."""
-    X, y = vaw2.load_stream("ar4", 300)
-    runs = vaw2.run_rows(vaw2.ROWS, X, y, 1, None, lambda n_rows, label: None)
-    frequencies = vaw2.published_frequencies(4, seed=0)
-    model = VAW2Regressor(frequencies=frequencies, forecaster="ridge")
-    losses = (model.prequential_predict(X, y) - y) ** 2
-    np.testing.assert_allclose(runs["VAW², ridge"]["losses"][0], losses, rtol=1e-8, atol=1e-12)
-    best = runs["best kernel, ridge"]["losses"][0].sum()
-    assert best == pytest.approx(model.expert_losses_.min(), rel=1e-8)
+    X, y = load_stream("ar4", 300)
+    runs = vaw2.run_rules(MAIN_RULES, X, y, 1, None, lambda n_rows: None)
+    frequencies = published_frequencies(4, seed=0)
+    for forecaster in ("ridge", "vaw"):
+        model = VAW2Regressor(frequencies=frequencies, forecaster=forecaster)
+        losses = (model.prequential_predict(X, y) - y) ** 2
+        (row,) = runs["VAW²"][forecaster]["losses"]
+        np.testing.assert_allclose(row, losses, rtol=1e-8, atol=1e-12)
+        best = runs["best kernel"][forecaster]["losses"][0].sum()
+        assert best == pytest.approx(model.expert_losses_.min(), rel=1e-8)
+
+
+def test_rules_have_the_published_settings():
+    """Each named algorithm against an aggregator written out here, on the same forecasts."""
+    X, y = load_stream("ar4", 300)
+    frequencies = published_frequencies(4, seed=1)
+    F, _ = record_experts(X, y, frequencies, "ridge", None, lambda n_rows: None)
+    start = 2.0**-20
+    written = {
+        "VAW-Aggr": (aggregation.aggregating, {"eta": 2.0, "y_range": (0, 1)}),
+        "VAW-EWA": (aggregation.ewa, {"eta": 0.5}),
+        "VAW-BOA": (aggregation.boa, {"start": start, "gradient": False}),
+        "VAW-ML-Poly": (aggregation.ml_poly, {"start": start, "gradient": False}),
+        "VAW-ML-Prod": (aggregation.ml_prod, {"start": start, "gradient": False}),
+    }
+    for label, (loop, settings) in written.items():
+        rule = RULES[label]
+        model = rule.algorithm(forecaster="ridge", frequencies=frequencies, **rule.settings)
+        expected = loop(np.clip(F, 0, 1), y, **settings)
+        expected = expected[0] if isinstance(expected, tuple) else expected
+        np.testing.assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-9)
+
+
+def test_algorithms_that_differ_from_the_table_are_found():
+    X, y = load_stream("ar4", 50)
+    rules = {"VAW-EWA": RULES["VAW-EWA"]}
+    result = vaw2.run_rules(rules, X, y, 1, None, lambda n_rows: None)
+    other = {"VAW-EWA": rules["VAW-EWA"]._replace(settings={"eta": 0.6, "y_range": (0, 1)})}
+    assert vaw2.check_algorithms(rules, X, y, result, None, lambda n_rows: None) < 1e-9
+    assert vaw2.check_algorithms(other, X, y, result, None, lambda n_rows: None) > 1e-6
 
 
 def test_published_frequencies_have_the_laws_of_the_kernels():
-    frequencies = vaw2.published_frequencies(400, seed=3)
+    frequencies = published_frequencies(400, seed=3)
     assert [W.shape for W in frequencies] == [(400, 50)] * 76
     first, last = frequencies[0], frequencies[50]  # σ² = 1/100 and 100
     assert first.std() == pytest.approx(10, rel=0.03)
@@ -107,6 +163,15 @@ def test_one_row_speed_is_measured():
     (figure,) = one_row_speed(quick=True)
     assert len(figure.values) == 5
     assert 0.01 < min(figure.values) <= max(figure.values) < 1000
+
+
+def test_speed_of_aggregation_is_measured():
+    figures = [figure for measure in aggregation_speed.MEASURES for figure in measure(quick=True)]
+    assert len(figures) == 9
+    for figure in figures:
+        assert len(figure.values) == 5
+        assert 0 < min(figure.values) <= max(figure.values) < 1000
+        assert figure.bar is not None
 
 
 def test_functions_are_timed_in_turns():

@@ -95,6 +95,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "gradient_trick": not getattr(estimator, "gradient_trick", True),
         "initial_rate": 0.123,
         "prior_weights": [1.0, 2.0, 3.0, 4.0],
+        "experts": [("vaw", VAWRegressor(0.123))],
     }
     for name in estimator._structural:
         value = changes[name]

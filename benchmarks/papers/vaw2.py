@@ -1,94 +1,55 @@
-"""Table 3 and Figure 1 of D. B. Rokhlin, O. V. Gurtovaya (2025), the VAW² paper.
+"""Table 3 and Figures 1 and 2 of D. B. Rokhlin, O. V. Gurtovaya (2025), the VAW² paper.
 
 The streams are those of its program: rows in the order of the files, scaled by the whole file,
-features drawn kernel by kernel from one generator. The rows of the table are in `ROWS`: an
-algorithm is added by one line there.
+features drawn kernel by kernel from one generator. The experts never look at what combines them,
+so one draw's experts learn once for all lines of the table; that the named algorithms forecast the
+same is checked in the same run.
 """
 
 import sys
 import time
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_diabetes
 
-from sklearn_okl import FourierFeatures, VAW2Regressor, VAWRegressor
-from sklearn_okl.datasets import load_dataset, make_ar4, scale_as_published
+from sklearn_okl import VAWRegressor
 from sklearn_okl.kernels import kernel_list
 
 from .._progress import progress
 from .._report import environment, environment_line, save_json, table
-from .running_loss import save_figure
+from .experts import record_experts
+from .figures import save_running_losses, save_weights
+from .rules import MAIN_RULES, RANGE, RULES
+from .streams import TITLES, load_stream, published_frequencies
 
-TABLE_3_DATA = ("ar4", "airfoil", "bias_notebook", "concrete", "naval_notebook")
-TITLES = {
-    "ar4": "AR(4)",
-    "airfoil": "Airfoil",
-    "bias_notebook": "Bias",
-    "concrete": "Concrete",
-    "naval_notebook": "Naval",
-    "diabetes": "Diabetes (scikit-learn)",
-}
-N_FREQUENCIES = 50
-_CHUNK = 500  # rows between two steps of the progress bar
+FORECASTERS = ("ridge", "vaw")
+BEST_KERNEL = "best kernel"
+_TOLERANCE = 1e-9  # between the named algorithms and the table's forecasts
+_LAST_DIGIT = 0.01  # of the published figures
 _CURVE_POINTS = 200  # of each running loss in the JSON
 
 
-class Row(NamedTuple):
-    """A row of the table.
-
-    Attributes
-    ----------
-    estimator : callable
-        Makes the estimator from keyword arguments, ``frequencies`` and ``n_jobs``.
-    published : dict of str to float
-        Published mean MSE × 10³, by data set.
-    style : dict
-        Keywords of the row's line in the figure.
-    best_kernel : str or None
-        If given, a row of this name follows: the expert that is best in hindsight, alone and
-        unclipped.
-    """
-
-    estimator: Callable
-    published: dict = {}
-    style: dict = {}
-    best_kernel: str | None = None
-
-
-def _table_3(*figures):
-    """Published means of a row of Table 3, from left to right."""
-    return dict(zip(TABLE_3_DATA, figures, strict=True))
-
-
-def _vaw2(**fixed):
-    return lambda **drawn: VAW2Regressor(**fixed, **drawn)
-
-
-_RIDGE, _VAW = {"color": "#c44e17"}, {"color": "#1f5fa8"}
-_TRUNC, _BEST = {"linestyle": (0, (5, 2))}, {"linestyle": (0, (1, 1.2))}
-ROWS = {
-    "VAW², ridge": Row(
-        _vaw2(forecaster="ridge"),
-        _table_3(16.56, 22.80, 4.09, 10.96, 0.29),
-        _RIDGE,
-    ),
-    "VAW²(trunc), ridge": Row(
-        _vaw2(forecaster="ridge", clip_experts=True, y_range=(0, 1)),
-        _table_3(16.51, 22.78, 4.09, 10.97, 0.29),
-        _RIDGE | _TRUNC,
-        best_kernel="best kernel, ridge",
-    ),
-    "VAW²": Row(_vaw2(), style=_VAW),
-    "VAW²(trunc)": Row(
-        _vaw2(clip_experts=True, y_range=(0, 1)), style=_VAW | _TRUNC, best_kernel="best kernel"
-    ),
+# (label, forecaster) -> line, for each job's figure of running losses
+_RIDGE, _VAW = "#c44e17", "#1f5fa8"
+_TRUNC, _BEST = (0, (5, 2)), (0, (1, 1.2))
+LINES = {
+    "main": {
+        (label, forecaster): {"color": color, "linestyle": linestyle}
+        for forecaster, color in (("ridge", _RIDGE), ("vaw", _VAW))
+        for label, linestyle in (("VAW²", "-"), ("VAW²(trunc)", _TRUNC), (BEST_KERNEL, _BEST))
+    },
+    "vaw2": {
+        ("VAW²", "ridge"): {"color": _RIDGE},
+        ("VAW²", "vaw"): {"color": _RIDGE, "linestyle": _TRUNC},
+        ("VAW-Aggr", "ridge"): {"color": "#009e73"},
+        ("VAW-EWA", "ridge"): {"color": _VAW},
+        ("VAW-ML-Prod", "ridge"): {"color": "#b5579a"},
+    },
 }
+BARS = {"VAW²": _RIDGE, "VAW-EWA": _VAW, "VAW-ML-Prod": "#b5579a"}
 
 
 def run(job, data, output, *, n_seeds=5, n_rows=None, n_jobs=None):
-    """Run every row on every data set; print the tables and save figure and numbers."""
+    """Run every rule on every data set; print the tables and save figures and numbers."""
     streams = {}
     for name in data:
         try:
@@ -98,157 +59,221 @@ def run(job, data, output, *, n_seeds=5, n_rows=None, n_jobs=None):
     if not streams:
         print("No data set is left to run on.", file=sys.stderr)
         return 1
+    rules = MAIN_RULES if job == "main" else RULES
     where = environment()
     print(environment_line(where))
     results = {}
-    n_rounds = len(ROWS) * n_seeds * sum(len(y) for _, y in streams.values())
+    smallest = min(streams, key=lambda name: len(streams[name][1]))
+    n_checked = len(streams[smallest][1]) * len(rules) * len(FORECASTERS)
+    n_rounds = len(FORECASTERS) * n_seeds * sum(len(y) for _, y in streams.values()) + n_checked
     with progress(n_rounds, "row") as advance:
         for name, (X, y) in streams.items():
-            results[name] = run_rows(ROWS, X, y, n_seeds, n_jobs, lambda n, row: advance(n, row))
+            results[name] = run_rules(
+                rules,
+                X,
+                y,
+                n_seeds,
+                n_jobs,
+                lambda n, name=name: advance(n, TITLES.get(name, name)),
+            )
+        error = check_algorithms(
+            rules, *streams[smallest], results[smallest], n_jobs, lambda n: advance(n, "check")
+        )
 
     for name, result in results.items():
-        print("\n" + _table(name, result, len(streams[name][1]), n_seeds, n_rows is None))
+        print("\n" + _table(name, result, rules, n_rows is None))
     print("\nMSE × 10³, mean ± standard deviation over draws of the features.")
-    print('"ridge" is the forecaster of the published program; the others run the theorem\'s VAW.')
+    print('"ridge" is the forecaster of the published program; "vaw" is the theorem\'s.')
     print('"best kernel" is known in hindsight only: the expert with the smallest loss, alone.')
+    print("µs a row are a rule's own; the experts, which all rules share, learn once.")
     if n_rows is not None:
         print("Published figures are for whole streams, ours for the first rows only.")
+    elif n_seeds > 1:
+        print(_summary(results, rules))
+    agree = error <= _TOLERANCE
+    print(
+        f"Named algorithms on {TITLES.get(smallest, smallest)}, first draw: forecasts within "
+        f"{error:.0e} of the table's{'' if agree else f', FAIL: more than {_TOLERANCE:g}'}."
+    )
 
     content = {
         "job": job,
         "environment": where,
         "settings": {"seeds": n_seeds, "rows": n_rows, "n_jobs": n_jobs},
-        "results": {name: _numbers(name, result) for name, result in results.items()},
+        "algorithms_within": error,
+        "results": {name: _numbers(name, result, rules) for name, result in results.items()},
     }
     print(f"\nNumbers: {save_json(output / f'{job}.json', content)}")
-    path = _save_figure(output / f"{job}.png", results, n_seeds)
-    print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
-    return 0
+    for path in _save_figures(job, output, results, n_seeds):
+        print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
+    return 0 if agree else 1
 
 
-def _save_figure(path, results, n_seeds):
-    curves = {
-        TITLES.get(name, name): {
-            label: np.mean(runs["losses"], axis=0) for label, runs in result.items()
-        }
-        for name, result in results.items()
-    }
-    styles = {label: row.style for label, row in ROWS.items()}
-    styles |= {row.best_kernel: row.style | _BEST for row in ROWS.values() if row.best_kernel}
-    return save_figure(path, curves, styles, n_seeds)
-
-
-def load_stream(name, n_rows=None):
-    """Return the rows and targets of a stream, scaled by the whole file, then cut."""
-    if name == "ar4":
-        X, y = make_ar4()
-    elif name == "diabetes":
-        X, y = load_diabetes(return_X_y=True)
-    else:
-        X, y = load_dataset(name, return_X_y=True)
-    X, y = scale_as_published(X, y)
-    return X[:n_rows], y[:n_rows]
-
-
-def published_frequencies(n_features, seed):
-    """Draw frequencies in the order of the published program: (d, m) for each of the 76 kernels."""
-    rng = np.random.RandomState(seed)  # the legacy generator, as there
-    shape = (n_features, N_FREQUENCIES)
-    return [
-        kernel["gamma"] * rng.standard_cauchy(shape)
-        if kernel["kernel"] == "laplacian"
-        else np.sqrt(2 * kernel["gamma"]) * rng.randn(*shape)
-        for kernel in kernel_list()
-    ]
-
-
-def run_rows(rows, X, y, n_seeds, n_jobs, advance):
-    """Run each row of the table with each draw of the features.
+def run_rules(rules, X, y, n_seeds, n_jobs, advance):
+    """Run each rule with each forecaster and each draw of the features.
 
     Returns
     -------
     runs : dict
-        ``{label: {"losses": [array (n,), ...], "seconds": [...]}}``, an entry a draw.
+        ``{label: {forecaster: {"losses": [array (n,), ...], "seconds": [...], "forecasts": ...,
+        "weights": ...}}}``: losses and seconds of each draw, forecasts (n,) and weights at the end
+        (K,) of the first. Labels are those of the rules, ``"experts"``, which has seconds only,
+        and ``"best kernel"``, which has losses only.
     """
-    labels = [label for name, row in rows.items() for label in (name, row.best_kernel) if label]
-    runs = {label: {"losses": [], "seconds": []} for label in labels}
-
-    def record(label, forecasts, seconds):
-        runs[label]["losses"].append((forecasts - y) ** 2)
-        runs[label]["seconds"].append(seconds)
-
+    runs = {
+        label: {forecaster: {"losses": [], "seconds": []} for forecaster in FORECASTERS}
+        for label in (*rules, BEST_KERNEL, "experts")
+    }
     for seed in range(n_seeds):
         frequencies = published_frequencies(X.shape[1], seed)
-        for label, row in rows.items():
-            model = row.estimator(frequencies=frequencies, n_jobs=n_jobs)
-            start = time.perf_counter()
-            record(label, _learn(model, X, y, advance, label), time.perf_counter() - start)
-            if row.best_kernel:
+        for forecaster in FORECASTERS:
+            F, seconds = record_experts(X, y, frequencies, forecaster, n_jobs, advance)
+            runs["experts"][forecaster]["seconds"].append(seconds)
+            losses = np.square(F - y[:, None])  # (n, K)
+            best = losses[:, losses.sum(axis=0).argmin()]
+            runs[BEST_KERNEL][forecaster]["losses"].append(best)
+            clipped = np.clip(F, *RANGE)
+            for label, rule in rules.items():
+                model = rule.aggregator(forecaster)
+                record = runs[label][forecaster]
                 start = time.perf_counter()
-                forecasts = _learn_best_kernel(model, X, y)
-                record(row.best_kernel, forecasts, time.perf_counter() - start)
+                forecasts = model.prequential_predict(clipped if rule.clipped else F, y)
+                record["seconds"].append(time.perf_counter() - start)
+                record["losses"].append((forecasts - y) ** 2)
+                if seed == 0:
+                    weights = model.coef_ if isinstance(model, VAWRegressor) else model.weights_
+                    record |= {"forecasts": forecasts, "weights": weights}
     return runs
 
 
-def _learn(model, X, y, advance, label):
-    """Return the forecasts of each row made before its target was seen."""
-    forecasts = np.empty(len(y))
-    for start in range(0, len(y), _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        forecasts[rows] = model.prequential_predict(X[rows], y[rows])
-        advance(len(y[rows]), label)
-    return forecasts
+def check_algorithms(rules, X, y, result, n_jobs, advance):
+    """Return the largest difference of the named algorithms' forecasts from the first draw's."""
+    frequencies = published_frequencies(X.shape[1], seed=0)
+    worst = 0.0
+    for label, rule in rules.items():
+        for forecaster in FORECASTERS:
+            model = rule.algorithm(
+                forecaster=forecaster, frequencies=frequencies, n_jobs=n_jobs, **rule.settings
+            )
+            error = np.abs(model.prequential_predict(X, y) - result[label][forecaster]["forecasts"])
+            worst = max(worst, float(error.max()))
+            advance(len(y))
+    return worst
 
 
-def _learn_best_kernel(model, X, y):
-    """Run the expert with the smallest loss in hindsight again, alone, for its every forecast."""
-    best = np.argmin(model.expert_losses_)
-    Z = FourierFeatures(frequencies=model.frequencies_[best]).fit_transform(X)
-    return VAWRegressor(model.alpha, forecaster=model.forecaster).prequential_predict(Z, y)
-
-
-def _table(name, result, n_rows, n_seeds, whole):
+def _table(name, result, rules, whole):
+    n_seeds, n_rows = np.shape(result[BEST_KERNEL]["ridge"]["losses"])
+    differences = _differences(name, result, rules) if whole and n_seeds > 1 else {}
     lines = []
     for label, runs in result.items():
-        mse, mean, spread = _moments(runs)
-        published = ROWS[label].published.get(name) if label in ROWS else None
-        comparable = whole and published is not None and spread
-        difference = (mean - published) / spread if comparable else None
-        speed = 1e6 * np.mean(runs["seconds"]) / n_rows
+        published = rules[label].published.get(name) if label in rules else None
+        cells = [_mean_cell(runs[forecaster]["losses"]) for forecaster in FORECASTERS]
+        difference = differences.get(label)
         lines.append(
             (
                 f"  {label}",
-                f"{mean:.3f}" + (f" ± {spread:.3f}" if len(mse) > 1 else ""),
                 "-" if published is None else f"{published:.2f}",
+                cells[0],
                 "-" if difference is None else f"{round(difference, 1) + 0.0:+.1f} sd",
-                f"{speed:.0f}",
+                cells[1],
+                _speed_cell(runs, n_rows),
             )
         )
     draws = "draw" if n_seeds == 1 else "draws"
     title = f"{TITLES.get(name, name)}, {n_rows} rows, {n_seeds} {draws}"
-    return table((title, "MSE × 10³", "published", "difference", "µs a row"), lines)
+    return table((title, "published", "ridge", "difference", "vaw", "µs a row"), lines)
 
 
-def _moments(runs):
+def _summary(results, rules):
+    """Count the published figures that are reproduced."""
+    pairs = [
+        (_moments(result[label]["ridge"]["losses"]), rule.published[name])
+        for name, result in results.items()
+        for label, rule in rules.items()
+        if name in rule.published
+    ]
+    same = sum(abs(mean - published) < _LAST_DIGIT for (_, mean, _), published in pairs)
+    near = sum(abs(mean - published) <= 2 * spread for (_, mean, spread), published in pairs)
+    return (
+        f"Of {len(pairs)} published figures, {near} are within two standard deviations of ours and "
+        f"{same} within {_LAST_DIGIT}, a unit of their last digit."
+    )
+
+
+def _mean_cell(losses):
+    if not losses:
+        return "-"
+    _, mean, spread = _moments(losses)
+    return f"{mean:.3f}" + ("" if spread is None else f" ± {spread:.3f}")
+
+
+def _speed_cell(runs, n_rows):
+    seconds = [second for forecaster in FORECASTERS for second in runs[forecaster]["seconds"]]
+    return f"{1e6 * np.mean(seconds) / n_rows:.1f}" if seconds else "-"
+
+
+def _differences(name, result, rules):
+    """Return our means less the published ones, in our standard deviations, by label."""
+    differences = {}
+    for label, rule in rules.items():
+        if name in rule.published:
+            _, mean, spread = _moments(result[label]["ridge"]["losses"])
+            differences[label] = (mean - rule.published[name]) / spread
+    return differences
+
+
+def _moments(losses):
     """Return MSE × 10³ of each draw, their mean and their standard deviation (None for one)."""
-    mse = [1e3 * float(losses.mean()) for losses in runs["losses"]]
+    mse = [1e3 * float(values.mean()) for values in losses]
     return mse, float(np.mean(mse)), float(np.std(mse, ddof=1)) if len(mse) > 1 else None
 
 
-def _numbers(name, result):
+def _numbers(name, result, rules):
     """Return what the JSON says of a data set."""
-    numbers = {}
+    numbers = {"experts": {f: {"seconds": run["seconds"]} for f, run in result["experts"].items()}}
     for label, runs in result.items():
-        mse, mean, spread = _moments(runs)
-        n_rows = len(runs["losses"][0])
-        at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
-        running = np.cumsum(np.mean(runs["losses"], axis=0))[at - 1] / at
-        numbers[label] = {
-            "mse_e3": mse,
-            "mean": mean,
-            "sd": spread,
-            "published": ROWS[label].published.get(name) if label in ROWS else None,
-            "seconds": runs["seconds"],
-            "running_loss": {"rows": at.tolist(), "mse_e3": (1e3 * running).tolist()},
-        }
+        if label == "experts":
+            continue
+        published = rules[label].published.get(name) if label in rules else None
+        numbers[label] = {"published": published}
+        for forecaster, record in runs.items():
+            mse, mean, spread = _moments(record["losses"])
+            n_rows = len(record["losses"][0])
+            at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
+            running = np.cumsum(np.mean(record["losses"], axis=0))[at - 1] / at
+            numbers[label][forecaster] = {
+                "mse_e3": mse,
+                "mean": mean,
+                "sd": spread,
+                "seconds": record["seconds"],
+                "running_loss": {"rows": at.tolist(), "mse_e3": (1e3 * running).tolist()},
+            }
+            if "weights" in record:
+                numbers[label][forecaster]["weights"] = record["weights"].tolist()
     return numbers
+
+
+def _save_figures(job, output, results, n_seeds):
+    lines = {f"{label}, {forecaster}": (label, forecaster) for label, forecaster in LINES[job]}
+    styles = {text: LINES[job][key] for text, key in lines.items()}
+    losses = {
+        TITLES.get(name, name): {
+            text: np.mean(result[label][forecaster]["losses"], axis=0)
+            for text, (label, forecaster) in lines.items()
+        }
+        for name, result in results.items()
+    }
+    draws = "one draw" if n_seeds == 1 else f"mean of {n_seeds} draws"
+    title = f"Mean squared error of the forecasts so far, {draws} of the features"
+    path = output / ("main.png" if job == "main" else f"{job}_losses.png")
+    yield save_running_losses(path, losses, styles, title)
+    if job == "main":
+        return
+    weights = {
+        TITLES.get(name, name): {label: result[label]["ridge"]["weights"] for label in BARS}
+        for name, result in results.items()
+    }
+    kernels = [point["kernel"] for point in kernel_list()]
+    families = {"Gaussian": kernels.count("rbf"), "Laplacian": kernels.count("laplacian")}
+    title = "Weights of the kernels after the last row, first draw of the features, ridge"
+    yield save_weights(output / f"{job}_weights.png", weights, BARS, families, title)

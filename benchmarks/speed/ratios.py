@@ -10,7 +10,7 @@ from sklearn_okl import VAW2Regressor, VAWRegressor
 from sklearn_okl.features._fourier import fourier_map
 from tests.oracles import vovk
 
-from ..papers.vaw2 import load_stream, published_frequencies
+from ..papers.streams import load_stream, published_frequencies
 from .figure import Figure
 
 N_REPEATS = 5

@@ -2,8 +2,8 @@
 
 from .._progress import progress
 from .._report import environment, environment_line, save_json
+from . import aggregation, ratios
 from . import memory as memory_job
-from . import ratios
 
 
 def run(output, *, quick=False, memory=False):
@@ -19,7 +19,7 @@ def run(output, *, quick=False, memory=False):
         figures.append(figure)
         print(figure.line(), flush=True)
 
-    for measure in ratios.MEASURES:
+    for measure in (*ratios.MEASURES, *aggregation.MEASURES):
         with progress(ratios.N_REPEATS, "repeat") as advance:
             measured = measure(quick, advance)
         for figure in measured:

@@ -87,7 +87,8 @@ class FullInformationRegressor(OnlineRegressor):
         n_jobs = effective_n_jobs(self.n_jobs)
         bank_size = len(features.kernels)
         groups = _groups(bank_size, state["experts"], n_jobs)
-        run = _one_by_one if n_jobs == 1 else Parallel(n_jobs, prefer="threads")
+        # Threads, whatever backend the user's context asks for: the groups fill arrays in place.
+        run = _one_by_one if n_jobs == 1 else Parallel(n_jobs, require="sharedmem")
         forecasts = np.empty(len(y))
         for rows in gen_batches(len(y), _CHUNK):
             F = np.empty((rows.stop - rows.start, bank_size))

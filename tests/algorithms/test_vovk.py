@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose
 
 from sklearn_okl import (
@@ -150,6 +151,14 @@ def test_threads_change_nothing(n_jobs):
     assert_allclose(
         serial.prequential_predict(X, y), threaded.prequential_predict(X, y), rtol=1e-10
     )
+
+
+def test_threads_are_threads_whatever_backend_the_context_names():
+    X, y = stream(8, n=100)
+    with parallel_config("loky"):
+        threaded = VAW2Regressor(GRID, n_components=10, random_state=0, n_jobs=2).fit(X, y)
+    serial = VAW2Regressor(GRID, n_components=10, random_state=0).fit(X, y)
+    assert_allclose(threaded.predict(X), serial.predict(X), rtol=1e-10)
 
 
 def test_published_forecasts_on_airfoil(golden):

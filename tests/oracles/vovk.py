@@ -103,3 +103,19 @@ def vaw2_stacked(X, y, frequencies, alpha=1.0, aggregator_alpha=1.0, forecaster=
         meta.learn(z, y[t])
         experts.learn(Z, y[t])
     return forecasts
+
+
+def vaw_convex(X, y, frequencies, rule, alpha=1.0, forecaster="vaw", y_range=None):
+    """Theorem 3 and section 4: VAW forecasts, clipped by eq. (3.25), and a rule(F, y) on them.
+
+    Where y_range is None the range is that of the targets before the round.
+    """
+    Z = fourier_features(X, frequencies)  # (n, K, 2m)
+    experts = [ShermanMorrison(Z.shape[2], alpha, forecaster) for _ in frequencies]
+    F = np.empty(Z.shape[:2])
+    for t in range(len(y)):
+        ends = y_range or ((y[:t].min(), y[:t].max()) if t else (-np.inf, np.inf))
+        for k, expert in enumerate(experts):
+            F[t, k] = np.clip(expert.forecast(Z[t, k]), *ends)
+            expert.learn(Z[t, k], y[t])
+    return rule(F, y)

@@ -1,0 +1,94 @@
+"""Speed of the rules that combine forecasts, on the 76 experts of the paper's dictionary."""
+
+import copy
+
+import numpy as np
+
+from sklearn_okl import (
+    AARegressor,
+    BOARegressor,
+    EWARegressor,
+    MLPolyRegressor,
+    MLProdRegressor,
+)
+from tests.oracles import aggregation
+
+from .figure import Figure
+from .ratios import N_REPEATS, in_turns
+
+_N_EXPERTS = 76
+_SECOND_ORDER = {
+    "BOA": (BOARegressor, aggregation.boa),
+    "ML-Poly": (MLPolyRegressor, aggregation.ml_poly),
+    "ML-Prod": (MLProdRegressor, aggregation.ml_prod),
+}
+
+
+def second_order_speed(quick=False, advance=None):
+    """A round of BOA, ML-Poly and ML-Prod in one long call, against literal loops."""
+    n_rows, n_loop = (500, 100) if quick else (5000, 1000)
+    F, y = _forecasts(n_rows)
+    calls = [
+        call
+        for rule, loop in _SECOND_ORDER.values()
+        for call in (
+            lambda rule=rule: rule().prequential_predict(F, y),
+            lambda loop=loop: loop(F[:n_loop], y[:n_loop]),
+        )
+    ]
+    seconds = in_turns(calls, N_REPEATS, advance)
+    figures = []
+    for i, name in enumerate(_SECOND_ORDER):
+        ours, theirs = seconds[2 * i] / n_rows, seconds[2 * i + 1] / n_loop
+        figures += [
+            Figure(f"{name}, a round of {_N_EXPERTS} forecasts", (1e6 * ours).tolist(), "µs", 22),
+            Figure(
+                f"{name}, times faster than the literal loop",
+                (theirs / ours).tolist(),
+                "times",
+                bar=1,
+                more_is_better=True,
+                note=f"loop {1e6 * np.median(theirs):.0f} µs",
+            ),
+        ]
+    return figures
+
+
+def exponential_speed(quick=False, advance=None):
+    """EWA and the aggregating algorithm, all rounds together."""
+    n_rows = 500 if quick else 5000
+    F, y = _forecasts(n_rows)
+    rules = {"EWA": EWARegressor(y_range=(0, 1)), "AA": AARegressor(y_range=(0, 1))}
+    calls = [lambda rule=rule: rule.fit(F, y) for rule in rules.values()]
+    return [
+        Figure(f"{name}, {n_rows} × {_N_EXPERTS} forecasts", (1e3 * times).tolist(), "ms", bar=20)
+        for name, times in zip(rules, in_turns(calls, N_REPEATS, advance), strict=True)
+    ]
+
+
+def growth(quick=False, advance=None):
+    """BOA's last thousand rounds of a long stream against its first thousand."""
+    n_rows, n_part = (2000, 500) if quick else (20_000, 1000)
+    F, y = _forecasts(n_rows)
+    young, old = BOARegressor(), BOARegressor().fit(F[:-n_part], y[:-n_part])
+    first, last = in_turns(
+        [
+            lambda: copy.deepcopy(young).partial_fit(F[:n_part], y[:n_part]),
+            lambda: copy.deepcopy(old).partial_fit(F[-n_part:], y[-n_part:]),
+        ],
+        N_REPEATS,
+        advance,
+    )
+    name = f"BOA, last {n_part} rounds of {n_rows}, of the first {n_part}"
+    return [Figure(name, (last / first).tolist(), "times", bar=1.25, aim=1)]
+
+
+MEASURES = (second_order_speed, exponential_speed, growth)
+
+
+def _forecasts(n_rows):
+    """Return forecasts (n, 76) of very different quality and targets (n,), all in [0, 1]."""
+    rng = np.random.default_rng(0)
+    y = rng.uniform(size=n_rows)
+    noise = rng.standard_normal((n_rows, _N_EXPERTS)) * np.linspace(0.05, 0.5, _N_EXPERTS)
+    return np.clip(y[:, None] + noise, 0, 1), y

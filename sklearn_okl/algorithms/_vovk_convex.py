@@ -1,0 +1,818 @@
+r"""D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm".
+
+The paper's rivals of VAW² (2025, section 4), and VAW-EWA of its Theorem 3: the same experts, their
+forecasts clipped to the range of the targets and averaged with weights from the simplex.
+"""
+
+from numbers import Integral
+
+import numpy as np
+
+from ..aggregators import (
+    AARegressor,
+    BOARegressor,
+    EWARegressor,
+    MLPolyRegressor,
+    MLProdRegressor,
+)
+from ..aggregators._range import Clip, check_y_range
+from ..learners import VAWRegressor
+from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
+from ._engines import FullInformationRegressor
+
+_CONSTRAINTS = {
+    **BANK_CONSTRAINTS,
+    **VAWRegressor._parameter_constraints,
+    "y_range": [None, list, tuple, np.ndarray],
+    "n_jobs": [None, Integral],
+}
+_STRUCTURE = (*BANK_STRUCTURE, "alpha", "y_range")
+
+
+def _validate_rule(estimator):
+    """Check what the stages after the experts are given."""
+    check_y_range(estimator.y_range)
+    estimator._parts()[-1]._validate()
+
+
+class VAWEWARegressor(FullInformationRegressor):
+    r"""VAW-EWA: exponentially weighted average of one clipped VAW forecaster a kernel.
+
+    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
+    whose forecasts are clipped to the range of the targets (eq. (3.25) of [1]_);
+    :class:`~sklearn_okl.aggregators.EWARegressor` takes their mean, with weights that fall
+    exponentially with the losses.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
+        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    n_components : int, default=100
+        Number of random features a kernel; the paper's 50 frequencies in paired form.
+    alpha : float, default=1.0
+        Ridge penalty of the experts, > 0 (the paper's lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
+    forgetting : float, default=1.0
+        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
+        nothing.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped and from
+        which the rate is made. None: the range of the targets seen before the round, with which
+        the theorem is lost.
+    eta : float, "decreasing" or None, default=None
+        Learning rate of the weights, in units of one over the squared unit of y. None is theory's
+        :math:`1 / (2 (hi - lo)^2)`, the paper's :math:`1 / (8 Y^2)`; ``"decreasing"`` is
+        :math:`\sqrt{8 \ln K / t} / (hi - lo)^2`; a number is used as it is.
+    form : {"paired", "phase"}, default="paired"
+        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
+        theorems), see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : sequence of ndarray of shape (n_features, m), default=None
+        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives.
+    n_jobs : int or None, default=None
+        Number of threads over the experts; pays in calls of some hundred rows or more.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of squared errors of each expert's own progressive forecasts (unclipped).
+    kernels_ : list of dict
+        Parameters of each expert, in the order of `weights_`.
+    frequencies_ : ndarray of shape (n_kernels, n_features, m)
+        Frequencies in use.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    VAWAARegressor : The same weights at four times the rate.
+    VAW2Regressor : Weights of either sign and any sum.
+    sklearn_okl.aggregators.EWARegressor : The combination alone.
+
+    Notes
+    -----
+    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    combination takes O(K).
+
+    *Theorem.* Theorem 3 of [1]_: with phase features, ``y_range=(-Y, Y)`` that holds all targets
+    and `eta` None, the expected loss exceeds that of any function f of the RKHS of any kernel by at
+    most (eq. (3.27), without its factors 1/2)
+
+    .. math:: 8 Y^2 \ln K + \Bigl( \alpha + \frac{2 T}{D} \Bigr) \|f\|^2
+              + D Y^2 \ln\Bigl( 1 + \frac{2 T}{\alpha D} \Bigr) ,
+
+    which is :func:`sklearn_okl.evaluation.vaw_ewa_loss_bound`. For a range that is not symmetric
+    about 0 the first term is :math:`2 (hi - lo)^2 \ln K`, and Y in the last one bounds
+    :math:`|y|`. It needs ``forecaster="vaw"``, ``forgetting=1`` and frequencies drawn at random.
+
+    *Departures.* In eq. (3.25A) the weights of a round are printed with the losses of that round;
+    the round before is meant, and used. The published code combines online ridge regressions,
+    ``forecaster="ridge"``, with ``y_range=(0, 1)`` and so with the rate 1/2, and forecasts 0 in the
+    first round, where here the mean of the clipped experts is forecast. Features here are divided
+    by the root of their number, so that the theorem's lambda is `alpha` times `n_components`.
+
+    References
+    ----------
+    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, Theorem 3, eq. (3.25), (3.25A), (3.27).
+    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
+       Press, 2006, Proposition 3.1.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWEWARegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> grid = {"kernel": ["rbf"], "gamma": [0.01, 0.1, 1.0]}
+    >>> model = VAWEWARegressor(grid, n_components=20, y_range=(-5, 5), random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    >>> model.weights_.shape, float(model.weights_.sum().round(6))
+    ((3,), 1.0)
+    """
+
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "eta": EWARegressor._parameter_constraints["eta"],
+    }
+    _structural = _STRUCTURE
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        eta=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernels = kernels
+        self.n_components = n_components
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+        self.y_range = y_range
+        self.eta = eta
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _parts(self):
+        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+        rule = EWARegressor(self.eta, y_range=self.y_range)
+        return fourier_bank(self), expert, Clip(self.y_range), rule
+
+    def _validate(self):
+        super()._validate()
+        _validate_rule(self)
+
+
+class VAWAARegressor(FullInformationRegressor):
+    r"""VAW-Aggr: Vovk's aggregating algorithm over one clipped VAW forecaster a kernel.
+
+    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
+    whose forecasts are clipped to the range of the targets;
+    :class:`~sklearn_okl.aggregators.AARegressor` combines them at the rate of the square loss's
+    mixability, four times what a weighted mean can bear.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
+        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    n_components : int, default=100
+        Number of random features a kernel; the paper's 50 frequencies in paired form.
+    alpha : float, default=1.0
+        Ridge penalty of the experts, > 0 (the paper's lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
+    forgetting : float, default=1.0
+        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
+        nothing.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped and from
+        which rate and forecast are made. None: the range of the targets seen before the round,
+        with which the theorem is lost.
+    eta : float, default=None
+        Learning rate of the weights, > 0, in units of one over the squared unit of y. None is
+        theory's :math:`2 / (hi - lo)^2`.
+    form : {"paired", "phase"}, default="paired"
+        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
+        theorems), see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : sequence of ndarray of shape (n_features, m), default=None
+        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives.
+    n_jobs : int or None, default=None
+        Number of threads over the experts; pays in calls of some hundred rows or more.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of squared errors of each expert's own progressive forecasts (unclipped).
+    kernels_ : list of dict
+        Parameters of each expert, in the order of `weights_`.
+    frequencies_ : ndarray of shape (n_kernels, n_features, m)
+        Frequencies in use.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    VAWEWARegressor : Weighted means, at a quarter of the rate.
+    VAW2Regressor : Weights of either sign and any sum.
+    sklearn_okl.aggregators.AARegressor : The combination alone.
+
+    Notes
+    -----
+    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    combination takes O(K).
+
+    *Theorem.* Proposition 3.2 of [2]_ in the proof of Theorem 3 of [1]_: with phase features,
+    ``y_range=(-Y, Y)`` that holds all targets and `eta` None, the expected loss exceeds that of any
+    function f of the RKHS of any kernel by at most
+
+    .. math:: 2 Y^2 \ln K + \Bigl( \alpha + \frac{2 T}{D} \Bigr) \|f\|^2
+              + D Y^2 \ln\Bigl( 1 + \frac{2 T}{\alpha D} \Bigr) ,
+
+    which is :math:`6 Y^2 \ln K` less than :func:`sklearn_okl.evaluation.vaw_ewa_loss_bound`. For a
+    range that is not symmetric about 0 the first term is :math:`\tfrac12 (hi - lo)^2 \ln K`. It
+    needs ``forecaster="vaw"`` and ``forgetting=1``.
+
+    *Departures.* The published code combines online ridge regressions, ``forecaster="ridge"``, with
+    ``y_range=(0, 1)`` and so with the rate 2, and forecasts 0 in the first round, where here the
+    substitution value of the clipped experts is forecast.
+
+    References
+    ----------
+    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, section 4, VAW-Aggr, and
+       the proof of Theorem 3.
+    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
+       Press, 2006, Proposition 3.2 and section 3.6.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWAARegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> grid = {"kernel": ["rbf"], "gamma": [0.01, 0.1, 1.0]}
+    >>> model = VAWAARegressor(grid, n_components=20, y_range=(-5, 5), random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    >>> bool(abs(model.predict(100 * X)).max() <= 5)
+    True
+    """
+
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "eta": AARegressor._parameter_constraints["eta"],
+    }
+    _structural = _STRUCTURE
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        eta=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernels = kernels
+        self.n_components = n_components
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+        self.y_range = y_range
+        self.eta = eta
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _parts(self):
+        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+        rule = AARegressor(self.eta, y_range=self.y_range)
+        return fourier_bank(self), expert, Clip(self.y_range), rule
+
+    def _validate(self):
+        super()._validate()
+        _validate_rule(self)
+
+
+class VAWBOARegressor(FullInformationRegressor):
+    r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster a kernel.
+
+    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
+    whose forecasts are clipped to the range of the targets;
+    :class:`~sklearn_okl.aggregators.BOARegressor` takes their mean, with exponential
+    weights that punish variance, at a rate of its own for each.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
+        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    n_components : int, default=100
+        Number of random features a kernel; the paper's 50 frequencies in paired form.
+    alpha : float, default=1.0
+        Ridge penalty of the experts, > 0 (the paper's lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
+    forgetting : float, default=1.0
+        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
+        nothing.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
+        range of the targets seen before the round, with which the theorem is lost.
+    gradient_trick : bool, default=True
+        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts; False, which the published
+        experiments use, pursues the best single one.
+    initial_rate : float, default=None
+        Where the sums of squared regrets and the largest regrets start, > 0. None: at 0, which
+        fits the rule to targets of any scale.
+    form : {"paired", "phase"}, default="paired"
+        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
+        theorems), see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : sequence of ndarray of shape (n_features, m), default=None
+        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives.
+    n_jobs : int or None, default=None
+        Number of threads over the experts; pays in calls of some hundred rows or more.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of squared errors of each expert's own progressive forecasts (unclipped).
+    kernels_ : list of dict
+        Parameters of each expert, in the order of `weights_`.
+    frequencies_ : ndarray of shape (n_kernels, n_features, m)
+        Frequencies in use.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    VAWMLPolyRegressor : Polynomial weights; drops experts entirely.
+    VAWMLProdRegressor : Products instead of exponentials.
+    VAW2Regressor : Weights of either sign and any sum.
+    sklearn_okl.aggregators.BOARegressor : The combination alone.
+
+    Notes
+    -----
+    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    combination takes O(K).
+
+    *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
+    expert worse, so that each stays within :func:`sklearn_okl.evaluation.vaw_regret_bound` of the
+    best function of its features (``forecaster="vaw"``, ``forgetting=1``); and the combination
+    stays close to every expert: with :math:`r_{k,t}` its loss less that of expert k (of the
+    tangents, with the gradient trick), up to a factor that grows with :math:`\ln \ln T`
+    (Theorem 3.3 of [2]_),
+
+    .. math:: \sum_t r_{k,t} \lesssim \sqrt{\ln K \sum_t r_{k,t}^2} + \ln K \max_t |r_{k,t}| .
+
+    *Departures.* The published tables are those of ``forecaster="ridge"``,
+    ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
+    that range. The rule itself is that of the package ``opera`` [3]_, see
+    :class:`~sklearn_okl.aggregators.BOARegressor`.
+
+    References
+    ----------
+    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, section 4, VAW-BOA.
+    .. [2] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
+       106(1), 2017, Theorem 3.3.
+    .. [3] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWBOARegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> grid = {"kernel": ["rbf"], "gamma": [0.01, 0.1, 1.0]}
+    >>> model = VAWBOARegressor(grid, n_components=20, random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    >>> model.weights_.shape, float(model.weights_.sum().round(6))
+    ((3,), 1.0)
+    """
+
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "gradient_trick": BOARegressor._parameter_constraints["gradient_trick"],
+        "initial_rate": BOARegressor._parameter_constraints["initial_rate"],
+    }
+    _structural = (*_STRUCTURE, "gradient_trick", "initial_rate")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        gradient_trick=True,
+        initial_rate=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernels = kernels
+        self.n_components = n_components
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+        self.y_range = y_range
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _parts(self):
+        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+        rule = BOARegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
+        return fourier_bank(self), expert, Clip(self.y_range), rule
+
+    def _validate(self):
+        super()._validate()
+        _validate_rule(self)
+
+
+class VAWMLPolyRegressor(FullInformationRegressor):
+    r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster a kernel.
+
+    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
+    whose forecasts are clipped to the range of the targets;
+    :class:`~sklearn_okl.aggregators.MLPolyRegressor` takes their mean, with weights in
+    proportion to their positive regrets, at a rate of its own for each.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
+        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    n_components : int, default=100
+        Number of random features a kernel; the paper's 50 frequencies in paired form.
+    alpha : float, default=1.0
+        Ridge penalty of the experts, > 0 (the paper's lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
+    forgetting : float, default=1.0
+        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
+        nothing.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
+        range of the targets seen before the round, with which the theorem is lost.
+    gradient_trick : bool, default=True
+        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts; False, which the published
+        experiments use, pursues the best single one.
+    initial_rate : float, default=None
+        Start of the rates and of the largest squared regret, > 0. None: 1, the theorem's, made
+        for regrets within [-1, 1].
+    form : {"paired", "phase"}, default="paired"
+        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
+        theorems), see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : sequence of ndarray of shape (n_features, m), default=None
+        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives.
+    n_jobs : int or None, default=None
+        Number of threads over the experts; pays in calls of some hundred rows or more.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of squared errors of each expert's own progressive forecasts (unclipped).
+    kernels_ : list of dict
+        Parameters of each expert, in the order of `weights_`.
+    frequencies_ : ndarray of shape (n_kernels, n_features, m)
+        Frequencies in use.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    VAWBOARegressor : Exponential weights, the better bound for many kernels.
+    VAWMLProdRegressor : Products, with the same bound as exponentials.
+    VAW2Regressor : Weights of either sign and any sum.
+    sklearn_okl.aggregators.MLPolyRegressor : The combination alone.
+
+    Notes
+    -----
+    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    combination takes O(K).
+
+    *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
+    expert worse, so that each stays within :func:`sklearn_okl.evaluation.vaw_regret_bound` of the
+    best function of its features (``forecaster="vaw"``, ``forgetting=1``); and the combination
+    stays close to every expert: with :math:`r_{k,t}` its loss less that of expert k (of the
+    tangents, with the gradient trick), for regrets within [-1, 1] and up to a factor that
+    grows with :math:`\ln T` inside the root (Theorem 5 of [2]_),
+
+    .. math:: \sum_t r_{k,t} \lesssim \sqrt{K (1 + \sum_t r_{k,t}^2)} .
+
+    *Departures.* The published tables are those of ``forecaster="ridge"``,
+    ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
+    that range. The rule itself is that of the package ``opera`` [3]_, see
+    :class:`~sklearn_okl.aggregators.MLPolyRegressor`.
+
+    References
+    ----------
+    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, section 4,
+       VAW-ML-Poly.
+    .. [2] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
+       2014, ML-Poly, Theorem 5.
+    .. [3] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWMLPolyRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> grid = {"kernel": ["rbf"], "gamma": [0.01, 0.1, 1.0]}
+    >>> model = VAWMLPolyRegressor(grid, n_components=20, random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    >>> model.weights_.shape, float(model.weights_.sum().round(6))
+    ((3,), 1.0)
+    """
+
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "gradient_trick": MLPolyRegressor._parameter_constraints["gradient_trick"],
+        "initial_rate": MLPolyRegressor._parameter_constraints["initial_rate"],
+    }
+    _structural = (*_STRUCTURE, "gradient_trick", "initial_rate")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        gradient_trick=True,
+        initial_rate=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernels = kernels
+        self.n_components = n_components
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+        self.y_range = y_range
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _parts(self):
+        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+        rule = MLPolyRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
+        return fourier_bank(self), expert, Clip(self.y_range), rule
+
+    def _validate(self):
+        super()._validate()
+        _validate_rule(self)
+
+
+class VAWMLProdRegressor(FullInformationRegressor):
+    r"""VAW-ML-Prod: product weights over one clipped VAW forecaster a kernel.
+
+    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
+    whose forecasts are clipped to the range of the targets;
+    :class:`~sklearn_okl.aggregators.MLProdRegressor` takes their mean, with weights
+    that are products of one plus rate times regret, at a rate of its own for each.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
+        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    n_components : int, default=100
+        Number of random features a kernel; the paper's 50 frequencies in paired form.
+    alpha : float, default=1.0
+        Ridge penalty of the experts, > 0 (the paper's lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
+    forgetting : float, default=1.0
+        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
+        nothing.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
+        range of the targets seen before the round, with which the theorem is lost.
+    gradient_trick : bool, default=True
+        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts; False, which the published
+        experiments use, pursues the best single one.
+    initial_rate : float, default=None
+        Start of the sums of squared regrets and of the largest regrets, > 0. None: 1, the
+        theorem's, made for losses between 0 and 1: where all losses are far below 1, a start of
+        about their size learns faster.
+    form : {"paired", "phase"}, default="paired"
+        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
+        theorems), see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : sequence of ndarray of shape (n_features, m), default=None
+        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives.
+    n_jobs : int or None, default=None
+        Number of threads over the experts; pays in calls of some hundred rows or more.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of squared errors of each expert's own progressive forecasts (unclipped).
+    kernels_ : list of dict
+        Parameters of each expert, in the order of `weights_`.
+    frequencies_ : ndarray of shape (n_kernels, n_features, m)
+        Frequencies in use.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    VAWBOARegressor : Exponentials instead of products.
+    VAWMLPolyRegressor : Polynomial weights; drops experts entirely.
+    VAW2Regressor : Weights of either sign and any sum.
+    sklearn_okl.aggregators.MLProdRegressor : The combination alone.
+
+    Notes
+    -----
+    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    combination takes O(K).
+
+    *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
+    expert worse, so that each stays within :func:`sklearn_okl.evaluation.vaw_regret_bound` of the
+    best function of its features (``forecaster="vaw"``, ``forgetting=1``); and the combination
+    stays close to every expert: with :math:`r_{k,t}` its loss less that of expert k (of the
+    tangents, with the gradient trick), for losses in [0, 1] and with constants of the order
+    of :math:`\ln \ln T` (Corollary 4 of [2]_),
+
+    .. math:: \sum_t r_{k,t} \le C_1 \sqrt{\ln K \, (1 + \sum_t r_{k,t}^2)} + C_2 .
+
+    *Departures.* The published tables are those of ``forecaster="ridge"``,
+    ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
+    that range. The rule itself is that of the package ``opera`` [3]_, see
+    :class:`~sklearn_okl.aggregators.MLProdRegressor`.
+
+    References
+    ----------
+    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
+       algorithm for online multi-kernel learning", 2025, section 4,
+       VAW-ML-Prod.
+    .. [2] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
+       2014, ML-Prod with adaptive rates, Corollary 4.
+    .. [3] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWMLProdRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> grid = {"kernel": ["rbf"], "gamma": [0.01, 0.1, 1.0]}
+    >>> model = VAWMLProdRegressor(grid, n_components=20, random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    >>> model.weights_.shape, float(model.weights_.sum().round(6))
+    ((3,), 1.0)
+    """
+
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "gradient_trick": MLProdRegressor._parameter_constraints["gradient_trick"],
+        "initial_rate": MLProdRegressor._parameter_constraints["initial_rate"],
+    }
+    _structural = (*_STRUCTURE, "gradient_trick", "initial_rate")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        gradient_trick=True,
+        initial_rate=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernels = kernels
+        self.n_components = n_components
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+        self.y_range = y_range
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _parts(self):
+        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+        rule = MLProdRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
+        return fourier_bank(self), expert, Clip(self.y_range), rule
+
+    def _validate(self):
+        super()._validate()
+        _validate_rule(self)
