@@ -5,43 +5,52 @@ uses NumPy's stacked products only: they release the interpreter lock, SciPy's w
 threads over experts gain.
 """
 
-from threading import Lock
+from threading import Lock, get_ident, local
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 from threadpoolctl import ThreadpoolController
 
 _SMALLEST_TILE = 8  # narrower tiles of a triangular matrix are not worth their calls
 
 
 class _OneBlasThread:
-    """Limit BLAS to one thread while at least one caller is inside.
+    """Limit BLAS to one thread while somebody is inside; enter it in any number of threads.
 
     Small products with several BLAS threads are up to fifty times slower than with one. The limit
-    belongs to the process, so callers in several threads share one entry, counted: were each of
-    them to save and restore the number it found, the first to leave could restore a 1 that another
-    had set, and the process would stay at one thread for good.
+    belongs to the process, so callers in several threads share one, taken by the first of them.
+    Were each to save and restore the number it finds, the first to leave could restore a 1 that
+    another had set. And the taker gives it back when it leaves, even with others inside: newer
+    versions of threadpoolctl ignore all threads but one, and the last to leave may be ignored.
+    Whoever runs on without the limit is slower, not wrong.
     """
 
     def __init__(self):
         self._lock = Lock()
+        self._mine = local()  # how deep this thread is inside
         self._inside = 0
         self._controller = None  # made on first use: finding the libraries takes milliseconds
-        self._limit = None
+        self._limit = self._taker = None
 
     def __enter__(self):
         with self._lock:
-            if self._inside == 0:
+            self._inside += 1
+            self._mine.depth = getattr(self._mine, "depth", 0) + 1
+            if self._limit is None:
                 if self._controller is None:
                     self._controller = ThreadpoolController()
                 self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._inside += 1
+                self._taker = get_ident()
 
     def __exit__(self, *_):
         with self._lock:
             self._inside -= 1
-            if self._inside == 0:
+            self._mine.depth -= 1
+            taker_leaves = self._taker == get_ident() and self._mine.depth == 0
+            if self._limit is not None and (taker_leaves or self._inside == 0):
                 self._limit.restore_original_limits()
+                self._limit = None
 
 
 one_blas_thread = _OneBlasThread()
@@ -192,17 +201,18 @@ def inverse_spd(A, floor):
     ndarray of shape (..., D, D)
         Exactly symmetric.
     """
-    try:
-        factor = np.linalg.cholesky(A)
-        root = np.zeros_like(A)
-        _diagonal(root)[...] = 1.0
-        solve_lower(factor, root)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(A)
-        values = np.maximum(values, np.asarray(floor)[..., None])
-        root = vectors.swapaxes(-1, -2) / np.sqrt(values)[..., None]
-    P = root.swapaxes(-1, -2) @ root
-    return (P + P.swapaxes(-1, -2)) / 2
+    P = np.empty_like(A)
+    floors = np.broadcast_to(floor, A.shape[:-2])
+    for k in np.ndindex(A.shape[:-2]):  # rare, so LAPACK through SciPy, which does not stack
+        factor, failed = dpotrf(A[k], lower=1, clean=1)
+        if not failed:
+            half, _ = dpotri(factor, lower=1)
+            P[k] = half + np.tril(half, -1).T
+        else:
+            values, vectors = np.linalg.eigh(A[k])
+            P[k] = vectors / np.maximum(values, floors[k]) @ vectors.T
+            P[k] = (P[k] + P[k].T) / 2
+    return P
 
 
 def _diagonal(A):
