@@ -24,13 +24,21 @@ ARGUMENTS = {
         {"random_state": 0, "form": "phase", "kernel": "laplacian", "sampling": "qmc"},
         {"kernel": "matern32", "sampling": "orthogonal", "n_components": 5, "random_state": 0},
     ],
+    "KOGDRegressor": [{"eta0": 0.7}, {"eta0": 0.7, "radius": 20.0}],
     "MLPolyRegressor": [{}, {"gradient_trick": False}],
     "MLProdRegressor": [{}, {"loss": "absolute_error"}],
     "MultiKernelRegressor": [
         BANK,
         BANK | {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"},
     ],
+    "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
     "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
+    # the papers' step of 0.1 is too short for scikit-learn's 200 rows
+    "RFOMKRRegressor": [
+        BANK | {"eta0": 0.9},
+        BANK | {"aggregator": "ogd", "eta0": 0.5},
+    ],
+    "RakerRegressor": [BANK | {"eta0": 0.9}],
     "TaylorFeatures": [{}, {"gamma": 0.1, "degree": 1}],
     "VAW2Regressor": [
         BANK,
@@ -44,6 +52,9 @@ ARGUMENTS = {
     "VAWMLProdRegressor": [BANK, BANK | {"forgetting": 0.99}],
     "VAWRegressor": [{}, {"forecaster": "ridge"}, {"forgetting": 0.98}],
 }
+
+# exact kernel methods keep every row
+GROWING = {"KOGDRegressor", "OMKRRegressor"}
 
 
 def instances(kind="all"):

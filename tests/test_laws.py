@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from sklearn_okl import VAWRegressor
 from sklearn_okl.evaluation import online_checks
-from tests.instances import instances, label
+from tests.instances import GROWING, instances, label
 
 # What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
 ORDER_DEPENDENT = {
@@ -72,7 +72,9 @@ def our_checks():
     return [
         pytest.param(check, id=f"{label(estimator)}-{name}-{i % 2}")
         for estimator in instances("online")
-        for i, (name, check) in enumerate(online_checks(estimator))
+        for i, (name, check) in enumerate(
+            online_checks(estimator, grows=type(estimator).__name__ in GROWING)
+        )
     ]
 
 
@@ -103,6 +105,10 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "initial_rate": 0.123,
         "prior_weights": [1.0, 2.0, 3.0, 4.0],
         "experts": [("vaw", VAWRegressor(0.123))],
+        "kernel": "laplacian",
+        "gamma": 0.123,
+        "degree": 5,
+        "coef0": 0.123,
     }
     for name in estimator._structural:
         value = changes[name]

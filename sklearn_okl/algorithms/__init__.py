@@ -1,7 +1,9 @@
 """The named algorithms, X to forecast: a file a family, the paper named in its first line."""
 
 from ._experts import ExpertsRegressor
+from ._gradient import KOGDRegressor
 from ._multikernel import MultiKernelRegressor
+from ._random_features import OMKRRegressor, RakerRegressor, RFOMKRRegressor
 from ._vovk import ConcatenatedVAWRegressor, VAW2Regressor
 from ._vovk_convex import (
     VAWAARegressor,
@@ -14,7 +16,11 @@ from ._vovk_convex import (
 __all__ = [
     "ConcatenatedVAWRegressor",
     "ExpertsRegressor",
+    "KOGDRegressor",
     "MultiKernelRegressor",
+    "OMKRRegressor",
+    "RFOMKRRegressor",
+    "RakerRegressor",
     "VAW2Regressor",
     "VAWAARegressor",
     "VAWBOARegressor",
