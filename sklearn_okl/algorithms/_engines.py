@@ -5,10 +5,13 @@ Full information
     learns whole blocks on its own: ``F = experts(features(X), y)``, then ``aggregator(F, y)``.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state, gen_batches
 
 from .._linalg import one_blas_thread
@@ -87,28 +90,20 @@ class FullInformationRegressor(OnlineRegressor):
         n_jobs = effective_n_jobs(self.n_jobs)
         bank_size = len(features.kernels)
         groups = _groups(bank_size, state["experts"], n_jobs)
-        # Threads, whatever backend the user's context asks for: the groups fill arrays in place.
-        run = _one_by_one if n_jobs == 1 else Parallel(n_jobs, require="sharedmem")
+        # Threads, whatever backend joblib's context names: the groups fill arrays in place.
+        pool = nullcontext() if n_jobs == 1 else ThreadPoolExecutor(n_jobs)
+        run = map if n_jobs == 1 else pool.map
         forecasts = np.empty(len(y))
-        for rows in gen_batches(len(y), _CHUNK):
-            F = np.empty((rows.stop - rows.start, bank_size))
-            counters = run(
-                delayed(_learn_group)(
-                    features,
-                    expert,
-                    _members(state["features"], group),
-                    _members(state["experts"], group),
-                    X[rows],
-                    y[rows],
-                    F[:, group],
-                )
-                for group in groups
-            )
-            state["experts"].update(counters[0])  # the same for every group
-            state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
-            for stage, stage_state in zip(stages, state["stages"], strict=True):
-                F = stage._learn(stage_state, F, y[rows])
-            forecasts[rows] = F
+        with pool:
+            for rows in gen_batches(len(y), _CHUNK):
+                F = np.empty((rows.stop - rows.start, bank_size))
+                learn = partial(_learn_group, features, expert, state, X[rows], y[rows], F)
+                counters = list(run(learn, groups))
+                state["experts"].update(counters[0])  # the same for every group
+                state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
+                for stage, stage_state in zip(stages, state["stages"], strict=True):
+                    F = stage._learn(stage_state, F, y[rows])
+                forecasts[rows] = F
         state["t"] += len(y)
         return forecasts
 
@@ -128,12 +123,13 @@ class FullInformationRegressor(OnlineRegressor):
         return F
 
 
-def _learn_group(features, expert, maps, members, X, y, out):
-    """Let one group of experts learn the rows; fill out (n, g) and return the new counters."""
+def _learn_group(features, expert, state, X, y, F, group):
+    """Let one group of experts learn rows; fill their columns of F, return the new counters."""
+    maps, members = _members(state["features"], group), _members(state["experts"], group)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for rows in gen_batches(len(y), _TILE):
             Z = features._transform(maps, X[rows])  # (g, n, D)
-            out[rows] = expert._learn(members, Z, y[rows]).T
+            F[rows, group] = expert._learn(members, Z, y[rows]).T
     return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
 
 
@@ -152,8 +148,3 @@ def _groups(bank_size, experts, n_jobs):
     n_groups = min(bank_size, n_jobs * -(-n_groups // n_jobs))
     ends = np.linspace(0, bank_size, n_groups + 1).round().astype(int)
     return [slice(low, high) for low, high in pairwise(ends.tolist())]
-
-
-def _one_by_one(calls):
-    """Run delayed calls in this thread, without a pool."""
-    return [function(*args, **kwargs) for function, args, kwargs in calls]

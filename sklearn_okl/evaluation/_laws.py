@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 _RTOL = 1e-8
+_POOLS = {"joblib", "multiprocessing", "concurrent", "threading", "queue", "weakref"}
 
 
 def online_checks(estimator, *, random_state=0, grows=False):
@@ -243,7 +244,8 @@ def _assert_rejected(model, X, y, what):
 class _InterruptAt:
     """Raise KeyboardInterrupt at the k-th call of a Python function; count only, where k is None.
 
-    Python itself lets Ctrl-C through at these places (and at the end of loops), not inside C.
+    Python itself lets Ctrl-C through at these places (and at the end of loops), not inside C. The
+    insides of thread pools are left in peace: an interrupt there may leave their locks shut.
     """
 
     def __init__(self, k=None):
@@ -251,7 +253,9 @@ class _InterruptAt:
 
     def __call__(self, frame, event, argument):
         # generators may be on their way to be closed, where Python swallows exceptions
-        if event == "call" and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+        if event != "call" or frame.f_code.co_flags & inspect.CO_GENERATOR:
+            return
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _POOLS:
             self.calls += 1
             if self.calls == self.k:
                 raise KeyboardInterrupt
