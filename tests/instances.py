@@ -31,6 +31,9 @@ ARGUMENTS = {
         BANK,
         BANK | {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"},
     ],
+    "OMKLGFRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
+    "OMKLSFGRRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
+    "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
     "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
     # the papers' step of 0.1 is too short for scikit-learn's 200 rows

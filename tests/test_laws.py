@@ -109,6 +109,10 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "gamma": 0.123,
         "degree": 5,
         "coef0": 0.123,
+        "n_selected": 3,
+        "n_selective": 3,
+        "freeze_after": 90,
+        "dim": 3,
     }
     for name in estimator._structural:
         value = changes[name]

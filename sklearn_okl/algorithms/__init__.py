@@ -2,6 +2,7 @@
 
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
+from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
 from ._multikernel import MultiKernelRegressor
 from ._random_features import OMKRRegressor, RakerRegressor, RFOMKRRegressor
 from ._vovk import ConcatenatedVAWRegressor, VAW2Regressor
@@ -18,6 +19,9 @@ __all__ = [
     "ExpertsRegressor",
     "KOGDRegressor",
     "MultiKernelRegressor",
+    "OMKLGFRegressor",
+    "OMKLSFGRRegressor",
+    "OMKLSFGRegressor",
     "OMKRRegressor",
     "RFOMKRRegressor",
     "RakerRegressor",

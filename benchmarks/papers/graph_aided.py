@@ -1,0 +1,321 @@
+"""Tables 1 to 5 of P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning" (JMLR 2023).
+
+The streams are those of its program: rows in the order of the files, scaled by the whole file. A
+draw is a ``random_state``: of the features, and of the nodes and kernels that are asked.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from sklearn_okl import RakerRegressor
+
+from .._progress import progress
+from .._report import environment, environment_line, save_json, table
+from .figures import save_running_losses
+from .graph_lines import FREEZE_AFTER, GRAPHS, LINES, N_DRAWS, N_SELECTED, SAME_FIGURES
+from .streams import TITLES, load_stream
+
+FEW_ROWS = 2000  # up to which OMKR's exact kernels are always run
+BEST_KERNEL = "best kernel"
+_CURVE_POINTS = 200  # of each running loss in the JSON
+_COLORS = {"OMKL-GF": "#c44e17", "OMKL-SFG": "#1f5fa8", "OMKL-SFG-R": "#009e73"}
+_DEFAULT = ", M = 10"
+STYLES = {
+    "RBF-1": {"color": "#777777"},
+    "Raker": {"color": "#b5579a"},
+    **{name + _DEFAULT: {"color": color} for name, color in _COLORS.items()},
+}
+
+
+def run(data, output, *, n_seeds=N_DRAWS, n_rows=None, exact=False):
+    """Run every line on every data set; print the tables and save figures and numbers."""
+    streams = {}
+    for name in data:
+        try:
+            streams[name] = load_stream(name, n_rows)
+        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
+            print(f"Left out {name}. {error}", file=sys.stderr)
+    if not streams:
+        print("No data set is left to run on.", file=sys.stderr)
+        return 1
+    where = environment()
+    print(environment_line(where))
+    chosen = {
+        name: {
+            label: line
+            for label, line in LINES.items()
+            if exact or len(y) <= FEW_ROWS or label != "OMKR"
+        }
+        for name, (_, y) in streams.items()
+    }
+    n_rounds = sum(
+        len(y) * sum(n_seeds if line.random else 1 for line in chosen[name].values())
+        for name, (_, y) in streams.items()
+    )
+    results = {}
+    with progress(n_rounds, "row") as advance:
+        for name, (X, y) in streams.items():
+            results[name] = run_lines(
+                chosen[name], X, y, n_seeds, lambda n, name=name: advance(n, _title(name))
+            )
+
+    for name, result in results.items():
+        print("\n" + _table(name, result, n_rows is None))
+    print("\nMSE × 10³, mean ± standard deviation over draws of features and kernels. The last")
+    print("published column is another machine's. Differences are ours less the published ones,")
+    print("in units of the standard deviation and of the standard error of our mean alone.")
+    print(f"Published means are of {N_DRAWS} draws too, and have an error of their own.")
+    print("The published program never normalises RFOMKR's weights, hence its figures; ours does.")
+    print(
+        '"best kernel" is known in hindsight only: Raker\'s expert with the smallest loss, alone.'
+    )
+    if not all("OMKR" in result for result in results.values()):
+        print(f"OMKR's cost is quadratic: beyond {FEW_ROWS} rows only with --exact.")
+    if n_rows is not None:
+        print("Published figures are for whole streams, ours for the first rows only.")
+    elif n_seeds > 1:
+        print(_summary(results))
+
+    content = {
+        "job": "graph_aided",
+        "environment": where,
+        "settings": {"seeds": n_seeds, "rows": n_rows, "exact": exact},
+        "results": {name: _numbers(name, result) for name, result in results.items()},
+    }
+    print(f"\nNumbers: {save_json(output / 'graph_aided.json', content)}")
+    for path in _save_figures(output, results):
+        print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
+    return 0
+
+
+def run_lines(lines, X, y, n_seeds, advance):
+    """Run each line with each draw.
+
+    Returns
+    -------
+    runs : dict
+        ``{label: {"mse": [MSE × 10³ of each draw], "losses": mean over draws, of shape (n,),
+        "seconds": [...], "frozen_seconds": [...]}}``, the last ones those of the rows after
+        `FREEZE_AFTER`. Labels are those of the lines and, for Raker's experts, `BEST_KERNEL`.
+    """
+    runs = {label: _Runs(len(y)) for label in (*lines, BEST_KERNEL)}
+    for seed in range(n_seeds):
+        for label, line in lines.items():
+            if seed and not line.random:
+                continue
+            model = line.model(seed)
+            runs[label].add(model, X, y)
+            if label == "Raker":
+                runs[BEST_KERNEL].add(_best_kernel(model), X, y)
+            advance(len(y))
+    return {label: record.content() for label, record in runs.items()}
+
+
+class _Runs:
+    """Losses and seconds of a line, draw by draw."""
+
+    def __init__(self, n_rows):
+        self.total = np.zeros(n_rows)
+        self.mse, self.seconds, self.frozen_seconds = [], [], []
+
+    def add(self, model, X, y):
+        times, forecasts = [time.perf_counter()], []
+        for rows in (slice(FREEZE_AFTER), slice(FREEZE_AFTER, None)):
+            if len(y[rows]):
+                forecasts.append(model.prequential_predict(X[rows], y[rows]))
+            times.append(time.perf_counter())
+        losses = (np.concatenate(forecasts) - y) ** 2
+        self.total += losses
+        self.mse.append(1e3 * float(losses.mean()))
+        self.seconds.append(times[2] - times[0])
+        self.frozen_seconds.append(times[2] - times[1])
+
+    def content(self):
+        return {
+            "mse": self.mse,
+            "losses": self.total / len(self.mse),
+            "seconds": self.seconds,
+            "frozen_seconds": self.frozen_seconds,
+        }
+
+
+def _best_kernel(raker):
+    """Return Raker with one kernel: the expert that has lost least, with its features."""
+    best = int(raker.expert_losses_.argmin())
+    kernel = {name: [value] for name, value in raker.kernels_[best].items()}
+    return RakerRegressor(kernel, frequencies=[raker.frequencies_[best]])
+
+
+def _title(name):
+    return TITLES.get(name, name)
+
+
+def _published_figure(name, label, column="published"):
+    line = LINES.get(label)
+    return getattr(line, column).get(SAME_FIGURES.get(name, name)) if line else None
+
+
+def _table(name, result, whole):
+    n_rows = len(result["Raker"]["losses"])
+    lines = []
+    for label, record in result.items():
+        mean, spread, error = _moments(record["mse"])
+        published = _published_figure(name, label)
+        seconds = _published_figure(name, label, "seconds")
+        difference = None
+        if whole and published is not None:
+            difference = mean - published
+        frozen = n_rows - FREEZE_AFTER
+        lines.append(
+            (
+                f"  {label}",
+                _cell(published, ".2f"),
+                f"{mean:.2f}" + ("" if spread is None else f" ± {spread:.2f}"),
+                _cell(difference, "+z.2f"),
+                _cell(_ratio(difference, spread), "+z.1f", " sd"),
+                _cell(_ratio(difference, error), "+z.1f", " se"),
+                f"{1e6 * np.median(record['seconds']) / n_rows:.1f}",
+                f"{1e6 * np.median(record['frozen_seconds']) / frozen:.1f}" if frozen > 0 else "-",
+                _cell(seconds and 1e6 * seconds / (n_rows if whole else np.nan), ".0f"),
+            )
+        )
+    n_draws = len(result["Raker"]["mse"])
+    draws = "draw" if n_draws == 1 else "draws"
+    header = (
+        f"{_title(name)}, {n_rows} rows, {n_draws} {draws}",
+        *("published", "ours", "difference", "", ""),
+        *("µs a row", f"after {FREEZE_AFTER}", "published"),
+    )
+    return table(header, lines)
+
+
+def _cell(value, form, unit=""):
+    return "-" if value is None or np.isnan(value) else f"{value:{form}}{unit}"
+
+
+def _ratio(difference, scale):
+    return None if difference is None or scale is None else difference / scale
+
+
+def _moments(mse):
+    """Return the mean, the standard deviation and the mean's standard error (None for one)."""
+    mean = float(np.mean(mse))
+    if len(mse) == 1:
+        return mean, None, None
+    spread = float(np.std(mse, ddof=1))
+    return mean, spread, spread / np.sqrt(len(mse))
+
+
+def _summary(results):
+    """Say which published figures are reproduced."""
+    n_raker = n_graph = 0
+    raker, worse = [], []
+    for name, result in results.items():
+        for label, record in result.items():
+            published = _published_figure(name, label)
+            if published is None:
+                continue
+            mean, spread, error = _moments(record["mse"])
+            if label == "Raker":
+                n_raker += 1
+                if abs(mean - published) > 2 * spread:
+                    raker.append(_title(name))
+            elif LINES[label].n_selected:
+                n_graph += 1
+                if mean - published > 2 * error:
+                    worse.append(f"{label} on {_title(name)}")
+    return (
+        f"Raker is within two standard deviations of {n_raker - len(raker)} of {n_raker} published "
+        f"figures{': not on ' + ', '.join(raker) if raker else ''}.\n"
+        f"With graphs, {n_graph - len(worse)} of {n_graph} means are no worse than the published "
+        f"ones by more than two standard errors{'; not ' + '; '.join(worse) if worse else ''}."
+    )
+
+
+def _numbers(name, result):
+    """Return what the JSON says of a data set."""
+    numbers = {}
+    for label, record in result.items():
+        mean, spread, error = _moments(record["mse"])
+        n_rows = len(record["losses"])
+        at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
+        running = np.cumsum(record["losses"])[at - 1] / at
+        numbers[label] = {
+            "published": _published_figure(name, label),
+            "published_seconds": _published_figure(name, label, "seconds"),
+            "mse_e3": record["mse"],
+            "mean": mean,
+            "sd": spread,
+            "se": error,
+            "seconds": record["seconds"],
+            f"seconds_after_{FREEZE_AFTER}": record["frozen_seconds"],
+            "running_loss": {"rows": at.tolist(), "mse_e3": (1e3 * running).tolist()},
+        }
+    return numbers
+
+
+def _save_figures(output, results):
+    losses = {
+        _title(name): {label: result[label]["losses"] for label in STYLES}
+        for name, result in results.items()
+    }
+    title = "Mean squared error of the forecasts so far, mean of the draws"
+    yield save_running_losses(output / "graph_aided_losses.png", losses, STYLES, title)
+
+    regrets, selected = {}, {}
+    for name, result in results.items():
+        best = result[BEST_KERNEL]["losses"]
+        rounds = np.arange(1, len(best) + 1)
+        regrets[_title(name)] = {
+            graph: (rounds, np.cumsum(result[graph + _DEFAULT]["losses"] - best))
+            for graph in GRAPHS
+        }
+        selected[_title(name)] = {
+            graph: (N_SELECTED, [np.mean(result[f"{graph}, M = {m}"]["mse"]) for m in N_SELECTED])
+            for graph in GRAPHS
+        }
+    title = "Regret against the best kernel in hindsight, mean of the draws"
+    axes = ("rounds", "sum of squared errors, less the kernel's")
+    yield _save_panels(output / "graph_aided_regret.png", regrets, axes, title)
+    title = "Mean squared error and the number of kernels asked; crosses: published"
+    axes = ("kernels asked, M", "MSE × 10³")
+    published = {
+        _title(name): {
+            graph: [_published_figure(name, f"{graph}, M = {m}") for m in N_SELECTED]
+            for graph in GRAPHS
+        }
+        for name in results
+    }
+    yield _save_panels(output / "graph_aided_selected.png", selected, axes, title, published)
+
+
+def _save_panels(path, streams, axes, title, published=None):
+    """Draw a panel a stream with a line a graph; return the path, or None without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+
+    figure = Figure(figsize=(4.6 * len(streams), 4.2), layout="constrained")
+    for ax, (name, curves) in zip(
+        figure.subplots(1, len(streams), squeeze=False)[0], streams.items(), strict=True
+    ):
+        for graph, (x, values) in curves.items():
+            ax.plot(x, values, label=graph, color=_COLORS[graph])
+            crosses = published[name][graph] if published else [None]
+            if crosses[0] is not None:
+                ax.plot(x, crosses, "x", color=_COLORS[graph])
+        if published:
+            ax.set_xticks(x)
+        ax.set(title=name, xlabel=axes[0], ylabel=axes[1])
+        ax.grid(alpha=0.25, axis="y")
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(
+        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
+    )
+    figure.suptitle(title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    return path

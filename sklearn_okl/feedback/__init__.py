@@ -1,0 +1,1 @@
+"""Which experts answer a round: feedback graphs over kernels, and draws from their nodes."""

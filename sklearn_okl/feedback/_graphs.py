@@ -1,0 +1,218 @@
+"""Feedback graphs over kernels: how they are made, covered, refined and drawn from.
+
+A graph is a boolean array (K, J): ``graph[i, j]`` tells whether node j asks kernel i. In the
+bipartite graph the J nodes are extra; in the similarity graph they are the K kernels themselves,
+and column j is the out-neighbourhood of kernel j. The names of equations and algorithms are those
+of P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", JMLR 24, 2023.
+"""
+
+import numpy as np
+from scipy.special import erfcx
+
+_COINCIDENT = -1e300  # finite, so that it can be kept in a state; exp of it is 0
+
+
+def kernel_distances(kernels, *, dim=1, log=False):
+    r"""Squared distances between kernels as functions of the difference of two rows.
+
+    Parameters
+    ----------
+    kernels : list of dict
+        K kernels, each with "kernel", ``"rbf"`` or ``"laplacian"``, and a positive "gamma".
+    dim : int, default=1
+        Dimension of the differences. One is enough to tell kernels apart; with many, the widest
+        kernel outweighs all others.
+    log : bool, default=False
+        Whether to return natural logarithms, which neither overflow nor vanish for any `dim`.
+        Kernels that coincide then get -1e300.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        :math:`\int |\kappa_i(\rho) - \kappa_j(\rho)|^2 d\rho` (eq. 27).
+
+    Raises
+    ------
+    ValueError
+        For another kernel, or for a gamma of 0, whose kernel has no integral.
+
+    Notes
+    -----
+    Both kernels are products over coordinates, so with :math:`s_{ij}` the integral of
+    :math:`\kappa_i \kappa_j` over one coordinate the distance is
+    :math:`s_{ii}^{dim} + s_{jj}^{dim} - 2 s_{ij}^{dim}`, where
+
+    - two Gaussians have :math:`s = \sqrt{\pi / (\gamma_i + \gamma_j)}`,
+    - two Laplacians have :math:`s = 2 / (\gamma_i + \gamma_j)`,
+    - a Gaussian a and a Laplacian b have :math:`s = \sqrt{\pi / \gamma_a}\,
+      \mathrm{erfcx}(\gamma_b / (2 \sqrt{\gamma_a}))`, by completing the square.
+
+    The published code has other formulas for pairs with a Laplacian, which are not this integral.
+    """
+    for kernel in kernels:
+        if kernel["kernel"] not in ("rbf", "laplacian"):
+            raise ValueError(
+                f"Distances between kernels are known for 'rbf' and 'laplacian', not for "
+                f"{kernel['kernel']!r}. Leave it out of the grid."
+            )
+        if not kernel["gamma"] > 0:
+            raise ValueError(
+                "A kernel with gamma=0 is constant and infinitely far from the others. Leave it "
+                "out of the grid."
+            )
+    gammas = np.array([kernel["gamma"] for kernel in kernels])
+    gaussian = np.array([kernel["kernel"] == "rbf" for kernel in kernels])
+    sums = np.add.outer(gammas, gammas)
+    a, b = gammas[:, None], gammas[None, :]
+    mixed = np.log(erfcx(b / (2 * np.sqrt(a)))) + np.log(np.pi / a) / 2  # (rbf, laplacian)
+    overlaps = dim * np.where(
+        gaussian[:, None],
+        np.where(gaussian, np.log(np.pi / sums) / 2, mixed),
+        np.where(gaussian, mixed.T, np.log(2 / sums)),
+    )
+    norms = np.diag(overlaps)
+    together = np.logaddexp(norms[:, None], norms)
+    # By Cauchy-Schwarz and the two means the share is at most 1, but for rounding.
+    share = np.minimum(np.exp(np.log(2) + overlaps - together), 1.0)
+    np.fill_diagonal(share, 1.0)
+    with np.errstate(divide="ignore"):
+        distances = np.maximum(together + np.log1p(-share), _COINCIDENT)
+    return distances if log else np.exp(distances)
+
+
+def similarity_graph(log_distances, n_selected):
+    """Join every kernel to kernels that are jointly far from it and from each other.
+
+    Algorithm 4: the out-neighbourhood of kernel j starts as {j}; the kernel with the largest sum
+    of distances to those in it is added (eq. 31), the first of equals, until it holds
+    min(`n_selected`, K) kernels, which is how eq. (32) sets the threshold.
+
+    Parameters
+    ----------
+    log_distances : ndarray of shape (K, K)
+        As :func:`kernel_distances` returns them with ``log=True``.
+    n_selected : int
+        Kernels in a neighbourhood, M.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        The graph; column j is the out-neighbourhood of kernel j.
+    """
+    n_kernels = len(log_distances)
+    nodes = np.arange(n_kernels)
+    graph = np.eye(n_kernels, dtype=bool)
+    sums = log_distances.copy()  # sums[i, j]: of kernel i to the neighbourhood of j
+    for _ in range(min(n_selected, n_kernels) - 1):
+        added = np.where(graph, -np.inf, sums).argmax(axis=0)
+        graph[added, nodes] = True
+        sums = np.logaddexp(sums, log_distances[:, added])
+    return graph
+
+
+def greedy_set_cover(graph):
+    """Find few nodes that together ask every kernel (Chvátal's greedy heuristic).
+
+    Parameters
+    ----------
+    graph : ndarray of shape (K, J)
+        A graph in which every kernel is asked by some node.
+
+    Returns
+    -------
+    ndarray of int
+        Nodes, in the order of choice: each asks the most kernels not yet asked, the first of
+        equals. In a similarity graph they are a dominating set.
+    """
+    uncovered = np.ones(len(graph), dtype=bool)
+    cover = []
+    while uncovered.any():
+        node = int(graph[uncovered].sum(axis=0).argmax())
+        cover.append(node)
+        uncovered &= ~graph[:, node]
+    return np.array(cover)
+
+
+def refining_edges(log_distances, dominating):
+    """Find the edges that make a set of kernels dominate the graph (Algorithm 6, eq. 45).
+
+    Parameters
+    ----------
+    log_distances : ndarray of shape (K, K)
+        As :func:`kernel_distances` returns them with ``log=True``.
+    dominating : ndarray of shape (K,)
+        Mask of the kernels in the set.
+
+    Returns
+    -------
+    ndarray of int of shape (K,)
+        The node that shall ask kernel i: outside the set the member farthest from i, the first of
+        equals; inside it i itself, whose loop is in the graph already.
+    """
+    members = np.flatnonzero(dominating)
+    askers = members[log_distances[members].argmax(axis=0)]
+    askers[members] = members
+    return askers
+
+
+def bipartite_laws(weights, n_selective, exploration):
+    """Laws by which selective nodes draw their kernels (eq. 20).
+
+    Parameters
+    ----------
+    weights : ndarray of shape (K,)
+        Weights of the kernels, of sum one.
+    n_selective : int
+        Number J of selective nodes.
+    exploration : float
+        Share of the uniform law at the first node, in (0, 1]; node j = 1, ..., J has its j-th
+        power.
+
+    Returns
+    -------
+    ndarray of shape (K, J)
+        A law a column.
+    """
+    shares = exploration ** np.arange(1.0, n_selective + 1)
+    return weights[:, None] * (1 - shares) + shares / len(weights)
+
+
+def bipartite_graph(laws, uniforms):
+    """Let each selective node draw kernels, with replacement (Algorithm 2).
+
+    Parameters
+    ----------
+    laws : ndarray of shape (K, J)
+        As :func:`bipartite_laws` returns them.
+    uniforms : ndarray of shape (J, M)
+        Independent uniform numbers from [0, 1), M a node.
+
+    Returns
+    -------
+    ndarray of shape (K, J)
+        The graph: at least one and at most M kernels a node.
+    """
+    graph = np.zeros(laws.shape, dtype=bool)
+    for j, (law, points) in enumerate(zip(laws.T, uniforms, strict=True)):
+        graph[draw(law, points), j] = True
+    return graph
+
+
+def draw(probabilities, uniforms):
+    """Turn uniform numbers into indices drawn from a law, by the inverse of its distribution.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (J,)
+        The law; a factor common to all is allowed.
+    uniforms : float or ndarray
+        Numbers from [0, 1).
+
+    Returns
+    -------
+    int or ndarray of int
+        For each number u the first index at which the cumulated law exceeds u.
+    """
+    cumulated = probabilities.cumsum()
+    indices = cumulated.searchsorted(uniforms * cumulated[-1], side="right")
+    return np.minimum(indices, len(cumulated) - 1)  # u * total may round up to the total

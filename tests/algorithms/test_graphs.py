@@ -1,0 +1,293 @@
+"""OMKL-GF, -SFG, -SFG-R: oracles, laws of the draws, importance weights, laws, speed."""
+
+import copy
+import pickle
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import chi2
+from sklearn.utils.estimator_checks import check_estimator
+
+from sklearn_okl.algorithms._graphs import (
+    OMKLGFRegressor,
+    OMKLSFGRegressor,
+    OMKLSFGRRegressor,
+)
+from sklearn_okl.evaluation import check_online_estimator
+from sklearn_okl.feedback._graphs import kernel_distances
+from sklearn_okl.kernels import kernel_list
+from tests.oracles import graphs as oracle
+
+CLASSES = [OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor]
+GRID = {"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2, 1.0]}
+SMALL = {"kernels": GRID, "n_components": 20, "random_state": 0, "n_selected": 2}
+
+
+def stream(seed, n=200, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, d))
+    return X, 0.5 + 0.4 * np.sin(3 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=n)
+
+
+def generator(seed):
+    """Return the generator of the draws of a model with this seed and given frequencies."""
+    return np.random.RandomState(np.random.RandomState(seed).randint(2**31 - 1))
+
+
+def random_frequencies(kernels, d, m, seed):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(d, m)) for _ in kernel_list(kernels)]
+
+
+@pytest.mark.parametrize("freeze_after", [1, 50])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"n_selective": 3, "exploration0": 1.0, "shrinkage": 0.05}, {"min_probability": 0.5}],
+)
+@pytest.mark.parametrize("kernels", [GRID, None])
+def test_omkl_gf_is_its_listing(kernels, options, freeze_after):
+    X, y = stream(1, n=100)
+    frequencies = random_frequencies(kernels, 3, 10, 2)
+    model = OMKLGFRegressor(
+        kernels,
+        n_selected=3,
+        frequencies=frequencies,
+        freeze_after=freeze_after,
+        random_state=5,
+        **options,
+    )
+    names = {"n_selective": "J", "min_probability": "bound"}
+    renamed = {names.get(name, name): value for name, value in options.items()}
+    expected, weights = oracle.omkl_gf(
+        X, y, frequencies, generator(5), M=3, freeze_after=freeze_after, **renamed
+    )
+    assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(model.weights_, weights, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_dominating", [None, 1, 4])
+@pytest.mark.parametrize("freeze_after", [1, 50])
+@pytest.mark.parametrize("options", [{}, {"exploration0": 1.0, "eta0": 0.5, "power_t": 0.3}])
+@pytest.mark.parametrize("kernels", [GRID, None])
+def test_omkl_sfg_and_sfg_r_are_their_listings(kernels, options, freeze_after, n_dominating):
+    X, y = stream(1, n=100)
+    frequencies = random_frequencies(kernels, 3, 10, 2)
+    class_ = OMKLSFGRegressor if n_dominating is None else OMKLSFGRRegressor
+    model = class_(
+        kernels,
+        n_selected=3,
+        frequencies=frequencies,
+        freeze_after=freeze_after,
+        random_state=5,
+        **options,
+    )
+    if n_dominating is not None:
+        model.set_params(n_dominating=n_dominating)
+    expected, weights = oracle.omkl_sfg(
+        X,
+        y,
+        frequencies,
+        generator(5),
+        kernel_distances(kernel_list(kernels)),
+        M=3,
+        freeze_after=freeze_after,
+        n_dominating=n_dominating,
+        **options,
+    )
+    assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(model.weights_, weights, rtol=1e-9, atol=1e-12)
+
+
+def taught(class_, **options):
+    """Return a model whose weights are no longer equal, still drawing."""
+    X, y = stream(3, n=150)
+    return class_(GRID, n_components=20, random_state=1, eta0=1.0, **options).fit(X, y)
+
+
+def draws(model, n=20_000):
+    """Draw the next round again and again; yield the state after each draw."""
+    state = copy.deepcopy(model._state)
+    for _ in range(n):
+        model._draw(state)
+        yield state
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_nodes_are_drawn_as_often_as_their_law_says(class_):
+    keep = 100 if class_ is OMKLGFRegressor else 1000  # a kept graph has one law
+    model = taught(class_, n_selected=2, exploration0=1.0, freeze_after=keep)
+    law = model.node_probabilities_
+    assert_allclose(law.sum(), 1)
+    counts = np.bincount([state["node"] for state in draws(model)], minlength=len(law))
+    statistic = ((counts - 20_000 * law) ** 2 / (20_000 * law)).sum()
+    assert statistic < chi2.isf(1e-6, len(law) - 1)
+    assert counts[0] > 0  # the published code never draws it
+
+
+@pytest.mark.parametrize("class_", [OMKLSFGRegressor, OMKLSFGRRegressor])
+def test_importance_weights_are_unbiased(class_):
+    model = taught(class_, n_selected=2, freeze_after=1000, exploration0=1.0, power_t=0.2)
+    assert_unbiased(model)
+
+
+def test_importance_weights_of_omkl_gf_are_unbiased_under_full_exploration():
+    assert_unbiased(taught(OMKLGFRegressor, n_selected=2, exploration0=1.0, power_t=0.0))
+
+
+def assert_unbiased(model):
+    n = 20_000
+    sums, squares = np.zeros(6), np.zeros(6)
+    for state in draws(model, n):
+        quotients = 1 / state["chances"]  # no bound: the mean of 1/q over the rounds asked is 1
+        sums[state["asked"]] += quotients
+        squares[state["asked"]] += quotients**2
+    deviations = np.sqrt(squares / n - (sums / n) ** 2) / np.sqrt(n)
+    # a kernel that all nodes ask has deviation 0
+    assert (abs(sums / n - 1) < 5.5 * deviations + 1e-9).all()
+
+
+def test_importance_weights_of_omkl_gf_are_nearly_unbiased_otherwise():
+    # eq. (21) takes the node's law as if it did not depend on the graph
+    model = taught(OMKLGFRegressor, n_selected=3, exploration0=1.0, freeze_after=1000)
+    sums = np.zeros(6)
+    for state in draws(model):
+        sums[state["asked"]] += 1 / state["chances"]
+    assert_allclose(sums / 20_000, 1, atol=0.2)
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_laws(class_):
+    check_online_estimator(class_(**SMALL, freeze_after=60))
+
+
+def test_laws_with_phases():
+    check_online_estimator(OMKLGFRegressor(**SMALL, form="phase"), random_state=1)
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_scikit_learn_conventions(class_):
+    check_estimator(class_(**SMALL), on_skip=None)
+    assert class_().__sklearn_tags__().regressor_tags.poor_score
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_predict_is_the_next_forecast_and_changes_nothing(class_):
+    X, y = stream(4)
+    model = class_(**SMALL, freeze_after=100)
+    for i in range(0, 200, 7):
+        model.partial_fit(X[i : i + 6], y[i : i + 6])
+        before = pickle.dumps(model)
+        F = model.predict(X)
+        assert pickle.dumps(model) == before
+        if i + 6 < 200:
+            assert_allclose(
+                F[i + 6], model.prequential_predict(X[[i + 6]], y[[i + 6]])[0], rtol=1e-9
+            )
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_only_the_kernels_asked_learn(class_):
+    X, y = stream(5)
+    model = class_(**SMALL, freeze_after=50)
+    model.partial_fit(X[:1], y[:1])
+    for i in range(1, 120):
+        graph, node, selected = model.graph_, model.node_, model.selected_
+        asked = graph[:, node]
+        assert set(selected) <= set(np.flatnonzero(asked))
+        before = model._state["theta"].copy()
+        model.partial_fit(X[[i]], y[[i]])
+        assert_array_equal((model._state["theta"] != before).any(axis=1), asked)
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_a_shared_generator_is_used_once_and_not_kept(class_):
+    X, y = stream(6)
+    shared = np.random.RandomState(0)
+    model = class_(**SMALL | {"random_state": shared}).partial_fit(X[:50], y[:50])
+    position = shared.get_state()[2]
+    rest = model.prequential_predict(X[50:], y[50:])
+    assert shared.get_state()[2] == position
+    fresh = class_(**SMALL).partial_fit(X[:50], y[:50])
+    assert_array_equal(rest, fresh.prequential_predict(X[50:], y[50:]))
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_large_losses_and_many_rounds_stay_on_the_simplex(class_):
+    X, y = stream(7, n=400)
+    model = class_(**SMALL).fit(X, 1e4 * y)
+    weights = model.weights_
+    assert np.isfinite(weights).all()
+    assert_allclose(weights.sum(), 1)
+    assert_allclose(model.node_probabilities_.sum(), 1)
+
+
+@pytest.mark.parametrize("class_", [OMKLSFGRegressor, OMKLSFGRRegressor])
+def test_the_best_node_is_kept_in_the_end(class_):
+    X, y = stream(8)
+    model = class_(**SMALL, freeze_after=60).partial_fit(X[:60], y[:60])
+    best = model.node_weights_.argmax()
+    for i in range(60, 100):
+        assert model.node_ == best
+        model.partial_fit(X[[i]], y[[i]])
+    with pytest.raises(ValueError, match="freeze_after"):
+        model.set_params(freeze_after=30).predict(X)
+
+
+def test_refined_graph_is_dominated_by_few_nodes():
+    X, y = stream(8)
+    model = OMKLSFGRRegressor(**SMALL, n_dominating=2).fit(X, y)
+    best = model.dominating_set_
+    assert len(best) == 2
+    assert model.node_weights_[best].min() >= np.delete(model.node_weights_, best).max()
+    assert model.graph_[:, best].any(axis=1).all()
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_refuses_a_ridge_in_the_grid(class_):
+    X, y = stream(9)
+    with pytest.raises(ValueError, match="'alpha'"):
+        class_([{"gamma": [1.0], "alpha": [0.1, 1.0]}]).fit(X, y)
+
+
+@pytest.mark.parametrize("class_", [OMKLSFGRegressor, OMKLSFGRRegressor])
+def test_refuses_kernels_without_a_distance(class_):
+    X, y = stream(9)
+    with pytest.raises(ValueError, match="'cauchy'"):
+        class_({"kernel": ["rbf", "cauchy"]}).fit(X, y)
+
+
+def seconds_a_round(model, X, y, n=600):
+    """Return the fastest of three runs over the rows after round 300."""
+    model.partial_fit(X[:300], y[:300])
+    seconds = []
+    for low in (300, 300 + n, 300 + 2 * n):
+        start = time.perf_counter()
+        model.partial_fit(X[low : low + n], y[low : low + n])
+        seconds.append((time.perf_counter() - start) / n)
+    return min(seconds)
+
+
+def wide_grid(n):
+    return {"kernel": ["rbf"], "gamma": np.logspace(-2, 2, n).tolist()}
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_speed(class_, capsys):
+    X, y = stream(10, n=2100, d=5)
+    few, many = (
+        seconds_a_round(class_(n_selected=n, random_state=0), X, y) for n in (5, 30)
+    )  # kernels asked
+    # The same M with eight times the kernels: D = 100 features for each would cost as much again.
+    small = seconds_a_round(class_(wide_grid(50), n_selected=5, random_state=0), X, y)
+    large = seconds_a_round(class_(wide_grid(400), n_selected=5, random_state=0), X, y)
+    with capsys.disabled():
+        print(
+            f"\n{class_.__name__}, µs a round after 300: M=5 {1e6 * few:.0f}, M=30 {1e6 * many:.0f}"
+            f"; M=5 with K=50 {1e6 * small:.0f}, K=400 {1e6 * large:.0f}"
+        )
+    if class_ is OMKLGFRegressor:
+        assert few < 200e-6  # 60 on a quiet machine
+    if class_ is OMKLSFGRegressor:
+        assert large < 4 * small
