@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sklearn_okl import KOGDRegressor, OMKRRegressor, RakerRegressor, RFOMKRRegressor
-from sklearn_okl.algorithms._graphs import (
+from sklearn_okl import (
+    KOGDRegressor,
     OMKLGFRegressor,
     OMKLSFGRegressor,
     OMKLSFGRRegressor,
+    OMKRRegressor,
+    RakerRegressor,
+    RFOMKRRegressor,
 )
 from sklearn_okl.kernels import kernel_list
 

@@ -50,9 +50,7 @@ class ConvexAggregator(OnlineRegressor):
         return self._weights(self._fitted_state("weights_"))
 
     def _weights(self, state):
-        log_weights = self._log_weights(state)
-        weights = np.exp(log_weights - log_weights.max())
-        return weights / weights.sum()
+        return softmax(self._log_weights(state))
 
     def _validate(self):
         super()._validate()
@@ -150,6 +148,13 @@ class ConvexAggregator(OnlineRegressor):
 
     def _forecast_rows(self, state, F, asleep):
         return mix(self._log_weights(state), F, asleep)
+
+
+def softmax(log_weights):
+    """Return the weights (K,) from the simplex that logarithms, up to a constant, stand for."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights
 
 
 def mix(log_weights, F, asleep=None):

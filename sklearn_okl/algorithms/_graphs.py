@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._online import OnlineRegressor
+from ..aggregators._convex import softmax
 from ..feedback._graphs import (
     bipartite_graph,
     bipartite_laws,
@@ -63,7 +64,7 @@ class PartialInformationRegressor(OnlineRegressor):
     @property
     def weights_(self):
         """Weights of the kernels, not negative and of sum one, of shape (n_kernels,)."""
-        return _softmax(self._fitted_state("weights_")["log_weights"])
+        return softmax(self._fitted_state("weights_")["log_weights"])
 
     @property
     def graph_(self):
@@ -149,7 +150,7 @@ class PartialInformationRegressor(OnlineRegressor):
         theta = state["theta"][asked]  # (S, D), a copy
         log_weights = state["log_weights"][asked]
         F = np.einsum("sd,sd->s", theta, Z)
-        forecast = float(_softmax(log_weights[:n_combined]) @ F[:n_combined])
+        forecast = float(softmax(log_weights[:n_combined]) @ F[:n_combined])
         errors = F - y
         losses = errors * errors + self.shrinkage * np.einsum("sd,sd->s", theta, theta)
         steps = eta / np.maximum(state["chances"], self.min_probability)
@@ -166,18 +167,12 @@ class PartialInformationRegressor(OnlineRegressor):
         bank = fourier_bank(self)
         combined = state["asked"][: state["n_combined"]]
         maps, theta = _members(state["features"], combined), state["theta"][combined]
-        weights = _softmax(state["log_weights"][combined])
+        weights = softmax(state["log_weights"][combined])
         forecasts = np.empty(len(X))
         for rows in gen_batches(len(X), _TILE):
             Z = bank._transform(maps, X[rows])  # (S, n, D)
             forecasts[rows] = weights @ (Z @ theta[:, :, None])[:, :, 0]
         return forecasts
-
-
-def _softmax(log_weights):
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return weights
 
 
 def _members(maps, kernels):
@@ -359,7 +354,7 @@ class OMKLGFRegressor(PartialInformationRegressor):
 
     def _make_graph(self, state, exploration):
         """Draw the graph; keep its rows of kernels that some node holds."""
-        weights = _softmax(state["log_weights"])
+        weights = softmax(state["log_weights"])
         laws = bipartite_laws(weights, self.n_selective, exploration)
         uniforms = state["rng"].random_sample((self.n_selective, self.n_selected))
         graph = bipartite_graph(laws, uniforms)
@@ -553,7 +548,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
     @property
     def node_weights_(self):
         """Weights of the nodes, not negative and of sum one, of shape (n_kernels,)."""
-        return _softmax(self._fitted_state("node_weights_")["log_node_weights"])
+        return softmax(self._fitted_state("node_weights_")["log_node_weights"])
 
     @property
     def dominating_set_(self):
@@ -754,7 +749,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
     @property
     def node_weights_(self):
         """Weights of the nodes, not negative and of sum one, of shape (n_kernels,)."""
-        return _softmax(self._fitted_state("node_weights_")["log_node_weights"])
+        return softmax(self._fitted_state("node_weights_")["log_node_weights"])
 
     @property
     def dominating_set_(self):
@@ -811,7 +806,7 @@ def _draw_node(estimator, state):
     t = state["t"] + 1
     log_u, dominating = state["log_node_weights"], state["dominating"]
     exploration = estimator.exploration0 / t**estimator.power_t
-    p = _softmax(log_u) * (1 - exploration)
+    p = softmax(log_u) * (1 - exploration)
     p[dominating] += exploration / np.count_nonzero(dominating)
     if t <= estimator.freeze_after:
         node = int(draw(p, state["rng"].random_sample()))

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._online import OnlineRegressor
 from ..aggregators import EWARegressor
-from ..aggregators._convex import mix
+from ..aggregators._convex import mix, softmax
 from ..kernels import kernel_list, kernel_matrix
 from ..learners import OGDRegressor
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
@@ -36,8 +36,7 @@ class _Hedge:
         return {"costs": np.zeros(n_experts)}
 
     def _weights(self, state):
-        weights = np.exp(state["costs"].min() - state["costs"])
-        return weights / weights.sum()
+        return softmax(-state["costs"])
 
     def _learn(self, state, F, costs):
         """Mix forecasts F (n, K), whose costs (n, K) are seen after each round."""

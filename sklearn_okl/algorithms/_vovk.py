@@ -8,7 +8,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from .._online import OnlineRegressor
 from ..aggregators._range import Clip, check_y_range
@@ -16,11 +16,6 @@ from ..learners import VAWRegressor
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
 from ._engines import FullInformationRegressor
 
-_VAW_CONSTRAINTS = {
-    "alpha": [Interval(Real, 0, None, closed="neither")],
-    "forecaster": [StrOptions({"vaw", "ridge"})],
-    "forgetting": [Interval(Real, 0, 1, closed="right")],
-}
 _TILE_BYTES = 32_000_000  # concatenated features held at once
 
 
@@ -125,7 +120,7 @@ class VAW2Regressor(FullInformationRegressor):
 
     _parameter_constraints = {
         **BANK_CONSTRAINTS,
-        **_VAW_CONSTRAINTS,
+        **VAWRegressor._parameter_constraints,
         "aggregator_alpha": [Interval(Real, 0, None, closed="neither")],
         "clip_experts": ["boolean"],
         "y_range": [None, list, tuple, np.ndarray],
@@ -245,7 +240,7 @@ class ConcatenatedVAWRegressor(OnlineRegressor):
     (3, 20)
     """
 
-    _parameter_constraints = {**BANK_CONSTRAINTS, **_VAW_CONSTRAINTS}
+    _parameter_constraints = {**BANK_CONSTRAINTS, **VAWRegressor._parameter_constraints}
     _structural = (*BANK_STRUCTURE, "alpha")
 
     def __init__(
