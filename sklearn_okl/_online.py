@@ -12,13 +12,19 @@ before the call or the state after it, nothing between.
 """
 
 import copy
+from types import MappingProxyType
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._linalg import one_blas_thread
+
+_NOTHING = MappingProxyType({})
 
 
 class OnlineEstimator(BaseEstimator):
@@ -60,6 +66,8 @@ class OnlineEstimator(BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, OnlineEstimator):
                 value = (type(value).__name__, value._structure())
+            elif callable(value):  # a copy of a callable object does not equal it, its name does
+                value = getattr(value, "__qualname__", type(value).__name__)
             structure[name] = value
         return structure
 
@@ -77,14 +85,14 @@ class OnlineEstimator(BaseEstimator):
         """Check all parameters; subclasses add what constraints cannot say."""
         self._validate_params()
 
-    def _advance(self, X, y, *, restart, **learn_arguments):
+    def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
         self._validate()
         restart = restart or not self.__sklearn_is_fitted__()
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
         model = object.__new__(type(self))
         model.__dict__.update(vars(self))
-        X, y = self._validated_rows(model, X, y, restart)
+        X, y = model._validated_rows(X, y, restart, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
         if restart:
             model._structure_at_start = copy.deepcopy(self._structure())
@@ -115,9 +123,10 @@ class OnlineEstimator(BaseEstimator):
         self.__dict__ = model.__dict__  # the one assignment
         return forecasts
 
-    def _validated_rows(self, model, X, y, restart):
+    def _validated_rows(self, X, y, restart):
+        """Return rows and targets as the verbs want them; write what they say of the input."""
         X, y = validate_data(
-            model,
+            self,
             X,
             y,
             reset=restart,
@@ -221,6 +230,173 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         state, X = self._asked(X)
         with one_blas_thread:
             return self._forecast(state, X)
+
+
+def _has_probabilities(estimator):
+    return getattr(estimator, "loss", None) == "log_loss"
+
+
+class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+    """Base of all margin classifiers: two classes, -1 and +1 to the private verbs.
+
+    The verbs forecast decision values; a positive one means the second of the sorted classes.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X, y):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,)
+            Labels of two kinds: numbers, strings or booleans.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, restart=True)
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn the next rounds; the first call starts the model.
+
+        Any way of cutting a stream into calls gives the same model. A call that fails or is
+        interrupted leaves the model as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (2,), default=None
+            The two labels. Needed in the first call where `y` does not hold both; later it may be
+            left out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, restart=False, validation={"classes": classes})
+        return self
+
+    def prequential_predict(self, X, y, classes=None):
+        """Learn as `partial_fit` does, and return the labels forecast on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (2,), default=None
+            The two labels, as in `partial_fit`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The label forecast for each row before its own was seen: what a loop of `predict` and
+            `partial_fit` over single rows would give, much faster.
+        """
+        values = self._advance(X, y, restart=False, validation={"classes": classes})
+        return self._labels(values)
+
+    def decision_function(self, X):
+        """Return the decision value of each row, as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            Positive for ``classes_[1]``.
+        """
+        state, X = self._asked(X)
+        with one_blas_thread:
+            return self._forecast(state, X)
+
+    def predict(self, X):
+        """Forecast the label of each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self._labels(self.decision_function(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Return the probabilities that the logistic loss reads into the decision values.
+
+        Only there with ``loss="log_loss"``, whose minimiser is the log-odds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        values = self.decision_function(X)
+        return np.column_stack([expit(-values), expit(values)])
+
+    def _labels(self, values):
+        return self.classes_[(values > 0.0).astype(np.intp)]
+
+    def _validated_rows(self, X, y, restart, classes=None):
+        X, y = validate_data(self, X, y, reset=restart, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        if restart:
+            self.classes_ = self._two_classes(y if classes is None else classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
+                "Leave them out, or call 'fit' to start afresh."
+            )
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y holds labels {unknown} besides the classes {self.classes_} of this model. "
+                "Only binary classification is supported: wrap the model in "
+                "sklearn.multiclass.OneVsRestClassifier for more classes."
+            )
+        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _two_classes(self, labels):
+        classes = np.unique(labels)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(labels)}. Wrap the model in "
+                "sklearn.multiclass.OneVsRestClassifier for more classes."
+            )
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs two classes; only one class, {classes}, is in the "
+                "labels. Name both in 'classes' in the first call of 'partial_fit'."
+            )
+        return classes
 
 
 def _copied(state):

@@ -16,6 +16,8 @@ Names and bandwidths are those of :mod:`sklearn.metrics.pairwise`. With δ = x �
 By Bochner's theorem k(x, y) = E cos(ω·δ) for every row; Student t is the multivariate one.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -31,6 +33,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
 __all__ = ["kernel_list", "kernel_matrix", "paper_kernel_grid", "sample_frequencies"]
 
@@ -39,6 +42,16 @@ SAMPLINGS = ("iid", "orthogonal", "qmc")
 
 _MATERN_DEGREES = {"matern12": 1, "matern32": 3, "matern52": 5}  # 2ν, degrees of freedom
 _SOBOL_BITS = 30
+_FEW_FEATURES = 16  # up to here differences cost no more than products
+
+# What an estimator of one kernel says of its parameters; `kernel_of` reads them.
+KERNEL_CONSTRAINTS = {
+    "kernel": [StrOptions({*KERNELS, "poly"}), callable],
+    "gamma": [Interval(Real, 0, None, closed="left"), None],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, 0, None, closed="left")],
+}
+KERNEL_STRUCTURE = tuple(KERNEL_CONSTRAINTS)
 
 
 def kernel_matrix(X, Y=None, *, kernel="rbf", gamma=None):
@@ -247,6 +260,62 @@ def kernel_list(kernels=None):
     if not grid:
         raise ValueError("The grid of kernels is empty; give at least one kernel.")
     return [_check_grid_point(point) for point in grid]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel with its parameters, for rows that were validated: no checks, little overhead.
+
+    With few features the distances come from differences, not from inner products: exact for
+    rows that nearly agree, and the same to the bit however rows are cut into blocks.
+    """
+
+    kernel: str | Callable
+    gamma: float | None
+    degree: int
+    coef0: float
+
+    def __call__(self, X, Y):
+        """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
+        if callable(self.kernel):
+            return kernel_matrix(X, Y, kernel=self.kernel)
+        gamma = 1.0 / X.shape[1] if self.gamma is None else self.gamma
+        if self.kernel == "rbf":
+            if X.shape[1] <= _FEW_FEATURES:
+                K = cdist(X, Y, "sqeuclidean")
+            else:
+                K = X @ Y.T
+                K *= -2.0
+                K += np.einsum("ij,ij->i", X, X)[:, None]
+                K += np.einsum("ij,ij->i", Y, Y)
+                np.maximum(K, 0.0, out=K)
+            K *= -gamma
+            return np.exp(K, out=K)
+        if self.kernel == "laplacian":
+            K = cdist(X, Y, "cityblock")
+            K *= -gamma
+            return np.exp(K, out=K)
+        if self.kernel == "poly":
+            return (gamma * (X @ Y.T) + self.coef0) ** self.degree
+        if self.kernel == "cauchy":
+            return _cauchy_kernel(X, Y, gamma)
+        return _matern_kernel(X, Y, gamma, _MATERN_DEGREES[self.kernel])
+
+    def diagonal(self, X):
+        """Return the values (n,) of each row of X (n, d) with itself."""
+        if callable(self.kernel):
+            return np.array([self(x[None], x[None])[0, 0] for x in X])
+        if self.kernel == "poly":
+            gamma = 1.0 / X.shape[1] if self.gamma is None else self.gamma
+            return (gamma * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
+        return np.ones(len(X))
+
+
+def kernel_of(estimator):
+    """Return the kernel that an estimator's kernel, gamma, degree and coef0 describe."""
+    if callable(estimator.kernel) and estimator.gamma is not None:
+        raise ValueError("gamma belongs to the named kernels; put it into the callable.")
+    return Kernel(estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0)
 
 
 def _check_grid_point(point):

@@ -3,16 +3,15 @@ r"""M. Zinkevich, "Online convex programming and generalized infinitesimal gradi
 Online gradient descent in the RKHS of one kernel (2003, Theorem 1), exact: every row is kept.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.metrics.pairwise import polynomial_kernel
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._online import OnlineRegressor
-from ..kernels import KERNELS, kernel_matrix
+from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..losses import get_loss
 
 _BLOCK = 64  # rows learnt at once
@@ -123,10 +122,7 @@ class KOGDRegressor(OnlineRegressor):
     """
 
     _parameter_constraints = {
-        "kernel": [StrOptions({*KERNELS, "poly"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
+        **KERNEL_CONSTRAINTS,
         "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "eta0": [Interval(Real, 0, None, closed="neither")],
@@ -134,7 +130,7 @@ class KOGDRegressor(OnlineRegressor):
         "radius": [Interval(Real, 0, None, closed="neither"), None],
         "adaptive": ["boolean"],
     }
-    _structural = ("kernel", "gamma", "degree", "coef0")
+    _structural = KERNEL_STRUCTURE
 
     def __init__(
         self,
@@ -178,14 +174,7 @@ class KOGDRegressor(OnlineRegressor):
                 "The adaptive steps are proportional to the radius of a ball: give 'radius', or "
                 "set adaptive=False."
             )
-        if callable(self.kernel) and self.gamma is not None:
-            raise ValueError("gamma belongs to the named kernels; put it into the callable.")
-
-    def _structure(self):
-        structure = super()._structure()
-        if callable(self.kernel):  # a copy of a callable object does not equal it, its name does
-            structure["kernel"] = getattr(self.kernel, "__qualname__", type(self.kernel).__name__)
-        return structure
+        kernel_of(self)
 
     def _start(self, n_features, n_targets=None):
         return {
@@ -197,7 +186,7 @@ class KOGDRegressor(OnlineRegressor):
         }
 
     def _learn(self, state, X, y):
-        start, n = state["t"], len(y)
+        kernel, start, n = kernel_of(self), state["t"], len(y)
         rows = np.concatenate([state["rows"], X])
         coef = np.concatenate([state["coef"], np.zeros(n)])
         etas = self.eta0 / np.arange(start + 1.0, start + n + 1) ** self.power_t
@@ -210,7 +199,7 @@ class KOGDRegressor(OnlineRegressor):
             high = min(n, low + _BLOCK - (start + low) % _BLOCK)
             block, past, end = slice(low, high), start + low, start + high
             before = self._values(X[block], rows[:past], coef[:past])
-            gram = self._kernel_matrix(X[block])
+            gram = kernel(X[block], X[block])
             if in_one:
                 forecasts[block], coef[past:end] = solve_block(
                     gram, before, y[block], 2.0 * etas[block]
@@ -261,16 +250,11 @@ class KOGDRegressor(OnlineRegressor):
 
     def _values(self, X, rows, coef):
         """Return f at the rows of X (n, d), for f = sum_s coef_s k(rows_s, .)."""
-        values = np.zeros(len(X))
+        kernel, values = kernel_of(self), np.zeros(len(X))
         for low in range(0, len(rows), _TILE):
             tile = slice(low, low + _TILE)
-            values += self._kernel_matrix(X, rows[tile]) @ coef[tile]
+            values += kernel(X, rows[tile]) @ coef[tile]
         return values
-
-    def _kernel_matrix(self, X, Y=None):
-        if isinstance(self.kernel, str) and self.kernel == "poly":
-            return polynomial_kernel(X, Y, self.degree, self.gamma, self.coef0)
-        return kernel_matrix(X, Y, kernel=self.kernel, gamma=self.gamma)
 
 
 def solve_block(gram, before, y, steps):

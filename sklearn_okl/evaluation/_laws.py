@@ -16,22 +16,23 @@ from functools import partial
 import numpy as np
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 _RTOL = 1e-8
+_CLASSES = np.array([0.0, 1.0])
 _POOLS = {"joblib", "multiprocessing", "concurrent", "threading", "queue", "weakref"}
 
 
 def online_checks(estimator, *, random_state=0, grows=False):
-    """Yield the laws of an online regressor as callables, one a law.
+    """Yield the laws of an online regressor or classifier as callables, one a law.
 
     Parameters
     ----------
     estimator : estimator object
-        An unfitted regressor with `partial_fit`, `predict` and, for the law of progressive
-        forecasts, `prequential_predict`. It is cloned, never changed. Where it has a
-        `random_state`, that should be fixed.
+        An unfitted regressor, or classifier of two classes, with `partial_fit`, `predict` and, for
+        the law of progressive forecasts, `prequential_predict`. It is cloned, never changed. Where
+        it has a `random_state`, that should be fixed.
     random_state : int, RandomState instance or None, default=0
         Source of the streams.
     grows : bool, default=False
@@ -57,6 +58,8 @@ def online_checks(estimator, *, random_state=0, grows=False):
     """
     rng = check_random_state(random_state)
     streams = [_stream(rng, n_features) for n_features in (3, 6)]
+    if is_classifier(estimator):
+        streams = [(X, _CLASSES[(y > np.median(y)).astype(int)]) for X, y in streams]
     laws = {
         "cutting the stream changes nothing": _check_cutting,
         "prequential_predict is the loop of predict and partial_fit": _check_prequential,
@@ -75,12 +78,13 @@ def online_checks(estimator, *, random_state=0, grows=False):
 
 
 def check_online_estimator(estimator, *, random_state=0, grows=False):
-    """Check that an online regressor keeps the laws.
+    """Check that an online regressor or classifier keeps the laws.
 
     Parameters
     ----------
     estimator : estimator object
-        An unfitted regressor with `partial_fit` and `predict`. It is cloned, never changed.
+        An unfitted regressor, or classifier of two classes, with `partial_fit` and `predict`. It is
+        cloned, never changed.
     random_state : int, RandomState instance or None, default=0
         Source of the streams.
     grows : bool, default=False
@@ -124,16 +128,32 @@ def _stream(rng, n_features, n_samples=150):
     return X, np.clip(y, 0, 1)
 
 
+def _named(estimator):
+    """Name the classes, which the first rows may not show."""
+    return {"classes": _CLASSES} if is_classifier(estimator) else {}
+
+
+def _teach(model, X, y):
+    return model.partial_fit(X, y, **_named(model))
+
+
+def _ask(model, X):
+    """Return what says more than labels, where there is such a thing."""
+    return getattr(model, "decision_function", model.predict)(X)
+
+
 def _learn(estimator, X, y, ends):
     """Learn the stream in calls that end at the given rows; return the forecasts, if any."""
     forecasts, low = [], 0
     for high in ends:
         if hasattr(estimator, "prequential_predict"):
-            forecasts.append(estimator.prequential_predict(X[low:high], y[low:high]))
+            forecasts.append(
+                estimator.prequential_predict(X[low:high], y[low:high], **_named(estimator))
+            )
         else:
-            estimator.partial_fit(X[low:high], y[low:high])
+            _teach(estimator, X[low:high], y[low:high])
         low = high
-    return np.concatenate(forecasts) if forecasts else estimator.predict(X)
+    return np.concatenate(forecasts) if forecasts else _ask(estimator, X)
 
 
 def _check_cutting(estimator, X, y):
@@ -145,7 +165,7 @@ def _check_cutting(estimator, X, y):
         model = clone(estimator)
         forecasts = _learn(model, X, y, ends)
         assert_allclose(forecasts, expected, rtol=_RTOL, atol=_RTOL * scale)
-        assert_allclose(model.predict(X), whole.predict(X), rtol=_RTOL, atol=_RTOL * scale)
+        assert_allclose(_ask(model, X), _ask(whole, X), rtol=_RTOL, atol=_RTOL * scale)
 
 
 def _check_prequential(estimator, X, y):
@@ -154,53 +174,53 @@ def _check_prequential(estimator, X, y):
     whole, model = clone(estimator), clone(estimator)
     forecasts = whole.prequential_predict(X, y)
     one_by_one = forecasts.copy()  # before its first row a model cannot be asked to predict
-    model.partial_fit(X[:1], y[:1])
+    _teach(model, X[:1], y[:1])
     for t in range(1, len(y)):
         one_by_one[t] = model.predict(X[t : t + 1])[0]
-        model.partial_fit(X[t : t + 1], y[t : t + 1])
+        _teach(model, X[t : t + 1], y[t : t + 1])
     assert_allclose(forecasts, one_by_one, rtol=_RTOL, atol=_RTOL * np.abs(forecasts).max())
 
 
 def _check_fit_forgets(estimator, X, y):
     fresh = clone(estimator).fit(X, y)
     used = clone(estimator).fit(X[::2, :2], y[::2]).fit(X, y)
-    assert_array_equal(used.predict(X), fresh.predict(X))
-    started = clone(estimator).partial_fit(X, y)
-    assert_array_equal(started.predict(X), fresh.predict(X))
+    assert_array_equal(_ask(used, X), _ask(fresh, X))
+    started = _teach(clone(estimator), X, y)
+    assert_array_equal(_ask(started, X), _ask(fresh, X))
 
 
 def _check_purity(estimator, X, y):
-    model = clone(estimator).partial_fit(X, y)
+    model = _teach(clone(estimator), X, y)
     before = pickle.dumps(model)
-    first = model.predict(X)
+    first = _ask(model, X)
     for method in ("predict_experts", "decision_function"):
         if hasattr(model, method):
             getattr(model, method)(X)
     assert pickle.dumps(model) == before, "predict changed the model"
-    assert_array_equal(model.predict(X), first)
+    assert_array_equal(_ask(model, X), first)
 
 
 def _check_resume(estimator, X, y):
     half = len(y) // 2 + 3  # not at the end of a block
     for passed_on in (lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy):
-        model = clone(estimator).partial_fit(X[:half], y[:half])
+        model = _teach(clone(estimator), X[:half], y[:half])
         resumed = passed_on(model)
         expected = _learn(model, X[half:], y[half:], [len(y) - half])
         assert_array_equal(_learn(resumed, X[half:], y[half:], [len(y) - half]), expected)
-        assert_array_equal(resumed.predict(X), model.predict(X))
+        assert_array_equal(_ask(resumed, X), _ask(model, X))
 
 
 def _check_inputs(estimator, X, y):
     X_given, y_given = X.copy(), y.copy()
-    model = clone(estimator).partial_fit(X_given, y_given)
-    expected = model.predict(X)
+    model = _teach(clone(estimator), X_given, y_given)
+    expected = _ask(model, X)
     assert_array_equal(X_given, X)
     assert_array_equal(y_given, y)
     X_given[...], y_given[...] = np.nan, np.nan
-    assert_array_equal(model.predict(X), expected)
-    forecasts = model.predict(X)
+    assert_array_equal(_ask(model, X), expected)
+    forecasts = _ask(model, X)
     forecasts[...] = np.nan
-    assert_array_equal(model.predict(X), expected)
+    assert_array_equal(_ask(model, X), expected)
 
 
 def _bad_batches(X, y):
@@ -223,8 +243,8 @@ def _check_rejected(estimator, X, y):
         before = pickle.dumps(unfitted)
         _assert_rejected(unfitted, bad_X, bad_y, f"{what} in the first batch")
         assert pickle.dumps(unfitted) == before, f"{what} in the first batch left a trace"
-    unfitted.partial_fit(X, y)
-    assert_array_equal(unfitted.predict(X), clone(estimator).partial_fit(X, y).predict(X))
+    _teach(unfitted, X, y)
+    assert_array_equal(_ask(unfitted, X), _ask(_teach(clone(estimator), X, y), X))
     model = unfitted
     batches = _bad_batches(X, y) | {"a column too many": (np.c_[X, X[:, 0]], y)}
     for what, (bad_X, bad_y) in batches.items():
@@ -235,7 +255,7 @@ def _check_rejected(estimator, X, y):
 
 def _assert_rejected(model, X, y, what):
     try:
-        model.partial_fit(X, y)
+        _teach(model, X, y)
     except (ValueError, TypeError):
         return
     raise AssertionError(f"{what} was accepted")
@@ -287,32 +307,32 @@ def _mend_surroundings():
 
 def _check_interrupted(estimator, X, y):
     half = len(y) // 2
-    model = clone(estimator).partial_fit(X[:half], y[:half])
+    model = _teach(clone(estimator), X[:half], y[:half])
     rehearsal = copy.deepcopy(model)
     with _InterruptAt() as counter:
-        rehearsal.partial_fit(X[half:], y[half:])
-    before, expected = pickle.dumps(model), rehearsal.predict(X)
+        _teach(rehearsal, X[half:], y[half:])
+    before, expected = pickle.dumps(model), _ask(rehearsal, X)
     with _mend_surroundings():
         # the last call counted is that of __exit__
         for k in np.unique(np.linspace(1, counter.calls - 1, 20).astype(int)):
             try:
                 with _InterruptAt(k):
-                    model.partial_fit(X[half:], y[half:])
+                    _teach(model, X[half:], y[half:])
             except KeyboardInterrupt:
                 if pickle.dumps(model) == before:
                     continue
             # it came when all was done, or at a place that swallows it, as some finalisers do
             assert_array_equal(
-                model.predict(X), expected, f"half learnt, after call {k} of functions"
+                _ask(model, X), expected, f"half learnt, after call {k} of functions"
             )
             model = pickle.loads(before)
 
 
 def _check_growth(estimator, X, y):
-    model = clone(estimator).partial_fit(X, y)
+    model = _teach(clone(estimator), X, y)
     sizes = []
     for _ in range(3):
-        model.partial_fit(X, y)
+        _teach(model, X, y)
         sizes.append(len(pickle.dumps(model)))
     # the digits of counters may add some bytes, a kept row adds hundreds
     assert max(sizes) - min(sizes) < 64, f"the pickle grows: {sizes} bytes"
