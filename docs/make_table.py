@@ -22,6 +22,14 @@ FAMILIES = {
         "BudgetNystroem": "B²",
         "ALDNystroem": "B²",
     },
+    "Streams in practice": {
+        "RunningStandardScaler": "d",
+        "RunningRobustScaler": "d",
+        "RunningMinMaxScaler": "d",
+        "RunningMaxNormScaler": "d",
+        "StreamingPipeline": "its steps'",
+        "StreamingTransformedTargetRegressor": "its regressor's",
+    },
     "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
     "Aggregators of forecasts": {
         "EWARegressor": "K",

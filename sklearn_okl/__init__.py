@@ -26,8 +26,20 @@ from .algorithms import (
     VAWMLPolyRegressor,
     VAWMLProdRegressor,
 )
-from .features import FourierFeatures, TaylorFeatures
+from .features import (
+    FourierFeatures,
+    RunningMaxNormScaler,
+    RunningMinMaxScaler,
+    RunningRobustScaler,
+    RunningStandardScaler,
+    TaylorFeatures,
+)
 from .learners import OGDRegressor, VAWRegressor
+from .pipeline import (
+    StreamingPipeline,
+    StreamingTransformedTargetRegressor,
+    make_streaming_pipeline,
+)
 
 __version__ = "0.1.0.dev0"
 
@@ -50,6 +62,12 @@ __all__ = [
     "OMKRRegressor",
     "RFOMKRRegressor",
     "RakerRegressor",
+    "RunningMaxNormScaler",
+    "RunningMinMaxScaler",
+    "RunningRobustScaler",
+    "RunningStandardScaler",
+    "StreamingPipeline",
+    "StreamingTransformedTargetRegressor",
     "TaylorFeatures",
     "VAW2Regressor",
     "VAWAARegressor",
@@ -59,6 +77,7 @@ __all__ = [
     "VAWMLProdRegressor",
     "VAWRegressor",
     "all_estimators",
+    "make_streaming_pipeline",
 ]
 
 

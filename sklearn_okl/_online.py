@@ -436,3 +436,16 @@ def _same(a, b):
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     return (type(a) is type(b) and a == b) or (np.isscalar(a) and np.isscalar(b) and a == b)
+
+
+def described(value):
+    """Replace estimators, at any depth, by their types and parameters, which can be compared."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return type(value).__name__, described(value.get_params(deep=False))
+    if isinstance(value, dict):
+        return {name: described(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [described(part) for part in value]
+    if type(value).__eq__ is object.__eq__ and copy.deepcopy(value) is not value:
+        return type(value).__name__  # e.g. a random generator: not even equal to its own copy
+    return value

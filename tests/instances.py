@@ -4,7 +4,7 @@ import inspect
 
 from sklearn.linear_model import SGDRegressor
 
-from sklearn_okl import VAWRegressor, all_estimators
+from sklearn_okl import FourierFeatures, RunningStandardScaler, VAWRegressor, all_estimators
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
@@ -42,6 +42,20 @@ ARGUMENTS = {
         BANK | {"aggregator": "ogd", "eta0": 0.5},
     ],
     "RakerRegressor": [BANK | {"eta0": 0.9}],
+    "RunningMaxNormScaler": [{}],
+    "RunningMinMaxScaler": [{}, {"feature_range": (-1, 1), "clip": True}],
+    "RunningRobustScaler": [{"window": 100}],
+    "RunningStandardScaler": [{}, {"forgetting": 0.99}],
+    "StreamingPipeline": [
+        {
+            "steps": [
+                ("scale", RunningStandardScaler()),
+                ("map", FourierFeatures(n_components=60, gamma=0.02, random_state=0)),
+                ("vaw", VAWRegressor()),
+            ]
+        }
+    ],
+    "StreamingTransformedTargetRegressor": [{}],
     "TaylorFeatures": [{}, {"gamma": 0.1, "degree": 1}],
     "VAW2Regressor": [
         BANK,
@@ -72,7 +86,7 @@ def instances(kind="all"):
 
 def label(estimator):
     """Return a short test id: the class, and the arguments that are not the class's usual ones."""
-    usual = {"kernels", "n_components", "random_state", "experts"}
+    usual = {"kernels", "n_components", "random_state", "experts", "steps"}
     defaults = inspect.signature(type(estimator)).parameters
     changed = [
         f"{name}={value}"

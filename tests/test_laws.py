@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from sklearn_okl import VAWRegressor
+from sklearn_okl import RunningMaxNormScaler, VAWRegressor
 from sklearn_okl.evaluation import online_checks
 from tests.instances import GROWING, instances, label
 
@@ -113,6 +113,8 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "n_selective": 3,
         "freeze_after": 90,
         "dim": 3,
+        "regressor": VAWRegressor(0.123),
+        "transformer": RunningMaxNormScaler(),
     }
     for name in estimator._structural:
         value = changes[name]

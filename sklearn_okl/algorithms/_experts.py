@@ -1,6 +1,5 @@
 """Mixing regressors of any kind: prediction with expert advice over estimators of one's own."""
 
-import copy
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
@@ -14,7 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._linalg import one_blas_thread
-from .._online import OnlineRegressor, _copied
+from .._online import OnlineRegressor, _copied, described
 from ..aggregators import BOARegressor
 
 
@@ -215,7 +214,7 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
 
     def _structure(self):
         # The fitted copies would not hear of any new parameter, so all of them are structure.
-        return super()._structure() | {"experts": _described(self.experts)}
+        return super()._structure() | {"experts": described(self.experts)}
 
     def _validate(self):
         super()._validate()
@@ -338,16 +337,3 @@ def _fault(expert):
     if hasattr(expert, "__sklearn_tags__") and is_classifier(expert):
         return f"is a classifier, {type(expert).__name__}, and forecasts labels"
     return None
-
-
-def _described(value):
-    """Replace estimators, at any depth, by their types and parameters, which can be compared."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        return type(value).__name__, _described(value.get_params(deep=False))
-    if isinstance(value, dict):
-        return {name: _described(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_described(part) for part in value]
-    if type(value).__eq__ is object.__eq__ and copy.deepcopy(value) is not value:
-        return type(value).__name__  # e.g. a random generator: not even equal to its own copy
-    return value
