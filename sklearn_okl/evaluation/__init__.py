@@ -17,11 +17,13 @@ from ._laws import check_online_estimator, online_checks
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 from ._regret_display import RegretCurveDisplay
+from ._search import PrequentialSearch
 from ._weights_display import ExpertWeightsDisplay
 
 __all__ = [
     "ExpertWeightsDisplay",
     "PrequentialDisplay",
+    "PrequentialSearch",
     "RegretCurveDisplay",
     "check_online_estimator",
     "concatenated_vaw_loss_bound",

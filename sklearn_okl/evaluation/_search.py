@@ -1,0 +1,529 @@
+"""A sweep in one pass: all candidates learn the stream, the progressive loss ranks them."""
+
+import copy
+import time
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.ma import MaskedArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from .._linalg import one_blas_thread
+from .._online import _copied, _same, described
+from ..losses import get_loss
+from ..pipeline import StreamingPipeline, _flow, _sliceable
+
+
+def _best_has(method):
+    def check(search):
+        getattr(search.estimator, method)  # raises the AttributeError that tells most
+        return True
+
+    return check
+
+
+class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
+    r"""Search for parameters in one pass over a stream.
+
+    Every candidate learns the stream, each forecast being made before its target is seen; the mean
+    loss of these forecasts ranks the candidates. The best is ready to use, and `partial_fit` keeps
+    the race going.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        An online regressor or classifier with `prequential_predict`. It is cloned, never changed.
+    param_grid : dict or list of dict
+        What to try, as in :class:`sklearn.model_selection.ParameterGrid`; a kernel grid is one.
+        With `n_iter`, values may also be distributions with a method `rvs`.
+    n_iter : int, default=None
+        Number of candidates drawn by :class:`sklearn.model_selection.ParameterSampler`. None tries
+        the whole grid.
+    loss : {"squared_error", "absolute_error", "zero_one"}, default=None
+        What ranks the candidates. None is the square loss for regressors and the rate of mistakes,
+        ``"zero_one"``, for classifiers.
+    halving_rounds : sequence of int, default=()
+        Counts of rows after which the worst candidates leave the race, e.g. ``[500, 1500]``. The
+        default keeps all of them.
+    factor : float, default=3
+        At such a round one candidate in `factor`, rounded up, stays. As in
+        :class:`sklearn.model_selection.HalvingGridSearchCV`.
+    n_jobs : int, default=None
+        Jobs that share the candidates, under whatever joblib backend is in force.
+    random_state : int, RandomState instance or None, default=None
+        Source of the candidates, with `n_iter`.
+
+    Attributes
+    ----------
+    best_index_ : int
+        The candidate with the smallest loss among those in the race.
+    best_params_ : dict
+        Its parameters.
+    best_loss_ : float
+        Its mean progressive loss.
+    best_estimator_ : estimator object
+        A copy of it, having learnt all rows.
+    results_ : dict of (masked) arrays
+        A table for pandas, a row for each candidate: ``params``, ``param_...``, ``mean_loss``,
+        ``rank_loss``, ``n_rounds`` (rows learnt: fewer for those that left) and ``learn_time`` in
+        seconds, shared maps not counted.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, for classifiers.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : Fits each candidate once a fold, and once more.
+    StreamingPipeline : Whose transformers this search shares.
+
+    Notes
+    -----
+    *Cost.* That of all candidates in the race. Candidates that are a :class:`StreamingPipeline`
+    with the same transformers before the last step share these: the map is computed once.
+
+    The progressive loss of a learner is the loss of an honest forecaster, every row being a test
+    before it is a lesson [1]_; no rows need be held out. The forecasts of
+    `prequential_predict` are those of the leader of the moment.
+
+    A tie goes to the earlier candidate.
+
+    References
+    ----------
+    .. [1] A. P. Dawid, "Present position and potential developments: some personal views:
+       statistical theory: the prequential approach", Journal of the Royal Statistical Society A
+       147(2), 1984.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> from sklearn_okl.evaluation import PrequentialSearch
+    >>> X, y = make_ar4(500)
+    >>> search = PrequentialSearch(VAWRegressor(), {"alpha": [1.0, 1e3, 1e6]}).fit(X, y)
+    >>> search.best_params_
+    {'alpha': 1.0}
+    >>> search.predict(X[:2]).shape
+    (2,)
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["partial_fit", "prequential_predict", "predict"])],
+        "param_grid": [dict, list],
+        "n_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "loss": [StrOptions({"squared_error", "absolute_error", "zero_one"}), None],
+        "halving_rounds": ["array-like"],
+        "factor": [Interval(Real, 1, None, closed="neither")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_grid,
+        *,
+        n_iter=None,
+        loss=None,
+        halving_rounds=(),
+        factor=3,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.n_iter = n_iter
+        self.loss = loss
+        self.halving_rounds = halving_rounds
+        self.factor = factor
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_is_fitted__(self):
+        return "_race" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        for name in ("estimator_type", "target_tags", "classifier_tags", "regressor_tags"):
+            setattr(tags, name, copy.deepcopy(getattr(inner, name)))
+        return tags
+
+    @property
+    def best_index_(self):
+        """Int : the candidate with the smallest loss among those in the race."""
+        return self._running("best_index_").leader()
+
+    @property
+    def best_params_(self):
+        """Parameters of the best candidate."""
+        return dict(self._running("best_params_").params[self.best_index_])
+
+    @property
+    def best_loss_(self):
+        """Float : mean progressive loss of the best candidate."""
+        return float(self._running("best_loss_").mean_losses()[self.best_index_])
+
+    @property
+    def best_estimator_(self):
+        """A copy of the best candidate."""
+        race = self._running("best_estimator_")
+        return copy.deepcopy(race.candidate(race.leader()))
+
+    @property
+    def results_(self):
+        """A table for pandas, a row for each candidate."""
+        return self._running("results_").table()
+
+    @property
+    def classes_(self):
+        """The classes, for classifiers."""
+        return self._running("classes_").candidate(self.best_index_).classes_
+
+    @property
+    def n_features_in_(self):
+        """Int : number of features."""
+        return self._running("n_features_in_").candidate(self.best_index_).n_features_in_
+
+    @property
+    def n_samples_seen_(self):
+        """Int : rows learnt so far."""
+        return self._running("n_samples_seen_").t
+
+    def _running(self, name):
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(
+                f"PrequentialSearch has no attribute {name!r} before it has seen a row. Call "
+                "'fit' or 'partial_fit' first."
+            )
+        return self._race
+
+    def fit(self, X, y, **params):
+        """Forget everything, then let all candidates learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,)
+            Targets.
+        **params : dict
+            Handed to the candidates' `prequential_predict`, such as ``classes``.
+
+        Returns
+        -------
+        self : object
+            The search.
+        """
+        self._advance(X, y, params, restart=True)
+        return self
+
+    def partial_fit(self, X, y, **params):
+        """Let all candidates in the race learn the next rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            Handed to the candidates' `prequential_predict`, such as ``classes``.
+
+        Returns
+        -------
+        self : object
+            The search.
+        """
+        self._advance(X, y, params, restart=False)
+        return self
+
+    def prequential_predict(self, X, y, **params):
+        """Learn as `partial_fit` does, and return the forecasts of the leader of the moment.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            Handed to the candidates' `prequential_predict`, such as ``classes``.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The forecast of each row, made before its target was seen by the candidate that was
+            best before it.
+        """
+        return self._advance(X, y, params, restart=False)
+
+    def predict(self, X):
+        """Forecast each row by the best candidate; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Forecasts.
+        """
+        return self._best().predict(X)
+
+    @available_if(_best_has("decision_function"))
+    def decision_function(self, X):
+        """Return the decision values of the best candidate; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            Decision values.
+        """
+        return self._best().decision_function(X)
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X):
+        """Return the probabilities of the best candidate; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._best().predict_proba(X)
+
+    def score(self, X, y):
+        """Return the score of the best candidate on rows; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their targets.
+
+        Returns
+        -------
+        score : float
+            R² of a regressor, accuracy of a classifier.
+        """
+        return self._best().score(X, y)
+
+    def _best(self):
+        check_is_fitted(self)
+        self._check_structure()
+        return self._race.candidate(self._race.leader())
+
+    def _structure(self):
+        return described([self.estimator, self.param_grid, self.n_iter, self.loss])
+
+    def _check_structure(self):
+        if not _same(self._structure(), self._structure_at_start):
+            raise ValueError(
+                "estimator, param_grid, n_iter and loss of a PrequentialSearch cannot change in "
+                "mid-stream. Call 'fit' to start afresh, or set the old values again."
+            )
+
+    def _advance(self, X, y, params, restart):
+        self._validate_params()
+        if y is None:
+            raise ValueError(
+                "PrequentialSearch requires y to be passed, but the target y is None: give the "
+                "targets of the rows."
+            )
+        X, y = _sliceable(X), _sliceable(y)
+        if restart or not self.__sklearn_is_fitted__():
+            at_start = self._structure()
+            race = _Race(self.estimator, self._candidates(), self._loss())
+            if is_classifier(self.estimator) and "classes" not in params and restart:
+                params = params | {"classes": np.unique(y)}
+        else:
+            self._check_structure()
+            at_start, race = self._structure_at_start, self._race.copied()
+        stops = sorted(stop - race.t for stop in self.halving_rounds if stop > race.t)
+        n, low, forecasts = X.shape[0], 0, []
+        for high in [*(stop for stop in stops if stop < n), n]:
+            rows = slice(low, high)
+            forecasts.append(
+                race.run(_safe_indexing(X, rows), _safe_indexing(y, rows), params, self.n_jobs)
+            )
+            low = high
+            if race.t in self.halving_rounds:
+                race.halve(self.factor)
+        # the one assignment
+        self.__dict__ = vars(self) | {"_race": race, "_structure_at_start": at_start}
+        return np.concatenate(forecasts)
+
+    def _candidates(self):
+        if self.n_iter is None:
+            return list(ParameterGrid(self.param_grid))
+        sampler = ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state)
+        return list(sampler)
+
+    def _loss(self):
+        if self.loss is None:
+            return "zero_one" if is_classifier(self.estimator) else "squared_error"
+        return self.loss
+
+
+class _Race:
+    """The candidates: pipelines that share transformers, their losses, and who is still in."""
+
+    def __init__(self, estimator, params, loss):
+        if not params:
+            raise ValueError("param_grid holds no candidate: give at least one value a parameter.")
+        self.params, self.loss, self.t = params, loss, 0
+        models = [clone(estimator).set_params(**_fresh(point)) for point in params]
+        self.maps = []  # the transformers (name, step) before the last step, shared
+        self.map_of = []  # which of them a candidate uses
+        self.finals = []  # the last step of each candidate
+        keys = []
+        for model in models:
+            steps = model.steps if isinstance(model, StreamingPipeline) else [("", model)]
+            key = described([steps[:-1], getattr(model, "update", "row")])
+            places = [i for i, other in enumerate(keys) if _same(key, other)]
+            if not places:
+                keys.append(key)
+                self.maps.append([(name, _cloned_step(step)) for name, step in steps[:-1]])
+            self.map_of.append(places[0] if places else len(keys) - 1)
+            self.finals.append(clone(steps[-1][1]))
+        self.models = models
+        self.sums = np.zeros(len(params))
+        self.rounds = np.zeros(len(params), dtype=int)
+        self.times = np.zeros(len(params))
+        self.racing = np.ones(len(params), dtype=bool)
+
+    def copied(self):
+        """Return a race that can go on without changing this one."""
+        race = copy.copy(self)
+        race.maps = [[(name, _copied(step)) for name, step in steps] for steps in self.maps]
+        race.finals = [_copied(final) for final in self.finals]
+        for name in ("sums", "rounds", "times", "racing"):
+            setattr(race, name, getattr(self, name).copy())
+        return race
+
+    def run(self, X, y, params, n_jobs):
+        """Let the candidates in the race learn rows; return the leaders' forecasts."""
+        inside = np.flatnonzero(self.racing)
+        used = sorted({self.map_of[k] for k in inside})
+        started_now = self.t == 0
+        # the limit for all jobs that are threads: one of them alone would give it back too early
+        with one_blas_thread, Parallel(n_jobs) as pool:
+            mapped = pool(
+                delayed(_map_rows)(self.maps[i], X, y, started_now, self._update(i)) for i in used
+            )
+            Z = {}
+            for i, (steps, rows) in zip(used, mapped, strict=True):
+                self.maps[i], Z[i] = steps, rows
+            learnt = pool(
+                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params) for k in inside
+            )
+        F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, inside[, targets])
+        losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *F.shape[2:]), F)
+        sums = np.cumsum(np.vstack([self.sums[inside], losses]), axis=0)
+        leaders = np.argmin(sums[:-1], axis=1)  # before each row
+        for k, (final, _, seconds) in zip(inside, learnt, strict=True):
+            self.finals[k] = final
+            self.times[k] += seconds
+        self.sums[inside] = sums[-1]
+        self.rounds[inside] += len(F)
+        self.t += len(F)
+        return F[np.arange(len(F)), leaders]
+
+    def halve(self, factor):
+        """Keep one candidate in `factor`."""
+        inside = np.flatnonzero(self.racing)
+        kept = inside[np.argsort(self.sums[inside], kind="stable")]
+        self.racing[kept[int(np.ceil(len(inside) / factor)) :]] = False
+
+    def leader(self):
+        """Return the index of the best candidate in the race."""
+        return int(np.argmin(np.where(self.racing, self.sums, np.inf)))
+
+    def candidate(self, k):
+        """Return a candidate as one estimator."""
+        model = self.models[k]
+        if not isinstance(model, StreamingPipeline):
+            return self.finals[k]
+        steps = [*self.maps[self.map_of[k]], (model.steps[-1][0], self.finals[k])]
+        pipeline = copy.copy(model)
+        pipeline.steps_, pipeline._described_at_start = steps, described(model.steps)
+        return pipeline
+
+    def mean_losses(self):
+        """Return the mean progressive loss of each candidate."""
+        return self.sums / np.maximum(self.rounds, 1)
+
+    def table(self):
+        """Return the results, a dict that pandas reads."""
+        losses = self.mean_losses()
+        # those that left rank behind those that stay, by the rows they lasted
+        order = np.lexsort((losses, -self.rounds))
+        ranks = np.empty(len(order), dtype=int)
+        keys = np.stack([-self.rounds, losses], axis=1)[order]
+        new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+        ranks[order] = rankdata(np.cumsum(new), method="min")
+        results = {"params": list(self.params)}
+        for name in sorted({name for point in self.params for name in point}):
+            column = MaskedArray(np.empty(len(self.params), dtype=object), mask=True)
+            for k, point in enumerate(self.params):
+                if name in point:
+                    column[k] = point[name]
+            results[f"param_{name}"] = column
+        return results | {
+            "mean_loss": losses,
+            "rank_loss": ranks,
+            "n_rounds": self.rounds.copy(),
+            "learn_time": self.times.copy(),
+        }
+
+    def _update(self, i):
+        return getattr(self.models[self.map_of.index(i)], "update", "row")
+
+
+def _fresh(point):
+    """Return a point of a grid whose estimators are fresh."""
+    return {name: clone(value, safe=False) for name, value in point.items()}
+
+
+def _cloned_step(step):
+    return step if isinstance(step, str) or step is None else clone(step)
+
+
+def _map_rows(steps, X, y, started_now, update):
+    for _, step in steps:
+        if step is not None and step != "passthrough":
+            X = _flow(step, X, y, started_now, update)
+    return steps, X
+
+
+def _learn_rows(final, Z, y, params):
+    start = time.perf_counter()
+    forecasts = final.prequential_predict(Z, y, **params)
+    return final, forecasts, time.perf_counter() - start
+
+
+def _losses(name, y, F):
+    """Return the losses (n, candidates), of several targets their mean."""
+    losses = (y != F).astype(np.float64) if name == "zero_one" else get_loss(name).value(y, F)
+    return losses.reshape(*F.shape[:2], -1).mean(axis=-1)

@@ -1,0 +1,158 @@
+"""The sweep in one pass: against a loop over candidates, sharing, halving, backends."""
+
+import numpy as np
+import pytest
+from joblib import parallel_backend
+from scipy.stats import loguniform
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, ParameterGrid, TimeSeriesSplit
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from sklearn_okl import (
+    FourierFeatures,
+    KOGDRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
+from sklearn_okl.evaluation import PrequentialSearch, check_online_estimator
+
+PIPELINE = make_streaming_pipeline(
+    RunningStandardScaler(),
+    FourierFeatures(n_components=30, gamma=0.02, random_state=0),
+    VAWRegressor(),
+)
+GRID = {"fourierfeatures__gamma": [0.02, 0.2], "vawregressor__alpha": [0.1, 1.0, 100.0]}
+
+
+def stream(seed=0, n=300):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [(PIPELINE, GRID), (KOGDRegressor(), [{"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]}])],
+)
+def test_the_race_is_a_loop_over_candidates(estimator, grid, seed):
+    X, y = stream(seed)
+    search = PrequentialSearch(estimator, grid)
+    forecasts = search.prequential_predict(X, y)
+    F = np.column_stack(
+        [
+            clone(estimator).set_params(**point).prequential_predict(X, y)
+            for point in ParameterGrid(grid)
+        ]
+    )
+    losses = (F - y[:, None]) ** 2
+    np.testing.assert_allclose(search.results_["mean_loss"], losses.mean(axis=0))
+    assert search.best_index_ == losses.mean(axis=0).argmin()
+    before = np.vstack([np.zeros(F.shape[1]), losses.cumsum(axis=0)[:-1]]).argmin(axis=1)
+    np.testing.assert_allclose(forecasts, F[np.arange(len(y)), before], rtol=1e-9, atol=1e-12)
+    best = clone(estimator).set_params(**search.best_params_).fit(X, y)
+    np.testing.assert_allclose(search.predict(X), best.predict(X))
+    np.testing.assert_allclose(search.best_estimator_.predict(X), best.predict(X))
+    assert search.results_["rank_loss"][search.best_index_] == 1
+
+
+def test_a_shared_map_is_computed_once(monkeypatch):
+    X, y = stream()
+    calls = []
+    transform = FourierFeatures.transform
+    monkeypatch.setattr(
+        FourierFeatures, "transform", lambda self, X: calls.append(0) or transform(self, X)
+    )
+    PrequentialSearch(PIPELINE, GRID).fit(X, y)
+    assert len(calls) == 2  # a bandwidth each, for three ridges
+
+
+def test_halving_drops_the_worst_at_the_stated_rounds():
+    X, y = stream()
+    search = PrequentialSearch(PIPELINE, GRID, halving_rounds=[50, 120], factor=2)
+    for part in np.split(np.arange(300), [10, 49, 60, 200]):
+        search.partial_fit(X[part], y[part])
+    whole = PrequentialSearch(PIPELINE, GRID, halving_rounds=[50, 120], factor=2).fit(X, y)
+    results = search.results_
+    assert sorted(results["n_rounds"]) == [50, 50, 50, 120, 300, 300]
+    np.testing.assert_array_equal(results["n_rounds"], whole.results_["n_rounds"])
+    np.testing.assert_allclose(results["mean_loss"], whole.results_["mean_loss"])
+    full = PrequentialSearch(PIPELINE, GRID).fit(X[:50], y[:50]).results_
+    left = results["n_rounds"] == 50
+    np.testing.assert_allclose(results["mean_loss"][left], full["mean_loss"][left])
+    assert min(full["mean_loss"][left]) >= max(full["mean_loss"][~left])
+    assert set(results["rank_loss"][left]) == {4, 5, 6}
+
+
+def test_pandas_reads_the_results():
+    pd = pytest.importorskip("pandas")
+    grid = [{"alpha": [0.1, 1.0]}, {"forgetting": [0.99]}]
+    table = pd.DataFrame(PrequentialSearch(VAWRegressor(), grid).fit(*stream()).results_)
+    assert table.shape == (3, 7)
+    assert table.sort_values("rank_loss").iloc[0]["mean_loss"] == table["mean_loss"].min()
+
+
+def test_candidates_can_be_drawn_from_distributions():
+    X, y = stream()
+    searches = [
+        PrequentialSearch(
+            VAWRegressor(), {"alpha": loguniform(1e-3, 1e3)}, n_iter=5, random_state=seed
+        ).fit(X, y)
+        for seed in (0, 0, 1)
+    ]
+    alphas = [[point["alpha"] for point in search.results_["params"]] for search in searches]
+    assert alphas[0] == alphas[1] != alphas[2]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_every_backend_gives_the_same(backend):
+    X, y = stream()
+    serial = PrequentialSearch(PIPELINE, GRID).fit(X, y)
+    with parallel_backend(backend, n_jobs=2):
+        parallel = PrequentialSearch(PIPELINE, GRID, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(parallel.results_["mean_loss"], serial.results_["mean_loss"])
+    np.testing.assert_array_equal(parallel.predict(X), serial.predict(X))
+
+
+def test_the_winner_is_no_worse_than_that_of_a_grid_search():
+    X, y = stream(3, n=600)
+    search = PrequentialSearch(PIPELINE, GRID).fit(X, y)
+    rival = GridSearchCV(
+        PIPELINE, GRID, cv=TimeSeriesSplit(5), scoring="neg_mean_squared_error"
+    ).fit(X, y)
+    chosen = clone(PIPELINE).set_params(**rival.best_params_).prequential_predict(X, y)
+    assert search.best_loss_ <= np.mean((chosen - y) ** 2) * (1 + 1e-9)
+
+
+def test_misuse_is_refused():
+    X, y = stream()
+    with pytest.raises(ValueError, match="no candidate"):
+        PrequentialSearch(VAWRegressor(), []).fit(X, y)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        PrequentialSearch(VAWRegressor(), {"gamma": [1.0]}).fit(X, y)
+    search = PrequentialSearch(VAWRegressor(), {"alpha": [1.0]})
+    assert not hasattr(search, "best_params_")
+    search.fit(X, y).set_params(param_grid={"alpha": [2.0]})
+    with pytest.raises(ValueError, match="mid-stream"):
+        search.partial_fit(X, y)
+
+
+SEARCHES = [
+    PrequentialSearch(VAWRegressor(), {"alpha": [0.1, 1.0]}),
+    PrequentialSearch(PIPELINE, GRID, halving_rounds=[60, 100]),
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=["plain", "pipeline"])
+def test_the_laws(search):
+    check_online_estimator(search)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [pair for search in SEARCHES for pair in estimator_checks_generator(search)],
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
