@@ -1,5 +1,6 @@
 """Online kernel learning for people who live in scikit-learn."""
 
+from ._persistence import load, save, trusted_types
 from .aggregators import (
     AARegressor,
     BOARegressor,
@@ -44,6 +45,7 @@ from .pipeline import (
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "TRUSTED_TYPES",
     "AARegressor",
     "BOARegressor",
     "ConcatenatedVAWRegressor",
@@ -77,7 +79,9 @@ __all__ = [
     "VAWMLProdRegressor",
     "VAWRegressor",
     "all_estimators",
+    "load",
     "make_streaming_pipeline",
+    "save",
 ]
 
 
@@ -95,5 +99,8 @@ def all_estimators():
     >>> [name for name, _ in all_estimators()][:2]
     ['AARegressor', 'BOARegressor']
     """
-    public = ((name, globals()[name]) for name in __all__)
+    public = ((name, globals().get(name)) for name in __all__)
     return sorted((name, thing) for name, thing in public if isinstance(thing, type))
+
+
+TRUSTED_TYPES = trusted_types(class_ for _, class_ in all_estimators())

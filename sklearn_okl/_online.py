@@ -136,7 +136,7 @@ class OnlineEstimator(BaseEstimator):
             multi_output=self._multi_output,
             y_numeric=True,
         )
-        return X, np.ascontiguousarray(y, dtype=np.float64)
+        return _aligned(X), _aligned(np.ascontiguousarray(y, dtype=np.float64))
 
     def _asked(self, X):
         """Return the state and validated rows to forecast for."""
@@ -151,7 +151,7 @@ class OnlineEstimator(BaseEstimator):
             order="C",
             ensure_all_finite="allow-nan" if self._allow_nan else True,
         )
-        return state, X
+        return state, _aligned(X)
 
 
 class OnlineRegressor(RegressorMixin, OnlineEstimator):
@@ -381,7 +381,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 "Only binary classification is supported: wrap the model in "
                 "sklearn.multiclass.OneVsRestClassifier for more classes."
             )
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+        return _aligned(X), np.where(y == self.classes_[1], 1.0, -1.0)
 
     def _two_classes(self, labels):
         classes = np.unique(labels)
@@ -397,6 +397,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 "labels. Name both in 'classes' in the first call of 'partial_fit'."
             )
         return classes
+
+
+def _aligned(array):
+    """Copy an array that came over a network at an odd address: NumPy would sum it differently."""
+    return array if array.flags.aligned else array.copy()
 
 
 def _copied(state):

@@ -5,9 +5,10 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
-from .._online import OnlineRegressor
+from .._online import OnlineRegressor, _copied, _same
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -218,6 +219,71 @@ class VAWRegressor(OnlineRegressor):
         spread = np.sqrt(1.0 + leverages)
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
+
+    def merge(self, other):
+        """Learn what another model has learnt from other rows.
+
+        Parameters
+        ----------
+        other : VAWRegressor
+            Fitted on rows of the same features, with the same `alpha`; it is left as it is.
+
+        Returns
+        -------
+        self : object
+            The model that would have learnt the rows of both: its sums of products, which are all
+            that a ridge solution needs, are those of both. So parts of a data set can be learnt on
+            different machines.
+
+        Raises
+        ------
+        TypeError
+            If `other` is no VAWRegressor.
+        ValueError
+            If the two do not fit together, or forget: their rows have no common order.
+
+        Notes
+        -----
+        Equal to one model on the joined rows up to rounding, but for the running variance behind
+        `predict`'s standard deviations: progressive errors depend on the order of the rows, so
+        those of the two are pooled.
+
+        Examples
+        --------
+        >>> from sklearn_okl import VAWRegressor
+        >>> from sklearn_okl.datasets import make_ar4
+        >>> X, y = make_ar4(200)
+        >>> halves = VAWRegressor().fit(X[:100], y[:100]), VAWRegressor().fit(X[100:], y[100:])
+        >>> merged, whole = halves[0].merge(halves[1]), VAWRegressor().fit(X, y)
+        >>> bool(abs(merged.coef_ - whole.coef_).max() < 1e-12)
+        True
+        """
+        if not isinstance(other, VAWRegressor):
+            raise TypeError(f"merge needs another VAWRegressor, got {type(other).__name__}.")
+        for model in (self, other):
+            check_is_fitted(model)
+            model._validate()
+            model._check_structure()
+            if model.forgetting < 1.0:
+                raise ValueError("Models that forget cannot be merged: set forgetting=1.0.")
+        mine, theirs = self._state, other._state
+        if mine["b"].shape != theirs["b"].shape or mine["alpha"] != theirs["alpha"]:
+            raise ValueError(
+                f"The models have {mine['b'].shape} and {theirs['b'].shape} features (and "
+                f"targets), alpha={float(mine['alpha'])} and {float(theirs['alpha'])}; both must "
+                "agree."
+            )
+        if not _same(
+            getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+        ):
+            raise ValueError("The models have learnt features of different names.")
+        state = _copied(mine)
+        for name in ("t", "b", "squares", "mass"):
+            state[name] = mine[name] + theirs[name]
+        state["A"] = mine["A"] + theirs["A"] - mine["alpha"] * np.eye(len(mine["A"]))
+        self._rebuild(state)
+        self._state = state
+        return self
 
     @property
     def coef_(self):

@@ -1,5 +1,7 @@
 """VAWRegressor against its oracle, its theorem, its options one by one, and long streams."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -268,3 +270,63 @@ def test_bad_weights_and_targets():
     with pytest.raises(ValueError, match="same shape"):
         model.partial_fit(X, np.c_[y, y])
     assert model.n_samples_seen_ == 10
+
+
+@pytest.mark.parametrize("n_targets", [None, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_merged_models_know_the_rows_of_both(seed, n_targets):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 6))
+    y = rng.normal(size=300 if n_targets is None else (300, n_targets))
+    whole = VAWRegressor(0.5).fit(X, y)
+    parts = [VAWRegressor(0.5).fit(X[rows], y[rows]) for rows in np.split(np.arange(300), [7, 150])]
+    before = pickle.dumps(parts[1])
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    assert pickle.dumps(parts[1]) == before
+    assert merged.n_samples_seen_ == 300
+    np.testing.assert_allclose(merged.coef_, whole.coef_, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(merged.predict(X), whole.predict(X), rtol=1e-10, atol=1e-12)
+    more = rng.normal(size=(50, 6))
+    targets = y[:50]
+    np.testing.assert_allclose(
+        merged.prequential_predict(more, targets),
+        whole.prequential_predict(more, targets),
+        rtol=1e-9,
+        atol=1e-11,
+    )
+
+
+def test_models_that_do_not_fit_together_cannot_be_merged():
+    X, y = np.eye(4), np.arange(4.0)
+    model = VAWRegressor().fit(X, y)
+    state = pickle.dumps(model)
+    for other, error, words in (
+        (VAWRegressor(2.0).fit(X, y), ValueError, "alpha"),
+        (VAWRegressor().fit(X[:, :2], y), ValueError, "features"),
+        (VAWRegressor(forgetting=0.9).fit(X, y), ValueError, "forget"),
+        (VAWRegressor(), ValueError, "not fitted"),
+        (object(), TypeError, "VAWRegressor"),
+    ):
+        with pytest.raises(error, match=words):
+            model.merge(other)
+    assert pickle.dumps(model) == state
+
+
+def test_rows_at_odd_addresses_give_the_same_bits():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 20)), rng.normal(size=200)
+
+    def at_odd_address(array):
+        memory = np.empty(array.nbytes + 64, dtype=np.uint8)
+        start = -memory.ctypes.data % 64 + 4
+        moved = memory[start : start + array.nbytes].view(np.float64).reshape(array.shape)
+        moved[...] = array
+        return moved
+
+    moved = at_odd_address(X)
+    assert not moved.flags.aligned
+    model, other = VAWRegressor(), VAWRegressor()
+    np.testing.assert_array_equal(
+        other.prequential_predict(moved, at_odd_address(y)), model.prequential_predict(X, y)
+    )
+    np.testing.assert_array_equal(other.predict(moved), model.predict(X))
