@@ -28,7 +28,10 @@ from .algorithms import (
     VAWMLProdRegressor,
 )
 from .features import (
+    ALDNystroem,
+    BudgetNystroem,
     FourierFeatures,
+    OnlineNystroem,
     RunningMaxNormScaler,
     RunningMinMaxScaler,
     RunningRobustScaler,
@@ -47,7 +50,9 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "TRUSTED_TYPES",
     "AARegressor",
+    "ALDNystroem",
     "BOARegressor",
+    "BudgetNystroem",
     "ConcatenatedVAWRegressor",
     "EWARegressor",
     "ExpertsRegressor",
@@ -62,6 +67,7 @@ __all__ = [
     "OMKLSFGRRegressor",
     "OMKLSFGRegressor",
     "OMKRRegressor",
+    "OnlineNystroem",
     "RFOMKRRegressor",
     "RakerRegressor",
     "RunningMaxNormScaler",

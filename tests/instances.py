@@ -12,7 +12,9 @@ BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
 # constructor arguments a class; more than one where an option has state of its own
 ARGUMENTS = {
     "AARegressor": [{}, {"y_range": (-4, 4), "prior_weights": None}],
+    "ALDNystroem": [{}, {"kernel": "poly", "horizon": 100}],
     "BOARegressor": [{}, {"gradient_trick": False, "initial_rate": 2.0**-20}],
+    "BudgetNystroem": [{}, {"budget": 20}],
     "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
     "EWARegressor": [{}, {"eta": 0.5, "fallback": 0.5}, {"gradient_trick": True}],
     "ExpertsRegressor": [
@@ -36,6 +38,10 @@ ARGUMENTS = {
     "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
     "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
+    "OnlineNystroem": [
+        {"random_state": 0},
+        {"kernel": "laplacian", "kors_mu": 0.1, "random_state": 0},
+    ],
     # the papers' step of 0.1 is too short for scikit-learn's 200 rows
     "RFOMKRRegressor": [
         BANK | {"eta0": 0.9},

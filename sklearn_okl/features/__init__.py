@@ -1,6 +1,7 @@
 """Feature maps and scalers: scikit-learn transformers."""
 
 from ._fourier import FourierFeatures
+from ._nystroem import ALDNystroem, BudgetNystroem, OnlineNystroem
 from ._scalers import (
     RunningMaxNormScaler,
     RunningMinMaxScaler,
@@ -10,7 +11,10 @@ from ._scalers import (
 from ._taylor import TaylorFeatures
 
 __all__ = [
+    "ALDNystroem",
+    "BudgetNystroem",
     "FourierFeatures",
+    "OnlineNystroem",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
     "RunningRobustScaler",

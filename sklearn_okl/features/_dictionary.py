@@ -13,6 +13,8 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 CLOSE = 1e-9  # statistics as near as this to a threshold are computed again, row by row
+JITTER = 1e-12  # share of k(x, x) that a new atom adds to its pivot
+DEPENDENT = 1e-10  # distances below this share of k(x, x) are rounding: the row is in the span
 
 
 def start_basis(n_features):
@@ -44,25 +46,34 @@ def first_novel(kernel, basis, X, distances, novelty):
     """Return the first row farther than `novelty` from the span, or the number of rows.
 
     `distances` are those of `coordinates`. The answer is that of rows met one by one, whatever the
-    rounding of a block.
+    rounding of a block. A row is never novel when its distance is below `DEPENDENT` times k(x, x),
+    as rounding alone would make it; with `novelty` 0 this is the only condition.
     """
-    close = min(CLOSE, novelty / 2)
-    for i in np.flatnonzero(distances > novelty - close).tolist():
+    sizes = kernel.diagonal(X)
+    thresholds = np.maximum(novelty, DEPENDENT * sizes)
+    close = np.minimum(CLOSE * np.maximum(sizes, 1.0), thresholds / 2)
+    for i in np.flatnonzero(distances > thresholds - close).tolist():
         distance = distances[i]
-        if distance <= novelty + close:
+        if distance <= thresholds[i] + close[i]:
             distance = coordinates(kernel, basis, X[i : i + 1])[1][0]
-        if distance > novelty:
+        if distance > thresholds[i]:
             return i
     return len(X)
 
 
 def grow_basis(kernel, basis, x):
-    """Add the row x, which must not lie in the span; return its coordinates (J + 1,)."""
+    """Add the row x, which must not lie in the span; return its coordinates (J + 1,).
+
+    The factor is that of the kernel matrix with `JITTER` times its diagonal added, which moves the
+    kernel of the projections by as much. Without it pivots of 1e-8 k(x, x) already let the rounding
+    of the atoms' kernel matrix grow to multiples of k(x, x): its smallest eigenvalue is far less
+    than the smallest pivot.
+    """
     Phi, distances = coordinates(kernel, basis, x[None])
-    row = np.append(Phi[0], np.sqrt(distances[0]))
+    pivot = np.sqrt(distances[0] + JITTER * kernel.diagonal(x[None])[0])
     basis["atoms"] = np.vstack([basis["atoms"], x])
-    basis["factor"] = _bordered(basis["factor"], row)
-    return row
+    basis["factor"] = _bordered(basis["factor"], np.append(Phi[0], pivot))
+    return np.append(Phi[0], distances[0] / pivot)
 
 
 def start_sampler(n_features, rng):
