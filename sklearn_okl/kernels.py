@@ -278,6 +278,8 @@ class Kernel:
     def __call__(self, X, Y):
         """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
         if callable(self.kernel):
+            if len(X) == 0 or len(Y) == 0:  # which validation would refuse
+                return np.empty((len(X), len(Y)))
             return kernel_matrix(X, Y, kernel=self.kernel)
         gamma = 1.0 / X.shape[1] if self.gamma is None else self.gamma
         if self.kernel == "rbf":

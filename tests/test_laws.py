@@ -113,6 +113,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "n_selective": 3,
         "freeze_after": 90,
         "dim": 3,
+        "distances": np.ones((4, 4)),
         "kors_mu": 0.7,
         "regressor": VAWRegressor(0.123),
         "transformer": RunningMaxNormScaler(),

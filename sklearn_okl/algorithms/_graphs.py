@@ -15,6 +15,7 @@ from ..aggregators._convex import softmax
 from ..feedback._graphs import (
     bipartite_graph,
     bipartite_laws,
+    checked_distances,
     draw,
     greedy_set_cover,
     kernel_distances,
@@ -39,6 +40,7 @@ _CONSTRAINTS = {
     "min_probability": _SHARE,
 }
 _SIMILARITY_CONSTRAINTS = {**_CONSTRAINTS, "min_node_probability": _SHARE, "dim": _COUNT}
+_SIMILARITY_CONSTRAINTS["distances"] = [None, "array-like"]
 _STRUCTURE = (*BANK_STRUCTURE, "n_selected", "freeze_after")
 
 
@@ -391,7 +393,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
         The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
         None is the paper's grid of 51 Gaussian and 25 Laplacian kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`. Gaussian and Laplacian kernels with positive
-        gamma only: their distances are known.
+        gamma only, whose distances are known, unless `distances` are given.
     n_components : int, default=100
         Number of random features a kernel; the paper's 50 frequencies in paired form.
     n_selected : int, default=10
@@ -416,8 +418,14 @@ class OMKLSFGRegressor(PartialInformationRegressor):
         The same for the loss of the forecast, which is credited to the node; 0.2 is the published
         code's.
     dim : int, default=1
-        Dimension in which kernels are compared (the paper's d; its code compares in one). With
-        many dimensions the widest kernel is the farthest from all.
+        Dimension in which kernels are compared (the paper's d). With many dimensions the widest
+        kernel is the farthest from all, and the others are equally far from it up to rounding:
+        neighbourhoods then hold the kernels that come first in the dictionary.
+    distances : array-like of shape (n_kernels, n_kernels), default=None
+        Distances between the kernels in the order of `kernels_`, in place of those of eq. (27):
+        finite, not negative, symmetric, e.g. of another Bregman divergence (eq. 26). `dim` is then
+        ignored. If all are equal, the neighbourhood of a kernel is itself and the kernels that
+        come first in the dictionary, which is what the published figures come from; see Notes.
     form : {"paired", "phase"}, default="paired"
         Sines and cosines of each frequency (the paper), or cosines with random phases, see
         :class:`FourierFeatures`.
@@ -479,16 +487,22 @@ class OMKLSFGRegressor(PartialInformationRegressor):
     drawn, as in the published code; they are then step sizes, larger for rarely asked kernels, and
     no longer importance weights.
 
+    *The published figures* are not those of Algorithm 4. The published function for the distance
+    returns nothing, so that all distances are NaN, and every neighbourhood is the kernel itself and
+    the first M - 1 others of the dictionary, in the paper's grid the narrowest Gaussians; Figure 2
+    shows such a neighbourhood. ``distances=numpy.ones((76, 76))`` makes the same graph, and the
+    published figures. By eq. (27) neighbourhoods hold the widest and the narrowest kernels: most
+    kernels are in no neighbourhood but their own, are asked one round in 76 at first, and the
+    error is greater on the paper's data.
+
     *Departures.* The published code never draws the first node, its cumulated sums being one place
-    late; credits nodes with the forecast itself instead of its loss (eq. 37); leaves covered
-    nodes out of the greedy set cover; and takes the norm in a kernel's loss after the step. Here
-    all of it is as in the paper. Its distances are not the integral of eq. (27) either, and
-    lead to other neighbourhoods; those of eq. (27) in one dimension make for a greater error on
-    the paper's data sets, which a larger `dim` or `n_selected` may mend. By section 5 the node with
-    the largest weight would be sought in every round after `freeze_after`; as only the node in use
-    is charged, that would lead from node to node for ever, and the first one found is kept, as in
-    the published code. Weights are kept as logarithms. The node of a round is drawn at the end of
-    the round before, so that :meth:`predict` is what will be forecast.
+    late; leaves covered nodes out of the greedy set cover; takes the norm in a kernel's loss after
+    the step; and after `freeze_after` rounds keeps the first node whatever the weights. Here all of
+    it is as in the paper, but for one thing: by section 5 the node with the largest weight would be
+    sought in every round after `freeze_after`; as only the node in use is charged, that would lead
+    from node to node for ever, and the first one found is kept. Weights are kept as logarithms. The
+    node of a round is drawn at the end of the round before, so that :meth:`predict` is what will be
+    forecast.
 
     References
     ----------
@@ -508,7 +522,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
     """
 
     _parameter_constraints = _SIMILARITY_CONSTRAINTS
-    _structural = (*_STRUCTURE, "dim")
+    _structural = (*_STRUCTURE, "dim", "distances")
 
     def __init__(
         self,
@@ -524,6 +538,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
         min_probability=0.1,
         min_node_probability=0.2,
         dim=1,
+        distances=None,
         form="paired",
         sampling="iid",
         frequencies=None,
@@ -540,6 +555,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
         self.min_probability = min_probability
         self.min_node_probability = min_node_probability
         self.dim = dim
+        self.distances = distances
         self.form = form
         self.sampling = sampling
         self.frequencies = frequencies
@@ -556,7 +572,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
         return self._fitted_state("dominating_set_")["dominating"].nonzero()[0]
 
     def _start_graph(self, state, bank, n_features):
-        graph = similarity_graph(_log_distances(bank, n_features, self.dim), self.n_selected)
+        graph = similarity_graph(_log_distances(self, bank, n_features), self.n_selected)
         dominating = np.zeros(len(graph), dtype=bool)
         dominating[greedy_set_cover(graph)] = True
         state |= {
@@ -591,7 +607,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
         None is the paper's grid of 51 Gaussian and 25 Laplacian kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`. Gaussian and Laplacian kernels with positive
-        gamma only: their distances are known.
+        gamma only, whose distances are known, unless `distances` are given.
     n_components : int, default=100
         Number of random features a kernel; the paper's 50 frequencies in paired form.
     n_selected : int, default=10
@@ -617,8 +633,14 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         The same for the loss of the forecast, which is credited to the node; 0.2 is the published
         code's.
     dim : int, default=1
-        Dimension in which kernels are compared (the paper's d; its code compares in one). With
-        many dimensions the widest kernel is the farthest from all.
+        Dimension in which kernels are compared (the paper's d). With many dimensions the widest
+        kernel is the farthest from all, and the others are equally far from it up to rounding:
+        neighbourhoods then hold the kernels that come first in the dictionary.
+    distances : array-like of shape (n_kernels, n_kernels), default=None
+        Distances between the kernels in the order of `kernels_`, in place of those of eq. (27):
+        finite, not negative, symmetric, e.g. of another Bregman divergence (eq. 26). `dim` is then
+        ignored. If all are equal, the neighbourhood of a kernel is itself and the kernels that
+        come first in the dictionary, which is what the published figures come from; see Notes.
     n_dominating : int, default=10
         Number of nodes, those with the largest weights and all that equal the least of them, that
         together ask every kernel. It sets the paper's beta to
@@ -686,10 +708,13 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
     would have been drawn, as in the published code; they are then step sizes, larger for rarely
     asked kernels, and no longer importance weights.
 
+    *The published figures* have all distances equal, as for :class:`OMKLSFGRegressor`: the first
+    of the best nodes asks every kernel. ``distances=numpy.ones((76, 76))`` does the same.
+
     *Departures.* Those of :class:`OMKLSFGRegressor`. Edges are added as Algorithm 6 says, to every
     kernel outside the best nodes; by the text above eq. (45) only to kernels that none of them asks
     yet. The published code adds them to the best nodes too, and draws the node again after it has
-    chosen the best.
+    chosen the best, which therefore is never kept.
 
     References
     ----------
@@ -707,7 +732,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
     """
 
     _parameter_constraints = {**_SIMILARITY_CONSTRAINTS, "n_dominating": _COUNT}
-    _structural = (*_STRUCTURE, "dim")
+    _structural = (*_STRUCTURE, "dim", "distances")
 
     def __init__(
         self,
@@ -723,6 +748,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         min_probability=0.1,
         min_node_probability=0.2,
         dim=1,
+        distances=None,
         n_dominating=10,
         form="paired",
         sampling="iid",
@@ -740,6 +766,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         self.min_probability = min_probability
         self.min_node_probability = min_node_probability
         self.dim = dim
+        self.distances = distances
         self.n_dominating = n_dominating
         self.form = form
         self.sampling = sampling
@@ -757,7 +784,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         return self._fitted_state("dominating_set_")["dominating"].nonzero()[0]
 
     def _start_graph(self, state, bank, n_features):
-        log_distances = _log_distances(bank, n_features, self.dim)
+        log_distances = _log_distances(self, bank, n_features)
         state |= {
             "log_distances": log_distances,
             "graph": similarity_graph(log_distances, self.n_selected),
@@ -793,12 +820,14 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         return graph
 
 
-def _log_distances(bank, n_features, dim):
+def _log_distances(estimator, bank, n_features):
+    if estimator.distances is not None:
+        return checked_distances(estimator.distances, len(bank.kernels))
     kernels = [
         kernel | {"gamma": 1 / n_features if kernel["gamma"] is None else kernel["gamma"]}
         for kernel in bank.kernels
     ]
-    return kernel_distances(kernels, dim=dim, log=True)
+    return kernel_distances(kernels, dim=estimator.dim, log=True)
 
 
 def _draw_node(estimator, state):

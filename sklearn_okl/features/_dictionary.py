@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 CLOSE = 1e-9  # statistics as near as this to a threshold are computed again, row by row
-JITTER = 1e-12  # share of k(x, x) that a new atom adds to its pivot
+JITTER = 1e-13  # share of k(x, x) that a new atom adds to its pivot
 DEPENDENT = 1e-10  # distances below this share of k(x, x) are rounding: the row is in the span
 
 

@@ -47,7 +47,10 @@ def kernel_distances(kernels, *, dim=1, log=False):
     - a Gaussian a and a Laplacian b have :math:`s = \sqrt{\pi / \gamma_a}\,
       \mathrm{erfcx}(\gamma_b / (2 \sqrt{\gamma_a}))`, by completing the square.
 
-    The published code has other formulas for pairs with a Laplacian, which are not this integral.
+    The integral runs over all differences, not only over those that bounded rows can have, and so
+    grows with a kernel's width: the farthest kernels are the widest, and from them the narrowest.
+    In many dimensions the widest outweighs the others beyond the precision of a float, which are
+    then equally far from it. The published program has other formulas.
     """
     for kernel in kernels:
         if kernel["kernel"] not in ("rbf", "laplacian"):
@@ -80,12 +83,51 @@ def kernel_distances(kernels, *, dim=1, log=False):
     return distances if log else np.exp(distances)
 
 
+def checked_distances(distances, n_kernels):
+    """Check distances between kernels that the user computed.
+
+    Parameters
+    ----------
+    distances : array-like of shape (K, K)
+        Finite, not negative, symmetric. The diagonal does not matter.
+    n_kernels : int
+        The expected K.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        Natural logarithms, -1e300 for distances of 0, as :func:`kernel_distances` returns them
+        with ``log=True``.
+
+    Raises
+    ------
+    ValueError
+        For another shape, or where one of the above does not hold.
+    """
+    distances = np.asarray(distances, dtype=np.float64)
+    if distances.shape != (n_kernels, n_kernels):
+        raise ValueError(
+            f"distances has shape {distances.shape}, but there are {n_kernels} kernels. Give one "
+            "row and one column a kernel."
+        )
+    if not (np.isfinite(distances).all() and distances.min() >= 0):
+        raise ValueError("distances has entries that are negative, infinite or NaN.")
+    if not np.array_equal(distances, distances.T):
+        raise ValueError(
+            "distances is not symmetric. If rounding is the cause, give (D + D.T) / 2 for D."
+        )
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(distances), _COINCIDENT)
+
+
 def similarity_graph(log_distances, n_selected):
     """Join every kernel to kernels that are jointly far from it and from each other.
 
     Algorithm 4: the out-neighbourhood of kernel j starts as {j}; the kernel with the largest sum
     of distances to those in it is added (eq. 31), the first of equals, until it holds
-    min(`n_selected`, K) kernels, which is how eq. (32) sets the threshold.
+    min(`n_selected`, K) kernels, which is how eq. (32) sets the threshold. For squared distances
+    in a Hilbert space, such as eq. (27), the sum is, but for a constant, that of the squared
+    distance to the neighbourhood's mean: what is added are extremes, and near-twins of them.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 from sklearn.utils.estimator_checks import check_estimator
 
+from benchmarks.papers.graph_lines import ProgramSFG, ProgramSFGR
 from sklearn_okl.algorithms._graphs import (
     OMKLGFRegressor,
     OMKLSFGRegressor,
@@ -98,6 +99,57 @@ def test_omkl_sfg_and_sfg_r_are_their_listings(kernels, options, freeze_after, n
     )
     assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-9, atol=1e-9)
     assert_allclose(model.weights_, weights, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("class_", [OMKLSFGRegressor, OMKLSFGRRegressor])
+def test_given_distances_replace_those_of_the_paper(class_):
+    X, y = stream(1)
+    distances = kernel_distances(kernel_list(GRID), dim=3)
+    given = class_(**SMALL, distances=distances, freeze_after=50)
+    known = class_(**SMALL, dim=3, freeze_after=50)
+    assert_allclose(given.prequential_predict(X, y), known.prequential_predict(X, y), rtol=1e-9)
+    with pytest.raises(ValueError, match="'distances'"):
+        given.set_params(distances=2 * distances).predict(X)
+    with pytest.raises(ValueError, match="6 kernels"):
+        class_(**SMALL, distances=np.ones((5, 5))).fit(X, y)
+
+
+@pytest.mark.parametrize("class_", [OMKLSFGRegressor, OMKLSFGRRegressor])
+def test_given_distances_serve_kernels_without_one(class_):
+    X, y = stream(1)
+    options = SMALL | {"kernels": {"kernel": ["cauchy"], "gamma": [0.1, 1.0, 10.0]}}
+    model = class_(**options, distances=np.ones((3, 3)), freeze_after=50).fit(X, y)
+    expected = [[True, True, True], [True, True, False], [False, False, True]]
+    if class_ is OMKLSFGRegressor:
+        assert_array_equal(model.graph_, expected)
+    assert (model.graph_ >= expected).all()
+
+
+@pytest.mark.parametrize("program", [False, True])
+@pytest.mark.parametrize("n_dominating", [None, 4])
+def test_equal_distances_and_the_draws_of_the_published_program(n_dominating, program):
+    """With all distances equal Algorithm 4 adds the first kernels, as with the program's NaN."""
+    X, y = stream(1, n=100)
+    frequencies = random_frequencies(None, 3, 10, 2)
+    if program:
+        class_ = ProgramSFG if n_dominating is None else ProgramSFGR
+    else:
+        class_ = OMKLSFGRegressor if n_dominating is None else OMKLSFGRRegressor
+    options = {"frequencies": frequencies, "freeze_after": 60, "random_state": 5}
+    model = class_(distances=np.ones((76, 76)), **options)
+    if n_dominating is not None:
+        model.set_params(n_dominating=n_dominating)
+    expected, _ = oracle.omkl_sfg(
+        X,
+        y,
+        frequencies,
+        generator(5),
+        np.ones((76, 76)),
+        freeze_after=60,
+        n_dominating=n_dominating,
+        program=program,
+    )
+    assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-9, atol=1e-9)
 
 
 def taught(class_, **options):

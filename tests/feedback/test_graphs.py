@@ -11,6 +11,7 @@ from scipy.stats import chi2
 from sklearn_okl.feedback._graphs import (
     bipartite_graph,
     bipartite_laws,
+    checked_distances,
     draw,
     greedy_set_cover,
     kernel_distances,
@@ -77,6 +78,60 @@ def test_distances_refuse_what_has_no_closed_form():
         kernel_distances(kernel_list({"kernel": ["rbf", "matern32"], "gamma": [1.0]}))
     with pytest.raises(ValueError, match="gamma=0"):
         kernel_distances(kernel_list({"gamma": [0.0, 1.0]}))
+
+
+def test_given_distances_are_taken_as_they_are():
+    distances = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 5.0], [0.0, 5.0, 0.0]])
+    logs = checked_distances(distances.tolist(), 3)
+    assert_allclose(np.exp(logs), distances)
+    assert np.isfinite(logs).all()
+    kernels = kernel_list(SMALL)
+    logs = kernel_distances(kernels, log=True)
+    again = checked_distances(kernel_distances(kernels), len(kernels))
+    assert_allclose(again, logs, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("distances", "message"),
+    [
+        (np.ones((2, 3)), "shape"),
+        (np.ones(3), "shape"),
+        ([[0, 1, np.nan], [1, 0, 1], [np.nan, 1, 0]], "NaN"),
+        ([[0, 1, -1], [1, 0, 1], [-1, 1, 0]], "negative"),
+        ([[0, 1, 2], [1, 0, 1], [3, 1, 0]], "symmetric"),
+    ],
+)
+def test_given_distances_are_checked(distances, message):
+    with pytest.raises(ValueError, match=message):
+        checked_distances(distances, 3)
+
+
+@pytest.mark.parametrize("n_selected", [1, 5, 10, 15, 20])
+def test_equal_distances_lead_to_the_first_kernels(n_selected):
+    graph = similarity_graph(checked_distances(np.ones((76, 76)), 76), n_selected)
+    for j in range(76):
+        others = [i for i in range(76) if i != j][: n_selected - 1]
+        assert graph[:, j].nonzero()[0].tolist() == sorted([j, *others])
+
+
+def test_neighbourhoods_of_the_paper_are_the_extremes_of_its_grid():
+    kernels = kernel_list()
+    graph = similarity_graph(kernel_distances(kernels, log=True), 10)
+    shared = np.flatnonzero(graph.sum(axis=1) > 1)
+    assert len(shared) == 11  # the other 65 are in no neighbourhood but their own
+    sigmas = np.array([1 / kernels[i]["gamma"] for i in shared if kernels[i]["kernel"] != "rbf"])
+    assert ((sigmas < 0.1) | (sigmas > 30)).all()
+    assert len(greedy_set_cover(graph)) == 65
+
+
+def test_in_many_dimensions_the_neighbourhoods_depend_on_the_order_of_the_kernels():
+    kernels = kernel_list()
+    graph, turned = (
+        similarity_graph(kernel_distances(order, dim=20, log=True), 10)
+        for order in (kernels, kernels[::-1])
+    )
+    assert (graph != turned[::-1, ::-1]).any()
+    assert graph[:8].all()  # the first kernels of the dictionary are in every neighbourhood
 
 
 @pytest.mark.parametrize("n_selected", [1, 2, 5, 10, 100])

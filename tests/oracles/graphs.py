@@ -131,8 +131,14 @@ def omkl_sfg(
     bound=0.1,
     node_bound=0.2,
     n_dominating=None,
+    program=False,
 ):
-    """Algorithm 5, and with `n_dominating` Algorithm 6."""
+    """Algorithm 5, and with `n_dominating` Algorithm 6.
+
+    With `program` nodes are drawn as in the published program: the one after the one drawn; after
+    `freeze_after` rounds node 0 in Algorithm 5, and in Algorithm 6 still a drawn one. And the first
+    of the best nodes asks all kernels, for there all distances are NaN.
+    """
     K, D = len(frequencies), 2 * frequencies[0].shape[1]
     graph = similarity_graph(distances, M)
     dominating = np.isin(np.arange(K), set_cover(graph))
@@ -144,9 +150,16 @@ def omkl_sfg(
         if n_dominating is not None and t <= freeze_after:  # eq. (44) with the settings' beta
             dominating = u >= np.sort(u)[-min(n_dominating, K)]
             refined = refined_graph(graph, distances, dominating)
+            if program:
+                refined = graph.copy()
+                refined[:, list(dominating).index(True)] = True
         p = (1 - xi) * u / u.sum() + xi / dominating.sum() * dominating  # eq. (33), (46)
-        if t <= freeze_after:
+        if t <= freeze_after or (program and n_dominating is not None):
             node = _drawn(p, rng.random_sample())
+            if program:
+                node = min(node + 1, K - 1)
+        elif program:
+            node = 0
         elif t == freeze_after + 1:
             node = int(np.argmax(u))
         q = [sum(p[j] for j in range(K) if refined[i, j]) for i in range(K)]  # eq. (36)
