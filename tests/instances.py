@@ -8,6 +8,7 @@ from sklearn_okl import FourierFeatures, RunningStandardScaler, VAWRegressor, al
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
+ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
 ARGUMENTS = {
@@ -21,6 +22,15 @@ ARGUMENTS = {
         {"experts": [("sgd", SGDRegressor(random_state=0)), ("vaw", VAWRegressor())]}
     ],
     "FixedShareRegressor": [{}, {"eta": 1.0, "share": 0.1}],
+    "FOGDClassifier": [
+        ONE | {"eta0": 0.9},
+        ONE | {"eta0": 0.9, "loss": "hinge"},
+        ONE | {"eta0": 0.9, "loss": "squared_hinge", "radius": 20.0},
+    ],
+    "FOGDRegressor": [
+        ONE | {"eta0": 0.9},
+        ONE | {"n_components": 100, "eta0": 5.0, "form": "phase", "loss": "pinball", "radius": 20},
+    ],
     "FourierFeatures": [
         {"random_state": 0},
         {"random_state": 0, "form": "phase", "kernel": "laplacian", "sampling": "qmc"},
@@ -32,6 +42,15 @@ ARGUMENTS = {
     "MultiKernelRegressor": [
         BANK,
         BANK | {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"},
+    ],
+    "NOGDClassifier": [
+        {"eta0": 0.9, "budget": 40},
+        {"eta0": 0.9, "budget": 40, "loss": "hinge"},
+        {"eta0": 0.9, "budget": 40, "loss": "squared_hinge", "radius": 20.0},
+    ],
+    "NOGDRegressor": [
+        {"eta0": 0.7, "budget": 40},
+        {"gamma": 0.02, "eta0": 2.0, "budget": 40, "loss": "absolute_error", "radius": 20.0},
     ],
     "OMKLGFRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKLSFGRRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],

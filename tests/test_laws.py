@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -83,10 +83,15 @@ def test_online(check):
     check()
 
 
+def targets(estimator, y):
+    """Return the targets, or labels for a classifier."""
+    return y > np.median(y) if is_classifier(estimator) else y
+
+
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_structural_parameters_cannot_change_in_mid_stream(estimator):
     rng = np.random.default_rng(0)
-    X, y = rng.uniform(size=(40, 4)), rng.uniform(size=40)
+    X, y = rng.uniform(size=(40, 4)), targets(estimator, rng.uniform(size=40))
     changes = {
         "kernels": [{"kernel": ["rbf"], "gamma": [0.7]}],
         "n_components": 17,
@@ -113,6 +118,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "n_selective": 3,
         "freeze_after": 90,
         "dim": 3,
+        "budget": 7,
         "distances": np.ones((4, 4)),
         "kors_mu": 0.7,
         "regressor": VAWRegressor(0.123),
@@ -135,7 +141,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_a_bad_parameter_in_mid_stream_is_refused(estimator):
     rng = np.random.default_rng(1)
-    X, y = rng.uniform(size=(40, 4)), rng.uniform(size=40)
+    X, y = rng.uniform(size=(40, 4)), targets(estimator, rng.uniform(size=40))
     for name, value in {"forecaster": "magic", "forgetting": 2.0, "n_jobs": "many"}.items():
         if name in estimator.get_params():
             model = clone(estimator).fit(X[:20], y[:20])
@@ -166,7 +172,7 @@ def test_maps_are_pure_and_do_not_alias(estimator):
 def test_lists_frames_and_float32_learn_the_same(estimator):
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(3)
-    X, y = rng.uniform(size=(30, 3)).astype(np.float32), rng.uniform(size=30)
+    X, y = rng.uniform(size=(30, 3)).astype(np.float32), targets(estimator, rng.uniform(size=30))
     expected = clone(estimator).fit(X.astype(np.float64), y).predict(X.astype(np.float64))
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     np.testing.assert_allclose(clone(estimator).fit(X.tolist(), y.tolist()).predict(X), expected)

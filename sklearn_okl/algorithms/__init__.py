@@ -1,5 +1,6 @@
 """The named algorithms, X to forecast: a file a family, the paper named in its first line."""
 
+from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
@@ -17,8 +18,12 @@ from ._vovk_convex import (
 __all__ = [
     "ConcatenatedVAWRegressor",
     "ExpertsRegressor",
+    "FOGDClassifier",
+    "FOGDRegressor",
     "KOGDRegressor",
     "MultiKernelRegressor",
+    "NOGDClassifier",
+    "NOGDRegressor",
     "OMKLGFRegressor",
     "OMKLSFGRRegressor",
     "OMKLSFGRegressor",

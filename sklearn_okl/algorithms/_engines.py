@@ -6,7 +6,6 @@ Full information
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 
@@ -17,7 +16,7 @@ from sklearn.utils import check_random_state, gen_batches
 from .._linalg import one_blas_thread
 from .._online import OnlineRegressor
 
-_CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory for forecasts
+CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory for forecasts
 _TILE = 128  # rows whose features one group of experts holds at once
 _GROUP_BYTES = 3_300_000  # state of the experts learnt together: about what the cache holds
 
@@ -87,19 +86,10 @@ class FullInformationRegressor(OnlineRegressor):
 
     def _learn(self, state, X, y):
         features, expert, *stages = self._parts()
-        n_jobs = effective_n_jobs(self.n_jobs)
-        bank_size = len(features.kernels)
-        groups = _groups(bank_size, state["experts"], n_jobs)
-        # Threads, whatever backend joblib's context names: the groups fill arrays in place.
-        pool = nullcontext() if n_jobs == 1 else ThreadPoolExecutor(n_jobs)
-        run = map if n_jobs == 1 else pool.map
         forecasts = np.empty(len(y))
-        with pool:
-            for rows in gen_batches(len(y), _CHUNK):
-                F = np.empty((rows.stop - rows.start, bank_size))
-                learn = partial(_learn_group, features, expert, state, X[rows], y[rows], F)
-                counters = list(run(learn, groups))
-                state["experts"].update(counters[0])  # the same for every group
+        with threads(self.n_jobs) as run:
+            for rows in gen_batches(len(y), CHUNK):
+                F = learn_bank(features, expert, state, X[rows], y[rows], run)
                 state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
                 for stage, stage_state in zip(stages, state["stages"], strict=True):
                     F = stage._learn(stage_state, F, y[rows])
@@ -116,11 +106,65 @@ class FullInformationRegressor(OnlineRegressor):
 
     def _forecast_experts(self, state, X):
         features, expert, *_ = self._parts()
-        F = np.empty((len(X), len(features.kernels)))
-        for rows in gen_batches(len(X), _TILE):
-            Z = features._transform(state["features"], X[rows])
-            F[rows] = expert._forecast(state["experts"], Z).T
-        return F
+        return forecast_bank(features, expert, state, X)
+
+
+class threads:
+    """A pool of as many threads as joblib makes of `n_jobs`, whatever backend it names.
+
+    The groups of a bank fill arrays in place, so they must be threads.
+    """
+
+    def __init__(self, n_jobs):
+        self.n_jobs = effective_n_jobs(n_jobs)
+
+    def __enter__(self):
+        self._pool = None if self.n_jobs == 1 else ThreadPoolExecutor(self.n_jobs)
+        return self
+
+    def __exit__(self, *_):
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def map(self, function, items):
+        """Call a function on each item; return the results in order."""
+        return list((map if self._pool is None else self._pool.map)(function, items))
+
+
+def learn_bank(features, expert, bank, X, y, run):
+    """Let a bank of experts learn rows in place, a group of them at a time.
+
+    Parameters
+    ----------
+    features : object
+        With ``_transform(maps, X) -> (g, n, D)`` for the maps of some of the experts.
+    expert : online regressor that learns banks
+    bank : dict
+        With the states "features" and "experts", all arrays with a leading axis of experts.
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    run : threads
+
+    Returns
+    -------
+    F : ndarray of shape (n, n_experts)
+        Forecasts, each made before its target was seen.
+    """
+    size = len(next(iter(bank["features"].values())))
+    F = np.empty((len(y), size))
+    groups = _groups(size, bank["experts"], run.n_jobs)
+    counters = run.map(partial(_learn_group, features, expert, bank, X, y, F), groups)
+    bank["experts"].update(counters[0])  # the same for every group
+    return F
+
+
+def forecast_bank(features, expert, bank, X):
+    """Return the forecasts (n, n_experts) of a bank for rows X (n, d), each as if the next."""
+    F = np.empty((len(X), len(next(iter(bank["features"].values())))))
+    for rows in gen_batches(len(X), _TILE):
+        Z = features._transform(bank["features"], X[rows])
+        F[rows] = expert._forecast(bank["experts"], Z).T
+    return F
 
 
 def _learn_group(features, expert, state, X, y, F, group):

@@ -235,7 +235,8 @@ class KOGDRegressor(OnlineRegressor):
             coef[t] = step = -eta * slope
             norm_sq = max(norm_sq + 2.0 * step * forecast + step**2 * size, 0.0)
             if self.radius is not None and norm_sq > self.radius**2:
-                shrink = self.radius / np.sqrt(norm_sq)  # eq. (3)
+                # eq. (3); nan where the norm overflowed, which is refused, not projected to 0
+                shrink = self.radius / np.sqrt(norm_sq) + (norm_sq - norm_sq)
                 left *= shrink
                 coef[: t + 1] *= shrink
                 norm_sq = self.radius**2

@@ -1,0 +1,820 @@
+r"""J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning" (2016).
+
+Kernel gradient descent at a cost that does not grow, two ways: FOGD descends on random Fourier
+features, NOGD on the Nyström map of the first rows it stores.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._online import OnlineClassifier, OnlineRegressor
+from ..features._dictionary import DEPENDENT, JITTER, coordinates
+from ..features._fourier import FourierBank
+from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, KERNELS, kernel_of
+from ..learners import OGDRegressor
+from ..losses import get_loss
+from ._banks import BANK_CONSTRAINTS
+from ._gradient import solve_block
+
+_BLOCK = 64  # rows that meet a dictionary at once
+_TILE = 512  # rows whose random features are held at once, a multiple of the learner's block
+
+_REGRESSION = {
+    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
+    "quantile": [Interval(Real, 0, 1, closed="neither")],
+}
+_CLASSIFICATION = {"loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
+_STEPS = {
+    "eta0": [Interval(Real, 0, None, closed="neither")],
+    "power_t": [Interval(Real, 0, None, closed="left")],
+    "radius": [Interval(Real, 0, None, closed="neither"), None],
+}
+_MAP = {
+    "kernel": [StrOptions(set(KERNELS))],
+    "gamma": KERNEL_CONSTRAINTS["gamma"],
+    **{name: BANK_CONSTRAINTS[name] for name in BANK_CONSTRAINTS if name != "kernels"},
+}
+_DICTIONARY = {**KERNEL_CONSTRAINTS, "budget": [Interval(Integral, 1, None, closed="left")]}
+
+
+class _FourierDescent:
+    """FOGD: the private verbs of its regressor and of its classifier."""
+
+    _structural = ("kernel", "gamma", "n_components", "form", "sampling", "frequencies")
+
+    @property
+    def coef_(self):
+        """Current coefficients of the random features, of shape (n_components,)."""
+        return self._fitted_state("coef_")["theta"].copy()
+
+    @property
+    def frequencies_(self):
+        """Frequencies in use, of shape (n_features, m)."""
+        return self._fitted_state("frequencies_")["frequencies"][0].copy()
+
+    def _bank(self):
+        return FourierBank(
+            [{"kernel": self.kernel, "gamma": self.gamma}],
+            self.n_components,
+            self.form,
+            self.sampling,
+            None if self.frequencies is None else [self.frequencies],
+        )
+
+    def _start(self, n_features, n_targets=None):
+        bank = self._bank()
+        maps = bank._start(n_features, check_random_state(self.random_state))
+        return {**maps, **_descent(self)._start(bank._n_components(maps))}
+
+    def _learn(self, state, X, y):
+        bank, descent, forecasts = self._bank(), _descent(self), np.empty(len(y))
+        for rows in _blocks(state["t"], len(y), _TILE):
+            Z = bank._transform(state, X[rows])[0]  # (n, D)
+            forecasts[rows] = _learn_features(state, Z, y[rows], descent)
+        return forecasts
+
+    def _forecast(self, state, X):
+        bank, descent, forecasts = self._bank(), _descent(self), np.empty(len(X))
+        for rows in gen_batches(len(X), _TILE):
+            forecasts[rows] = descent._forecast(state, bank._transform(state, X[rows])[0])
+        return forecasts
+
+
+class _NystroemDescent:
+    """NOGD: the private verbs of its regressor and of its classifier.
+
+    Until the budget is full the state holds the stored rows and their coefficients, and "basis" is
+    None. Then it holds the nested basis of these rows, and theta, the function's coordinates in it.
+    """
+
+    _structural = (*KERNEL_STRUCTURE, "budget")
+
+    @property
+    def components_(self):
+        """Stored rows; once the budget is full, those that span the map."""
+        state = self._fitted_state("components_")
+        rows = state["rows"] if state["basis"] is None else state["basis"]["atoms"]
+        return rows.copy()
+
+    @property
+    def dual_coef_(self):
+        """Coefficient of each of `components_` in the function, of shape (n_components,)."""
+        state = self._fitted_state("dual_coef_")
+        if state["basis"] is None:
+            return state["coef"].copy()
+        return solve_triangular(state["basis"]["factor"], state["theta"], lower=True, trans=1)
+
+    def _validate(self):
+        super()._validate()
+        kernel_of(self)
+
+    def _start(self, n_features, n_targets=None):
+        return {
+            "t": 0,
+            "rows": np.empty((0, n_features)),
+            "coef": np.empty(0),
+            "norm_sq": 0.0,  # squared norm of the function, until the budget is full
+            "basis": None,
+            "theta": np.empty(0),
+        }
+
+    def _learn(self, state, X, y):
+        kernel, descent, forecasts = kernel_of(self), _descent(self), np.empty(len(y))
+        for block in _blocks(state["t"], len(y), _BLOCK):
+            low = block.start
+            while low < block.stop:  # once more after the row that fills the budget
+                rows = slice(low, block.stop)
+                if state["basis"] is None:
+                    learnt = _learn_exactly(kernel, state, X[rows], y[rows], descent, self.budget)
+                else:
+                    Phi = coordinates(kernel, state["basis"], X[rows])[0]
+                    learnt = _learn_features(state, Phi, y[rows], descent)
+                forecasts[low : low + len(learnt)] = learnt
+                low += len(learnt)
+        return forecasts
+
+    def _forecast(self, state, X):
+        kernel, forecasts = kernel_of(self), np.empty(len(X))
+        for rows in gen_batches(len(X), _BLOCK):
+            if state["basis"] is None:
+                forecasts[rows] = kernel(X[rows], state["rows"]) @ state["coef"]
+            else:
+                forecasts[rows] = coordinates(kernel, state["basis"], X[rows])[0] @ state["theta"]
+        return forecasts
+
+
+class FOGDRegressor(_FourierDescent, OnlineRegressor):
+    r"""Fourier online gradient descent: gradient descent on the random features of one kernel.
+
+    Round t forecasts :math:`\hat y_t = w_t^T z(x_t)`, with z random Fourier features of the
+    kernel, sees the target and steps against the slope of the loss [1]_:
+
+    .. math:: w_{t+1} = w_t - \eta_t \ell'(\hat y_t) z(x_t) .
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"}, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``, in the units of X. None is
+        ``1 / n_features``.
+    n_components : int, default=100
+        Number D of random features; the papers' D frequencies in paired form are 2D.
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
+        1/2: its slope is :math:`2 (\hat y - y)`.
+    quantile : float, default=0.5
+        Level in (0, 1) of the pinball loss.
+    eta0 : float, default=0.1
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+    power_t : float, default=0.5
+        Exponent p >= 0 of the decay; 0 keeps the step constant.
+    radius : float, default=None
+        Radius of the ball that w is projected onto after each step. None does not project.
+    form : {"paired", "phase"}, default="paired"
+        Form of the features, see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : array-like of shape (n_features, m), default=None
+        Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
+        are then not used.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives. The draw is that of
+        :class:`FourierFeatures`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components,)
+        Current w.
+    frequencies_ : ndarray of shape (n_features, m)
+        Frequencies in use.
+    n_samples_seen_ : int
+        Rounds learnt so far, the t of the step size.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    FOGDClassifier : The same for labels.
+    NOGDRegressor : Features from the first rows of the stream in place of random ones.
+    RakerRegressor : The same for a dictionary of kernels.
+    OGDRegressor : The learner on any features.
+
+    Notes
+    -----
+    *Cost.* O(d D) a round for d inputs and D features, and as much memory. It is
+    :class:`FourierFeatures` and then :class:`OGDRegressor`, both a block of rows at a time: the
+    square loss without a ball takes one triangular solve a block, anything else goes row by row
+    on the rows' inner products.
+
+    *Theorem.* For the constant step :math:`\eta`, convex losses, and any u of the feature space,
+    as :math:`\|z\| = 1` in the paired form with an even D,
+
+    .. math:: \sum_t \ell_t(\hat y_t) - \sum_t \ell_t(u^T z_t)
+              \le \frac{\|u\|^2}{2 \eta} + \frac{\eta}{2} \sum_t \ell_t'(\hat y_t)^2 .
+
+    A function :math:`f = \sum_t a_t k(x_t, \cdot)` of the RKHS has a rival
+    :math:`u = \sum_t a_t z(x_t)` there, which forecasts as f does up to
+    :math:`\epsilon \sum_t |a_t|` once :math:`|z^T z' - k| \le \epsilon` on the stream, as it is
+    with high probability for D of the order of :math:`d / \epsilon^2` (Theorem 1 of [1]_).
+
+    *Departures.* The default step decays, for streams whose length is not known; without a
+    `radius` the theorem is for the constant one.
+
+    The square loss diverges while :math:`\eta_t` stays above 1.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
+       Journal of Machine Learning Research 17, 2016, Algorithm 1.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, appendix B.
+
+    Examples
+    --------
+    >>> from sklearn_okl import FOGDRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(2000)
+    >>> model = FOGDRegressor("rbf", 0.1, eta0=0.5, random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> model.coef_.shape
+    (100,)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    """
+
+    _parameter_constraints = {**_MAP, **_REGRESSION, **_STEPS}
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        n_components=100,
+        loss="squared_error",
+        quantile=0.5,
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.loss = loss
+        self.quantile = quantile
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+
+
+class FOGDClassifier(_FourierDescent, OnlineClassifier):
+    r"""Fourier online gradient descent for two classes, on the random features of one kernel.
+
+    Round t has the decision value :math:`f_t = w_t^T z(x_t)`, with z random Fourier features of
+    the kernel, and forecasts by its sign; then it sees the label :math:`y_t = \pm 1` and steps
+    against the slope of the loss [1]_:
+
+    .. math:: w_{t+1} = w_t - \eta_t \ell'(f_t) z(x_t) .
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"}, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``, in the units of X. None is
+        ``1 / n_features``.
+    n_components : int, default=100
+        Number D of random features; the papers' D frequencies in paired form are 2D.
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
+        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
+    eta0 : float, default=0.1
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+    power_t : float, default=0.5
+        Exponent p >= 0 of the decay; 0 keeps the step constant.
+    radius : float, default=None
+        Radius of the ball that w is projected onto after each step. None does not project.
+    form : {"paired", "phase"}, default="paired"
+        Form of the features, see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : array-like of shape (n_features, m), default=None
+        Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
+        are then not used.
+    random_state : int, RandomState instance or None, default=None
+        Source of the frequencies, used once when the first row arrives. The draw is that of
+        :class:`FourierFeatures`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components,)
+        Current w.
+    frequencies_ : ndarray of shape (n_features, m)
+        Frequencies in use.
+    classes_ : ndarray of shape (2,)
+        The two labels, sorted.
+    n_samples_seen_ : int
+        Rounds learnt so far, the t of the step size.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    FOGDRegressor : The same for numbers.
+    NOGDClassifier : Features from the first rows of the stream in place of random ones.
+    sklearn.multiclass.OneVsRestClassifier : Makes one model a class of it, for more than two.
+
+    Notes
+    -----
+    *Cost.* O(d D) a round for d inputs and D features, and as much memory: the features of a
+    block of rows at once, the steps row by row on their inner products.
+
+    *Theorem.* That of :class:`FOGDRegressor`; the slope of ``"log_loss"`` and ``"hinge"`` is at
+    most 1. The hinge loss is at least 1 where the label is wrong, so that with it the theorem
+    bounds the number of mistakes. Where a margin :math:`y_t f_t` is 1 or more, the hinge losses
+    take no step.
+
+    *Departures.* The default step decays, for streams whose length is not known; without a
+    `radius` the theorem is for the constant one.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
+       Journal of Machine Learning Research 17, 2016, Algorithm 1.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, appendix B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import FOGDClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> y = np.where((X**2).sum(axis=1) < 0.6, "inside", "outside")
+    >>> model = FOGDClassifier("rbf", 2.0, eta0=2.0, random_state=0)
+    >>> labels = model.prequential_predict(X, y)  # each made before its own was seen
+    >>> bool((labels == y).mean() > 0.9)
+    True
+    >>> model.predict_proba([[0.0, 0.0]]).shape
+    (1, 2)
+    """
+
+    _parameter_constraints = {**_MAP, **_CLASSIFICATION, **_STEPS}
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        n_components=100,
+        loss="log_loss",
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.loss = loss
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+
+
+class NOGDRegressor(_NystroemDescent, OnlineRegressor):
+    r"""Nyström online gradient descent: exact until a budget of rows is full, then on their map.
+
+    Until B rows are stored it is kernel gradient descent, :math:`f_{t+1} = f_t
+    - \eta_t \ell'(f_t(x_t)) k(x_t, \cdot)`. Then z is the Nyström map of these rows, w the
+    coefficients of the same function in it, and [1]_
+
+    .. math:: \hat y_t = w_t^T z(x_t) , \qquad w_{t+1} = w_t - \eta_t \ell'(\hat y_t) z(x_t) .
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
+        None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    budget : int, default=400
+        B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
+        1/2: its slope is :math:`2 (\hat y - y)`.
+    quantile : float, default=0.5
+        Level in (0, 1) of the pinball loss.
+    eta0 : float, default=0.1
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+    power_t : float, default=0.5
+        Exponent p >= 0 of the decay; 0 keeps the step constant.
+    radius : float, default=None
+        Radius of the ball of the RKHS that f is projected onto after each step. None does not
+        project.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Stored rows, in the order in which they came, at most `budget`; once that is full, those of
+        them that span the map.
+    dual_coef_ : ndarray of shape (n_components,)
+        Coefficient of each of `components_` in f, badly determined where they nearly depend on
+        one another; forecasts do not pass through it.
+    n_samples_seen_ : int
+        Rounds learnt so far, the t of the step size.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    NOGDClassifier : The same for labels.
+    KOGDRegressor : Exact for good, at a cost that grows.
+    FOGDRegressor : Random features, cheaper a round.
+
+    Notes
+    -----
+    *Cost.* O(J d) a round with J < B rows stored, O(B^3) once when the budget is full, from then on
+    O(B d + B^2) a round and as much memory, which no longer grows. 64 rows meet the stored ones in
+    one product and one triangular solve; the square loss without a ball learns them in one more,
+    anything else goes row by row on their inner products.
+
+    *Theorem.* For the constant step :math:`\eta`, convex losses, and any u in the span of the rows
+    stored in the end, over the whole stream,
+
+    .. math:: \sum_t \ell_t(f_t(x_t)) - \sum_t \ell_t(u(x_t))
+              \le \frac{\|u\|_H^2}{2 \eta} + \frac{\eta}{2} \sum_t \ell_t'(f_t(x_t))^2 k(x_t, x_t) ,
+
+    as the steps before the budget is full lie in that span, and those after it are projected onto
+    it. A rival outside costs besides what the span cannot follow, which [1]_ bounds.
+
+    *Departures.* [1]_ keeps the k largest of the B eigenvalues of the stored rows' kernel matrix;
+    here all are kept, so that the change to the map leaves the function as it is. A row whose
+    slope is 0 is not stored, as in [1]_. A stored row within :math:`10^{-5} \sqrt{k(x, x)}` of the
+    span of those before it fills its place in the budget but gets no coordinate; of what it added
+    to the function the projection stays. The map is the nested Cholesky basis, whose forecasts are
+    those of any other basis of the same span. The default step decays; without a `radius` the
+    theorem is for the constant one.
+
+    The square loss diverges while :math:`\eta_t k(x_t, x_t)` stays above 1: scale the features for
+    a polynomial kernel, or take a smaller `eta0`.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
+       Journal of Machine Learning Research 17, 2016, Algorithm 2.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023,
+       section 5.
+
+    Examples
+    --------
+    >>> from sklearn_okl import NOGDRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(2000)
+    >>> model = NOGDRegressor("rbf", 0.1, budget=50, eta0=0.5)
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> model.components_.shape
+    (50, 4)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    """
+
+    _parameter_constraints = {**_DICTIONARY, **_REGRESSION, **_STEPS}
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        budget=400,
+        loss="squared_error",
+        quantile=0.5,
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+        self.loss = loss
+        self.quantile = quantile
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+
+
+class NOGDClassifier(_NystroemDescent, OnlineClassifier):
+    r"""Nyström online gradient descent for two classes: exact until a budget of rows is full.
+
+    Until B rows are stored it is kernel gradient descent on the decision function,
+    :math:`f_{t+1} = f_t - \eta_t \ell'(f_t(x_t)) k(x_t, \cdot)` with labels :math:`\pm 1`. Then z
+    is the Nyström map of these rows, w the coefficients of the same function in it, and [1]_
+
+    .. math:: f_t(x_t) = w_t^T z(x_t) , \qquad w_{t+1} = w_t - \eta_t \ell'(f_t(x_t)) z(x_t) .
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
+        None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    budget : int, default=400
+        B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
+        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
+    eta0 : float, default=0.1
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+    power_t : float, default=0.5
+        Exponent p >= 0 of the decay; 0 keeps the step constant.
+    radius : float, default=None
+        Radius of the ball of the RKHS that f is projected onto after each step. None does not
+        project.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Stored rows, in the order in which they came, at most `budget`; once that is full, those of
+        them that span the map.
+    dual_coef_ : ndarray of shape (n_components,)
+        Coefficient of each of `components_` in f, badly determined where they nearly depend on
+        one another; forecasts do not pass through it.
+    classes_ : ndarray of shape (2,)
+        The two labels, sorted.
+    n_samples_seen_ : int
+        Rounds learnt so far, the t of the step size.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where X had string names.
+
+    See Also
+    --------
+    NOGDRegressor : The same for numbers.
+    FOGDClassifier : Random features, cheaper a round.
+    sklearn.multiclass.OneVsRestClassifier : Makes one model a class of it, for more than two.
+
+    Notes
+    -----
+    *Cost.* O(J d) a round with J < B rows stored, O(B^3) once when the budget is full, from then on
+    O(B d + B^2) a round and as much memory, which no longer grows. 64 rows meet the stored ones in
+    one product and one triangular solve; the steps are taken row by row on their inner products.
+    With the hinge losses a row whose margin is 1 or more takes no step and no place in the budget.
+
+    *Theorem.* For the constant step :math:`\eta`, convex losses, and any u in the span of the rows
+    stored in the end, over the whole stream,
+
+    .. math:: \sum_t \ell_t(f_t(x_t)) - \sum_t \ell_t(u(x_t))
+              \le \frac{\|u\|_H^2}{2 \eta} + \frac{\eta}{2} \sum_t \ell_t'(f_t(x_t))^2 k(x_t, x_t) ,
+
+    as the steps before the budget is full lie in that span, and those after it are projected onto
+    it. A rival outside costs besides what the span cannot follow, which [1]_ bounds.
+
+    The hinge loss is at least 1 where the label is wrong, so that with it the theorem bounds the
+    number of mistakes.
+
+    *Departures.* [1]_ keeps the k largest of the B eigenvalues of the stored rows' kernel matrix;
+    here all are kept, so that the change to the map leaves the function as it is. A row whose
+    slope is 0 is not stored, as in [1]_. A stored row within :math:`10^{-5} \sqrt{k(x, x)}` of the
+    span of those before it fills its place in the budget but gets no coordinate; of what it added
+    to the function the projection stays. The map is the nested Cholesky basis, whose forecasts are
+    those of any other basis of the same span. The default step decays; without a `radius` the
+    theorem is for the constant one.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
+       Journal of Machine Learning Research 17, 2016, Algorithm 2.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023,
+       section 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import NOGDClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> y = np.where((X**2).sum(axis=1) < 0.6, "inside", "outside")
+    >>> model = NOGDClassifier("rbf", 2.0, budget=50, eta0=2.0)
+    >>> labels = model.prequential_predict(X, y)  # each made before its own was seen
+    >>> bool((labels == y).mean() > 0.9)
+    True
+    >>> len(model.components_) <= 50
+    True
+    """
+
+    _parameter_constraints = {**_DICTIONARY, **_CLASSIFICATION, **_STEPS}
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        budget=400,
+        loss="log_loss",
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+        self.loss = loss
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+
+
+def _descent(estimator):
+    """Return the learner on features, which serves the losses of classifiers too."""
+    return OGDRegressor(
+        loss=estimator.loss,
+        quantile=getattr(estimator, "quantile", 0.5),  # classifiers have none
+        eta0=estimator.eta0,
+        power_t=estimator.power_t,
+        radius=estimator.radius,
+    )
+
+
+def _blocks(start, n, length):
+    """Cut n rows, after `start` others, into blocks of at most `length`.
+
+    They end where the stream's own count is a multiple of their length, so that most ways of
+    cutting a stream lead through the very same blocks.
+    """
+    low = 0
+    while low < n:
+        high = min(n, low + length - (start + low) % length)
+        yield slice(low, high)
+        low = high
+
+
+def _step_sizes(descent, start, n):
+    return descent.eta0 / np.arange(start + 1.0, start + n + 1) ** descent.power_t
+
+
+def _learn_features(state, Z, y, descent):
+    """Learn rows of features Z (n, D), which theta weighs; return forecasts."""
+    if _solves(descent):
+        return descent._learn(state, Z, y)
+    forecasts = np.empty(len(y))
+    for rows in _blocks(state["t"], len(y), _BLOCK):
+        block, theta = Z[rows], state["theta"]
+        etas = _step_sizes(descent, state["t"], len(block))
+        forecasts[rows], coef, left, _ = _learn_rows(
+            block @ block.T, block @ theta, y[rows], etas, descent, theta @ theta
+        )
+        state["theta"] = left * theta + coef @ block
+        state["t"] += len(block)
+    return forecasts
+
+
+def _learn_exactly(kernel, state, X, y, descent, budget):
+    """Learn rows (n, d), or the first of them until the budget is full; return their forecasts."""
+    room = budget - len(state["coef"])
+    if _solves(descent):
+        X, y = X[:room], y[:room]
+    etas = _step_sizes(descent, state["t"], len(y))
+    gram, before = kernel(X, X), kernel(X, state["rows"]) @ state["coef"]
+    if _solves(descent):
+        forecasts, coef = solve_block(gram, before, y, 2.0 * etas)
+        left, norm_sq = 1.0, state["norm_sq"]
+        norm_sq += coef @ (2.0 * forecasts + coef * np.diagonal(gram))
+    else:
+        forecasts, coef, left, norm_sq = _learn_rows(
+            gram, before, y, etas, descent, state["norm_sq"], room
+        )
+    stored = np.flatnonzero(coef)  # a slope of 0 takes no place in the budget
+    state["rows"] = np.vstack([state["rows"], X[stored]])
+    state["coef"] = np.append(left * state["coef"], coef[stored])
+    state["norm_sq"] = float(norm_sq)
+    state["t"] += len(coef)
+    if len(stored) == room:
+        state["basis"], Phi = _basis_of(kernel, state["rows"])
+        state["theta"] = state["coef"] @ Phi  # the same function
+        state["rows"], state["coef"] = state["rows"][:0].copy(), np.empty(0)
+    return forecasts
+
+
+def _solves(descent):
+    """Tell whether a block is one triangular solve."""
+    return descent.loss == "squared_error" and descent.radius is None
+
+
+def _learn_rows(gram, values, y, etas, descent, norm_sq, room=np.inf):
+    """Learn row by row, on what the inner products say of the function at the rows to come.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Inner products of the block's rows.
+    values : ndarray of shape (n,)
+        Their forecasts by the function before the block; overwritten.
+    y, etas : ndarray of shape (n,)
+    descent : OGDRegressor
+    norm_sq : float
+        Squared norm of the function before the block.
+    room : int
+        Number of steps after which to stop.
+
+    Returns
+    -------
+    forecasts : ndarray of shape (r,)
+        Of the rows learnt, all n or fewer.
+    coef : ndarray of shape (r,)
+        Of each row in the function; 0 where the slope is 0.
+    left : float
+        What the ball leaves of the function before the block.
+    norm_sq : float
+        Squared norm of the function after them.
+    """
+    loss, radius = get_loss(descent.loss, descent.quantile), descent.radius
+    sizes, coef, left = np.diagonal(gram).tolist(), np.zeros(len(y)), 1.0
+    for t, (target, eta) in enumerate(zip(y.tolist(), etas.tolist(), strict=True)):
+        value = values.item(t)
+        slope = loss.slope(target, value)
+        if slope != 0.0:
+            coef[t] = step = -eta * slope
+            values[t + 1 :] += step * gram[t, t + 1 :]  # row t keeps the forecast made for it
+            norm_sq += step * (2.0 * value + step * sizes[t])
+            room -= 1
+        if radius is not None and norm_sq > radius**2:
+            shrink = radius / np.sqrt(norm_sq)
+            shrink += norm_sq - norm_sq  # 0; or nan: an overflow is refused, not projected to 0
+            values[t + 1 :] *= shrink
+            coef *= shrink
+            left *= shrink
+            norm_sq = radius**2
+        if not room:
+            break
+    return values[: t + 1], coef[: t + 1], left, norm_sq
+
+
+def _basis_of(kernel, rows):
+    """Return the nested basis of rows (B, d), and their coordinates (B, J) in it.
+
+    It is met row by row, in order: a row in the span of those before it brings no coordinate.
+    """
+    gram = kernel(rows, rows)
+    Phi, entered = np.zeros_like(gram), []
+    for t, size in enumerate(np.diagonal(gram).tolist()):
+        m = len(entered)
+        novel = gram[t:, t] - Phi[t:, :m] @ Phi[t, :m]
+        if novel[0] > DEPENDENT * size:
+            novel[0] += JITTER * size
+            Phi[t:, m] = novel / np.sqrt(novel[0])
+            entered.append(t)
+    Phi = Phi[:, : len(entered)].copy()
+    return {"atoms": rows[entered], "factor": Phi[entered]}, Phi
