@@ -8,6 +8,7 @@ from sklearn_okl import FourierFeatures, RunningStandardScaler, VAWRegressor, al
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
+ARM = {"random_state": 0}
 ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
@@ -17,6 +18,10 @@ ARGUMENTS = {
     "BOARegressor": [{}, {"gradient_trick": False, "initial_rate": 2.0**-20}],
     "BudgetNystroem": [{}, {"budget": 20}],
     "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
+    "CONKONSRegressor": [
+        {"gamma": 0.03, "mu": 5.0, "radius": 3.0, "random_state": 0},
+        {"kernel": "laplacian", "gamma": 0.05, "kors_mu": 2.0, "radius": 2.0, "random_state": 0},
+    ],
     "EWARegressor": [{}, {"eta": 0.5, "fallback": 0.5}, {"gradient_trick": True}],
     "ExpertsRegressor": [
         {"experts": [("sgd", SGDRegressor(random_state=0)), ("vaw", VAWRegressor())]}
@@ -36,7 +41,17 @@ ARGUMENTS = {
         {"random_state": 0, "form": "phase", "kernel": "laplacian", "sampling": "qmc"},
         {"kernel": "matern32", "sampling": "orthogonal", "n_components": 5, "random_state": 0},
     ],
+    "IOKSClassifier": [ARM, ARM | {"kernels": GRID, "loss": "squared_hinge"}],
+    "IOKSRegressor": [
+        ARM,
+        ARM | {"kernels": GRID, "horizon": 300, "loss": "pinball", "quantile": 0.7},
+    ],
+    "KernelVAWRegressor": [{}, {"kernel": "laplacian", "alpha": 0.1, "forecaster": "ridge"}],
     "KOGDRegressor": [{"eta0": 0.7}, {"eta0": 0.7, "radius": 20.0}],
+    "KONSRegressor": [
+        {"gamma": 0.03, "mu": 5.0, "radius": 3.0},
+        {"kernel": "poly", "gamma": 0.05, "degree": 2, "mu": 10.0, "radius": 2.0},
+    ],
     "MLPolyRegressor": [{}, {"gradient_trick": False}],
     "MLProdRegressor": [{}, {"loss": "absolute_error"}],
     "MultiKernelRegressor": [
@@ -52,6 +67,13 @@ ARGUMENTS = {
         {"eta0": 0.7, "budget": 40},
         {"gamma": 0.02, "eta0": 2.0, "budget": 40, "loss": "absolute_error", "radius": 20.0},
     ],
+    "OKSClassifier": [ARM, ARM | {"kernels": GRID, "horizon": 200, "loss": "hinge"}],
+    "OKSPlusPlusClassifier": [
+        ARM,
+        ARM | {"kernels": GRID, "loss": "squared_hinge", "radius": 2.0},
+    ],
+    "OKSPlusPlusRegressor": [ARM, ARM | {"kernels": GRID, "radius": 20.0}],
+    "OKSRegressor": [ARM, ARM | {"kernels": GRID, "horizon": 500, "loss": "absolute_error"}],
     "OMKLGFRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKLSFGRRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
@@ -62,6 +84,27 @@ ARGUMENTS = {
         {"kernel": "laplacian", "kors_mu": 0.1, "random_state": 0},
     ],
     # the papers' step of 0.1 is too short for scikit-learn's 200 rows
+    "ONSRegressor": [
+        {"mu": 10.0, "radius": 2.0},
+        {"mu": 0.5, "radius": 4.0, "curvature": 0.05},
+    ],
+    "PKAWVClassifier": [{"random_state": 0}, {"projection": "taylor"}],
+    "PKAWVRegressor": [
+        {"random_state": 0},
+        {"projection": "taylor"},
+        {"gamma": 1.0, "kors_mu": 0.01, "forecaster": "ridge", "random_state": 0},
+    ],
+    "PROSNKONSRegressor": [
+        {
+            "kernel": "poly",
+            "gamma": 0.1,
+            "degree": 1,
+            "mu": 10.0,
+            "kors_mu": 10.0,
+            "radius": 2.0,
+            "random_state": 0,
+        }
+    ],
     "RFOMKRRegressor": [
         BANK | {"eta0": 0.9},
         BANK | {"aggregator": "ogd", "eta0": 0.5},
@@ -71,6 +114,17 @@ ARGUMENTS = {
     "RunningMinMaxScaler": [{}, {"feature_range": (-1, 1), "clip": True}],
     "RunningRobustScaler": [{"window": 100}],
     "RunningStandardScaler": [{}, {"forgetting": 0.99}],
+    "SketchedKONSRegressor": [
+        {"gamma": 0.03, "mu": 5.0, "radius": 3.0, "random_state": 0},
+        {
+            "kernel": "laplacian",
+            "gamma": 0.1,
+            "radius": 4.0,
+            "keep_probability": 0.5,
+            "kors_mu": 5.0,
+            "random_state": 0,
+        },
+    ],
     "StreamingPipeline": [
         {
             "steps": [
@@ -96,7 +150,23 @@ ARGUMENTS = {
 }
 
 # exact kernel methods keep every row
-GROWING = {"KOGDRegressor", "OMKRRegressor"}
+GROWING = {
+    "CONKONSRegressor",
+    "IOKSClassifier",
+    "IOKSRegressor",
+    "KOGDRegressor",
+    "KONSRegressor",
+    "KernelVAWRegressor",
+    "OKSClassifier",
+    "OKSPlusPlusClassifier",
+    "OKSPlusPlusRegressor",
+    "OKSRegressor",
+    "OMKRRegressor",
+    "PKAWVClassifier",
+    "PKAWVRegressor",
+    "PROSNKONSRegressor",
+    "SketchedKONSRegressor",
+}
 
 
 def instances(kind="all"):

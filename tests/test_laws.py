@@ -88,6 +88,13 @@ def targets(estimator, y):
     return y > np.median(y) if is_classifier(estimator) else y
 
 
+def other_loss(estimator):
+    now = getattr(estimator, "loss", None)
+    if is_classifier(estimator):
+        return "log_loss" if now == "squared_hinge" else "squared_hinge"
+    return "absolute_error" if now == "pinball" else "pinball"
+
+
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_structural_parameters_cannot_change_in_mid_stream(estimator):
     rng = np.random.default_rng(0)
@@ -104,13 +111,13 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "y_range": (-7, 7),
         "expert": VAWRegressor(0.123),
         "aggregator": VAWRegressor(0.123),
-        "loss": "pinball",
+        "loss": other_loss(estimator),
         "quantile": 0.3,
         "gradient_trick": not getattr(estimator, "gradient_trick", True),
         "initial_rate": 0.123,
         "prior_weights": [1.0, 2.0, 3.0, 4.0],
         "experts": [("vaw", VAWRegressor(0.123))],
-        "kernel": "laplacian",
+        "kernel": "matern32",
         "gamma": 0.123,
         "degree": 5,
         "coef0": 0.123,
@@ -118,6 +125,12 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "n_selective": 3,
         "freeze_after": 90,
         "dim": 3,
+        "mu": 2.5,
+        "horizon": 100,
+        "step_scale": 1.0,
+        "radius": 2.5,
+        "projection": "nystroem" if getattr(estimator, "projection", "") == "taylor" else "taylor",
+        "dictionary": np.ones((5, 4)),
         "budget": 7,
         "distances": np.ones((4, 4)),
         "kors_mu": 0.7,

@@ -4,8 +4,19 @@ from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, N
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
+from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
+from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
+from ._projected_vovk import PKAWVClassifier, PKAWVRegressor
 from ._random_features import OMKRRegressor, RakerRegressor, RFOMKRRegressor
+from ._selection import (
+    IOKSClassifier,
+    IOKSRegressor,
+    OKSClassifier,
+    OKSPlusPlusClassifier,
+    OKSPlusPlusRegressor,
+    OKSRegressor,
+)
 from ._vovk import ConcatenatedVAWRegressor, VAW2Regressor
 from ._vovk_convex import (
     VAWAARegressor,
@@ -16,20 +27,33 @@ from ._vovk_convex import (
 )
 
 __all__ = [
+    "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
     "ExpertsRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
+    "IOKSClassifier",
+    "IOKSRegressor",
     "KOGDRegressor",
+    "KONSRegressor",
+    "KernelVAWRegressor",
     "MultiKernelRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
+    "OKSClassifier",
+    "OKSPlusPlusClassifier",
+    "OKSPlusPlusRegressor",
+    "OKSRegressor",
     "OMKLGFRegressor",
     "OMKLSFGRRegressor",
     "OMKLSFGRegressor",
     "OMKRRegressor",
+    "PKAWVClassifier",
+    "PKAWVRegressor",
+    "PROSNKONSRegressor",
     "RFOMKRRegressor",
     "RakerRegressor",
+    "SketchedKONSRegressor",
     "VAW2Regressor",
     "VAWAARegressor",
     "VAWBOARegressor",

@@ -13,6 +13,11 @@ from ._comparators import (
     regret,
     ridge_comparator,
 )
+from ._kernel_bounds import (
+    kernel_vaw_regret_bound,
+    pkawv_regret_bound,
+    pkawv_taylor_degree,
+)
 from ._laws import check_online_estimator, online_checks
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
@@ -29,7 +34,10 @@ __all__ = [
     "concatenated_vaw_loss_bound",
     "effective_dimension",
     "kernel_ridge_comparator",
+    "kernel_vaw_regret_bound",
     "online_checks",
+    "pkawv_regret_bound",
+    "pkawv_taylor_degree",
     "prequential",
     "regret",
     "ridge_comparator",

@@ -19,6 +19,9 @@ from .._linalg import one_blas_thread
 from .._online import _copied, _same, described
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline, _flow, _sliceable
+from ._prequential import _progress
+
+_CHUNK = 1024  # rows that the race learns together: the step of the progress, and of the memory
 
 
 def _best_has(method):
@@ -59,6 +62,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Jobs that share the candidates, under whatever joblib backend is in force.
     random_state : int, RandomState instance or None, default=None
         Source of the candidates, with `n_iter`.
+    verbose : int, default=0
+        Whether to show progress in rows: a bar if ``tqdm`` is installed, else a line on stderr.
 
     Attributes
     ----------
@@ -87,7 +92,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     *Cost.* That of all candidates in the race. Candidates that are a :class:`StreamingPipeline`
-    with the same transformers before the last step share these: the map is computed once.
+    with the same transformers before the last step share these: the map is computed once. A call
+    of many rows is learnt 1024 rows at a time, so what the maps give never fills the memory. (A
+    batch of a pipeline with ``update="batch"`` is never cut: that would change its forecasts.)
+
+    A call that fails or is interrupted, as by Ctrl-C, leaves the search as it was before the call.
 
     The progressive loss of a learner is the loss of an honest forecaster, every row being a test
     before it is a lesson [1]_; no rows need be held out. The forecasts of
@@ -123,6 +132,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         "factor": [Interval(Real, 1, None, closed="neither")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -136,6 +146,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         factor=3,
         n_jobs=None,
         random_state=None,
+        verbose=0,
     ):
         self.estimator = estimator
         self.param_grid = param_grid
@@ -145,6 +156,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         self.factor = factor
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_is_fitted__(self):
         return "_race" in vars(self)
@@ -355,24 +367,33 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if restart or not self.__sklearn_is_fitted__():
             at_start = self._structure()
             race = _Race(self.estimator, self._candidates(), self._loss())
-            if is_classifier(self.estimator) and "classes" not in params and restart:
-                params = params | {"classes": np.unique(y)}
+            if is_classifier(self.estimator) and "classes" not in params:
+                params = params | {"classes": np.unique(y)}  # the first rows may not show them
         else:
             self._check_structure()
             at_start, race = self._structure_at_start, self._race.copied()
-        stops = sorted(stop - race.t for stop in self.halving_rounds if stop > race.t)
-        n, low, forecasts = X.shape[0], 0, []
-        for high in [*(stop for stop in stops if stop < n), n]:
-            rows = slice(low, high)
-            forecasts.append(
-                race.run(_safe_indexing(X, rows), _safe_indexing(y, rows), params, self.n_jobs)
-            )
-            low = high
-            if race.t in self.halving_rounds:
-                race.halve(self.factor)
+        low, forecasts = 0, []
+        with _progress(X.shape[0], self.verbose) as advance:
+            for high in self._ends(race, X.shape[0]):
+                rows = slice(low, high)
+                forecasts.append(
+                    race.run(_safe_indexing(X, rows), _safe_indexing(y, rows), params, self.n_jobs)
+                )
+                if race.t in self.halving_rounds:
+                    race.halve(self.factor)
+                advance(high - low)
+                low = high
         # the one assignment
         self.__dict__ = vars(self) | {"_race": race, "_structure_at_start": at_start}
         return np.concatenate(forecasts)
+
+    def _ends(self, race, n):
+        """Return where to cut the next n rows: where candidates leave, and between chunks."""
+        cuts = {stop - race.t for stop in self.halving_rounds}
+        if not race.depends_on_the_cut():
+            # in the stream's own count, as the learners' blocks: the last digits stay the same too
+            cuts.update(range(-race.t % _CHUNK, n, _CHUNK))
+        return [*sorted(cut for cut in cuts if 0 < cut < n), n]
 
     def _candidates(self):
         if self.n_iter is None:
@@ -449,6 +470,15 @@ class _Race:
         self.rounds[inside] += len(F)
         self.t += len(F)
         return F[np.arange(len(F)), leaders]
+
+    def depends_on_the_cut(self):
+        """Tell whether a candidate is, or holds, a pipeline that learns batch by batch."""
+        return any(
+            name.rpartition("__")[2] == "update" and value == "batch"
+            for model in self.models
+            for name, value in model.get_params().items()
+            if isinstance(value, str)
+        )
 
     def halve(self, factor):
         """Keep one candidate in `factor`."""

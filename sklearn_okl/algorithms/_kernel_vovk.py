@@ -1,0 +1,281 @@
+r"""R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels" (2019), exact part.
+
+The Vovk-Azoury-Warmuth forecaster in the space of one kernel, eq. (3): every row is kept.
+"""
+
+from numbers import Real
+
+import numpy as np
+from scipy.linalg.lapack import dtrtrs
+from sklearn.utils import gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._online import OnlineRegressor
+from ..features._dictionary import JITTER
+from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
+
+_PANEL = 64  # rows learnt at once, and rows of the factor that lie together
+
+
+class KernelVAWRegressor(OnlineRegressor):
+    r"""Kernel-AWV, exact: the Vovk-Azoury-Warmuth forecaster in the whole space of a kernel.
+
+    Round t forecasts :math:`\hat y_t = \hat f_t(x_t)` with (eq. (3) of [1]_)
+
+    .. math:: \hat f_t = \arg\min_{f \in H} \sum_{s<t} (y_s - f(x_s))^2 + \alpha \|f\|_H^2
+              + f(x_t)^2 .
+
+    Kernel ridge regression is the same without the last term.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values, which must be positive semi-definite.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"`` (:math:`1 / (2 \sigma^2)`); factor of the inner
+        product for ``"poly"``. None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    alpha : float, default=1.0
+        Ridge penalty, > 0, in the unit of the kernel (the paper's lambda, which is 1 in its
+        experiments).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` is the algorithm with the theorem; ``"ridge"`` is online kernel ridge regression.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples_seen,) or (n_samples_seen, n_targets)
+        Coefficients :math:`(K + \alpha I)^{-1} y` of the rows learnt, those of kernel ridge
+        regression.
+    X_fit_ : ndarray of shape (n_samples_seen, n_features)
+        The rows learnt, in order.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    PKAWVRegressor : The same in a subspace, at a cost that does not grow as the square of t.
+    KOGDRegressor : First order in the same space, O(t) a round.
+    VAWRegressor : The same on given features.
+    sklearn.kernel_ridge.KernelRidge : Batch counterpart of ``forecaster="ridge"``.
+
+    Notes
+    -----
+    *Cost.* :math:`O(t^2)` in round t, and as much memory: :math:`4 t^2` bytes, 400 MB at 10 000
+    rows. The Cholesky factor L of :math:`K + \alpha I` grows. A block of 64 rows meets the past in
+    one forward substitution, L V = k(past, block); M, the factor of its Schur complement
+    :math:`k(block, block) + \alpha I - V^T V`, holds what the rows of the block teach each other,
+
+    .. math:: e = M^{-1} (y - V^T c), \quad \hat y^{ridge} = V^T c + (M - \mathrm{diag}\, M) e,
+              \quad \hat y_t = \frac{\alpha}{M_{tt}^2} \hat y^{ridge}_t ,
+
+    with :math:`c = L^{-1} y` of the past: :math:`M_{tt}^2 - \alpha` is the variance of
+    :math:`f(x_t)` that the past leaves, and the row's own term shrinks the forecast by it.
+
+    *Theorem.* For :math:`|y_t| \le B` and every f in H (Proposition 1 of [1]_)
+
+    .. math:: \sum_t (y_t - \hat y_t)^2 - \sum_t (y_t - f(x_t))^2 \le \alpha \|f\|_H^2
+              + B^2 \ln \det(I + K / \alpha) ,
+
+    for ``forecaster="vaw"``. It needs no bound of f, and no knowledge of B.
+
+    *Numerics.* The condition of :math:`K + \alpha I` is at most :math:`1 + \|K\| / \alpha`,
+    whatever the rows: repeated rows and very wide kernels are no trouble. An `alpha` below
+    1e-13 k(x, x) is lost in the rounding of K, and such a row gets 1e-13 k(x, x) instead.
+
+    References
+    ----------
+    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for
+       adversarial large scale problems", Advances in Neural Information Processing Systems, 2019,
+       eq. (3), Proposition 1.
+
+    Examples
+    --------
+    >>> from sklearn_okl import KernelVAWRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> model = KernelVAWRegressor("rbf", 0.05)
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> model.dual_coef_.shape
+    (300,)
+    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    True
+    """
+
+    _parameter_constraints = {
+        **KERNEL_CONSTRAINTS,
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "forecaster": [StrOptions({"vaw", "ridge"})],
+    }
+    _structural = (*KERNEL_STRUCTURE, "alpha")
+    _multi_output = True
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        alpha=1.0,
+        forecaster="vaw",
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.forecaster = forecaster
+
+    @property
+    def dual_coef_(self):
+        """Coefficients, of shape (n_samples_seen,) or (n_samples_seen, n_targets)."""
+        state = self._fitted_state("dual_coef_")
+        return _back_solved(state["factor"], state["white"])
+
+    @property
+    def X_fit_(self):
+        """The rows learnt, of shape (n_samples_seen, n_features)."""
+        return self._fitted_state("X_fit_")["rows"].copy()
+
+    def _validate(self):
+        super()._validate()
+        kernel_of(self)
+
+    def _start(self, n_features, n_targets=None):
+        targets = () if n_targets is None else (n_targets,)
+        return {
+            "t": 0,
+            "rows": np.empty((0, n_features)),
+            "white": np.empty((0, *targets)),  # L^-1 y
+            "factor": {
+                # Full panels, (below (64, s), corner (64, 64)) each: rows s to s + 64 of L are
+                # [below, corner]. A tuple, because what never changes need not be copied.
+                "full": (),
+                "below": np.empty((0, 0)),  # the panel that still grows
+                "corner": np.empty((0, 0)),
+            },
+        }
+
+    def _learn(self, state, X, y):
+        kernel, factor, start, n = kernel_of(self), state["factor"], state["t"], len(y)
+        Y = y.reshape(n, -1)
+        rows = np.concatenate([state["rows"], X])
+        white = np.empty((start + n, Y.shape[1]))
+        white[:start] = state["white"].reshape(start, Y.shape[1])
+        forecasts = np.empty_like(Y)
+        low = 0
+        while low < n:
+            # Blocks end where panels do, at multiples of the stream's own count.
+            high = min(n, low + _PANEL - (start + low) % _PANEL)
+            block, past = slice(low, high), start + low
+            V = _solved(factor, kernel(rows[:past], X[block]))  # (past, b)
+            gram = kernel(X[block], X[block])
+            ridges = self._ridges(np.diagonal(gram))
+            M = _corner(gram, V, ridges)
+            before = V.T @ white[:past]
+            errors = _solve_lower(M, Y[block] - before)
+            pivots = np.diagonal(M)[:, None]
+            # Not y - pivot * error, its equal on paper: a forecast must not know its target.
+            forecasts[block] = before + np.tril(M, -1) @ errors
+            if self.forecaster == "vaw":
+                forecasts[block] *= np.minimum(ridges[:, None] / pivots**2, 1.0)
+            white[past : start + high] = errors
+            _extend(factor, V, M)
+            low = high
+        state.update(t=start + n, rows=rows, white=white.reshape(start + n, *y.shape[1:]))
+        return forecasts.reshape(y.shape)
+
+    def _forecast(self, state, X):
+        kernel, white = kernel_of(self), state["white"]
+        forecasts = np.empty((len(X), *white.shape[1:]))
+        for block in gen_batches(len(X), _PANEL):
+            V = _solved(state["factor"], kernel(state["rows"], X[block]))
+            forecasts[block] = V.T @ white
+            if self.forecaster == "vaw":
+                own = kernel.diagonal(X[block])
+                rest = np.maximum(own - np.einsum("ij,ij->j", V, V), 0.0)
+                shrunk = 1.0 / (1.0 + rest / self._ridges(own))
+                forecasts[block] = (forecasts[block].T * shrunk).T
+        return forecasts
+
+    def _ridges(self, own):
+        """Return alpha for each row, or what rounding asks for, by its k(x, x)."""
+        return np.maximum(self.alpha, JITTER * own)
+
+
+def _panels(factor):
+    """Return all panels of a factor, the growing one, which may be empty, last."""
+    return (*factor["full"], (factor["below"], factor["corner"]))
+
+
+def _solved(factor, K):
+    """Overwrite K (t, n) with L^-1 K, and return it."""
+    low = 0
+    for below, corner in _panels(factor):
+        high = low + len(corner)
+        if high > low:
+            K[low:high] = _solve_lower(corner, K[low:high] - below @ K[:low])
+        low = high
+    return K
+
+
+def _back_solved(factor, white):
+    """Return L'^-1 white, for white (t,) or (t, q)."""
+    coef = white.copy()
+    high = len(coef)
+    for below, corner in reversed(_panels(factor)):
+        low = high - len(corner)
+        if high > low:
+            solved = dtrtrs(corner.T, coef[low:high], lower=0)[0]
+            coef[low:high] = solved.reshape(coef[low:high].shape)
+            coef[:low] -= below.T @ coef[low:high]
+        high = low
+    return coef
+
+
+def _extend(factor, V, M):
+    """Append rows [V', M] to L; they do not cross the end of a panel."""
+    below, corner = factor["below"], factor["corner"]
+    grown, n = len(corner), len(M)
+    split = len(V) - grown  # columns of the full panels
+    size = grown + n
+    wider = np.zeros((size, size))
+    wider[:grown, :grown] = corner
+    wider[grown:, :grown] = V[split:].T
+    wider[grown:, grown:] = M
+    below = np.concatenate([below, V[:split].T])
+    if size < _PANEL:
+        factor.update(below=below, corner=wider)
+    else:
+        factor["full"] += ((below, wider),)
+        factor.update(below=np.empty((0, split + size)), corner=np.empty((0, 0)))
+
+
+def _solve_lower(L, B):
+    """Return L^-1 B for a lower triangular L (n, n) in C order."""
+    return dtrtrs(L.T, B, lower=0, trans=1)[0]
+
+
+def _corner(gram, V, ridges):
+    """Return the lower Cholesky factor of gram + diag(ridges) - V'V, no pivot below its ridge."""
+    gram = gram + np.diag(ridges) - V.T @ V
+    try:
+        return np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        pass  # a kernel rounded by more than the ridge
+    M = np.zeros_like(gram)
+    for i, row in enumerate(gram):
+        if i > 0:
+            M[i, :i] = _solve_lower(M[:i, :i].copy(), row[:i])
+        M[i, i] = np.sqrt(max(row[i] - M[i, :i] @ M[i, :i], ridges[i]))
+    return M

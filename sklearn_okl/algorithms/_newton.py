@@ -1,0 +1,652 @@
+r"""D. Calandriello, A. Lazaric, M. Valko: the kernel online Newton step, exact and sketched (2017).
+
+"Second-order kernel online convex optimization with adaptive sketching" (KONS, Sketched-KONS) and
+"Efficient second-order online kernel learning with adaptive embedding" (PROS-N-KONS, CON-KONS).
+"""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import gen_batches
+from sklearn.utils._param_validation import Interval
+
+from .._online import OnlineRegressor
+from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
+from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
+from ._growing import KORS, GrowingBasisRegressor
+from ._kernel_vovk import _PANEL, _back_solved, _corner, _extend, _solved
+
+_NEWTON_CONSTRAINTS = {
+    **KERNEL_CONSTRAINTS,
+    "mu": [Interval(Real, 0, None, closed="neither")],
+    "radius": [Interval(Real, 0, None, closed="neither")],
+}
+_KORS_CONSTRAINTS = {
+    "kors_mu": [Interval(Real, 0, None, closed="neither")],
+    "kors_beta": [Interval(Real, 0, None, closed="neither")],
+    "kors_eps": [Interval(Real, 0, 1, closed="neither")],
+    "random_state": ["random_state"],
+}
+
+
+class _DualNewtonRegressor(OnlineRegressor):
+    r"""Base of the online Newton step in the RKHS itself: every row is kept.
+
+    With D = diag(sqrt(kappa) g_s) over the rows whose curvature was kept and B = mu I + D K D =
+    L L', the inverse of A is (I - Phi D B^-1 D Phi') / mu, and w = Phi a + Phi D L'^-1 h. When rows
+    are added L gets new rows at the end, and h gets zeros.
+    """
+
+    @property
+    def dual_coef_(self):
+        """Coefficient of each row before clipping, of shape (n_samples_seen,)."""
+        state = self._fitted_state("dual_coef_")
+        coef = state["coef"].copy()
+        coef[state["kept"]] += state["weights"] * _back_solved(state["factor"], state["white"])
+        return coef
+
+    @property
+    def X_fit_(self):
+        """The rows learnt, of shape (n_samples_seen, n_features)."""
+        return self._fitted_state("X_fit_")["rows"].copy()
+
+    def _validate(self):
+        super()._validate()
+        kernel_of(self)
+
+    def _start(self, n_features, n_targets=None):
+        return {
+            "t": 0,
+            "rows": np.empty((0, n_features)),
+            "coef": np.empty(0),  # a, a number a row
+            "kept": np.empty(0, dtype=np.intp),  # the rows in A
+            "weights": np.empty(0),  # the diagonal of D
+            "white": np.empty(0),  # h
+            "trace": 0.0,  # of A - mu I
+            "factor": {"full": (), "below": np.empty((0, 0)), "corner": np.empty((0, 0))},  # L
+        }
+
+    def _learn(self, state, X, y):
+        kernel, start, n = kernel_of(self), state["t"], len(y)
+        keep = self._keep(kernel, state, X)
+        curvature = curvature_or_default(None, self.radius)
+        state["rows"] = np.concatenate([state["rows"], X])
+        state["coef"] = np.concatenate([state["coef"], np.zeros(n)])
+        forecasts = np.empty(n)
+        low = 0
+        while low < n:
+            # Blocks end where the stream's own count is a multiple of their length, so that most
+            # ways of cutting a stream lead through the very same blocks.
+            block = slice(low, low + _PANEL - (start + low) % _PANEL)
+            learnt = self._learn_block(
+                kernel, state, X[block], y[block], np.where(keep[block], curvature, 0.0)
+            )
+            forecasts[low : low + len(learnt)] = learnt
+            low += len(learnt)
+        return forecasts
+
+    def _learn_block(self, kernel, state, X, y, curvatures):
+        """Learn rows up to the first of extreme gain, return their forecasts, one at least."""
+        before, V = self._meet(kernel, state, X)
+        gram = (kernel(X, X) - V.T @ V) / self.mu  # inner products by the inverse of A
+        norms = kernel.diagonal(X)
+        steps = newton_steps(
+            gram, before, y, curvatures, self.radius, norms, self.mu + state["trace"]
+        )
+        n, t = len(steps.forecasts), state["t"]
+        # theta + sum_s b_s P_{s-1} phi_s, all in terms of P before the block
+        coef = steps.solve(steps.moves, transposed=True).ravel() / self.mu
+        state["coef"][t : t + n] = coef
+        state["white"] -= V[:, :n] @ coef
+        kept = np.flatnonzero(curvatures[:n] > 0.0)
+        weights = steps.weights[kept]
+        rest = self.mu * weights[:, None] * gram[np.ix_(kept, kept)] * weights  # D (K - V'V) D
+        corner = _corner(rest, np.empty((0, len(kept))), np.full(len(kept), self.mu))
+        _append(state["factor"], V[:, kept] * weights, corner)
+        state["white"] = np.append(state["white"], np.zeros(len(kept)))
+        state["kept"] = np.append(state["kept"], t + kept)
+        state["weights"] = np.append(state["weights"], weights)
+        state["trace"] += float(steps.weights**2 @ norms[:n])
+        state["t"] = t + n
+        return steps.forecasts
+
+    def _meet(self, kernel, state, X):
+        """Return what w forecasts for X (n, d), unclipped, and V = L^-1 D k(kept rows, X)."""
+        t = state["t"]
+        K = kernel(state["rows"][:t], X)
+        V = K[state["kept"]]  # a copy
+        V *= state["weights"][:, None]
+        V = _solved(state["factor"], V)
+        return K.T @ state["coef"][:t] + V.T @ state["white"], V
+
+    def _forecast(self, state, X):
+        kernel, forecasts = kernel_of(self), np.empty(len(X))
+        for block in gen_batches(len(X), _PANEL):
+            forecasts[block], _ = self._meet(kernel, state, X[block])
+        return np.clip(forecasts, -self.radius, self.radius)
+
+
+class KONSRegressor(_DualNewtonRegressor):
+    r"""Kernel online Newton step, exact: second-order descent in the RKHS, clipped forecasts.
+
+    With :math:`\phi_t = k(x_t, \cdot)`, round t forecasts :math:`\hat y_t = w_t(x_t)`, sees the
+    target and takes the step of [1]_ (Algorithm 2 of [2]_) with the gradient
+    :math:`g_t = 2 (\hat y_t - y_t) \phi_t`; before the next forecast it projects onto the
+    functions that forecast within C:
+
+    .. math:: A_t = A_{t-1} + \frac{1}{16 C^2} g_t g_t^T , \qquad
+              \tilde w_{t+1} = w_t - A_t^{-1} g_t , \qquad
+              w_{t+1} = \arg\min_{|w(x_{t+1})| \le C} \|w - \tilde w_{t+1}\|_{A_t} .
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
+        None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    mu : float, default=1.0
+        Start :math:`A_0 = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
+    radius : float, default=1.0
+        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
+        the targets too.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples_seen,)
+        Coefficient of each row learnt, before the projection that the next row will ask for.
+    X_fit_ : ndarray of shape (n_samples_seen, n_features)
+        The rows learnt, in order.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    SketchedKONSRegressor : Fewer gradients in A.
+    PROSNKONSRegressor : At a cost that grows with a dictionary, not with the rounds.
+    KernelVAWRegressor : Exact second-order regression without clipping.
+
+    Notes
+    -----
+    *Cost.* :math:`O(d t + t^2)` in round t for d features: one forward substitution with a growing
+    Cholesky factor of :math:`\mu I + D K D`, D the diagonal of the slopes; :math:`t^2 / 2` numbers
+    of memory. 64 rows meet the past at once, and go one by one only through the 64 x 64 matrix of
+    their inner products by :math:`A^{-1}`.
+
+    *Theorem.* Let :math:`|y_t| \le C`. Against any f with :math:`|f(x_t)| \le C` in all rounds
+
+    .. math:: \sum_t (\hat y_t - y_t)^2 - \sum_t (f(x_t) - y_t)^2
+              \le \frac{\mu}{2} \|f\|^2 + 8 C^2 \ln \det (I + K / \mu) ,
+
+    which is of the order of :math:`C^2 d_\mathrm{eff}(\mu) \ln T`. (The regret of [1]_, with the
+    constants that the square loss allows: see :class:`ONSRegressor`, whose bound has nothing to do
+    with the dimension.)
+
+    *Departures.* The projection of the last update is put off until the next row is known;
+    `predict` clips, which gives the same number.
+
+    *Numerics.* Targets far beyond the radius make A large: where
+    :math:`(y / C)^2 k(x, x) / (4 \mu)` comes near 1e16, digits run out, and a call may be refused.
+
+    References
+    ----------
+    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel online convex optimization
+       with adaptive sketching", International Conference on Machine Learning, 2017.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, Algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import KONSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 2))
+    >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
+    >>> model = KONSRegressor("rbf", 1.0)
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> bool(((y - forecasts) ** 2).mean() < 0.2 * y.var())
+    True
+    """
+
+    _parameter_constraints = _NEWTON_CONSTRAINTS
+    _structural = (*KERNEL_STRUCTURE, "mu")
+
+    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, mu=1.0, radius=1.0):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.mu = mu
+        self.radius = radius
+
+    def _keep(self, kernel, state, X):
+        return np.ones(len(X), dtype=bool)
+
+
+class SketchedKONSRegressor(_DualNewtonRegressor):
+    r"""Kernel online Newton step whose curvature comes from a random sample of the gradients.
+
+    The steps are those of :class:`KONSRegressor`, but the gradient of round t enters A only with
+    probability [1]_
+
+    .. math:: \max(\gamma, \min(\beta \tilde\tau_t, 1)) ,
+
+    where :math:`\tilde\tau_t` estimates the ridge leverage score of the row.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
+        None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    mu : float, default=1.0
+        Start :math:`A_0 = \mu I`, > 0 (the paper's alpha).
+    radius : float, default=1.0
+        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
+        the targets too.
+    keep_probability : float, default=0.1
+        Least probability in [0, 1] of a gradient to enter A (the paper's gamma). 1 keeps all of
+        them and is :class:`KONSRegressor`.
+    kors_mu : float, default=1.0
+        Ridge > 0 of the leverage scores, in units of the kernel; a larger one keeps fewer rows.
+    kors_beta : float, default=1.0
+        Factor > 0 from scores to probabilities.
+    kors_eps : float, default=0.5
+        Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
+    random_state : int, RandomState instance or None, default=None
+        Source of the uniform numbers, one a row.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples_seen,)
+        Coefficient of each row learnt, before the projection that the next row will ask for.
+    X_fit_ : ndarray of shape (n_samples_seen, n_features)
+        The rows learnt, in order.
+    kept_ : ndarray of shape (n_kept,)
+        Rounds, counted from 0, whose gradients are in A.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    KONSRegressor : All gradients in A.
+    PROSNKONSRegressor : At a cost that grows with a dictionary, not with the rounds.
+
+    Notes
+    -----
+    *Cost.* :math:`O(d t + m_t^2)` in round t with :math:`m_t` gradients in A, about
+    :math:`\gamma t`; the rows are all kept.
+
+    *Theorem.* With high probability the regret is at most of the order of :math:`1 / \gamma` times
+    that of KONS [1]_, for a share of about :math:`\gamma^2` of its time.
+
+    *Departures.* The scores are those of the rows, not of their gradients, as in the sampling of
+    :class:`PROSNKONSRegressor`; one uniform number a row decides both on the sample and on the
+    curvature. The projection is put off as in :class:`KONSRegressor`.
+
+    References
+    ----------
+    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel online convex optimization
+       with adaptive sketching", International Conference on Machine Learning, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import SketchedKONSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(300, 2))
+    >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
+    >>> model = SketchedKONSRegressor("rbf", 1.0, random_state=0).fit(X, y)
+    >>> len(model.kept_) < 100
+    True
+    """
+
+    _parameter_constraints = {
+        **_NEWTON_CONSTRAINTS,
+        "keep_probability": [Interval(Real, 0, 1, closed="both")],
+        **_KORS_CONSTRAINTS,
+    }
+    _structural = (*KERNEL_STRUCTURE, "mu", "kors_mu")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        mu=1.0,
+        radius=1.0,
+        keep_probability=0.1,
+        kors_mu=1.0,
+        kors_beta=1.0,
+        kors_eps=0.5,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.mu = mu
+        self.radius = radius
+        self.keep_probability = keep_probability
+        self.kors_mu = kors_mu
+        self.kors_beta = kors_beta
+        self.kors_eps = kors_eps
+        self.random_state = random_state
+
+    @property
+    def kept_(self):
+        """Rounds, counted from 0, whose gradients are in A, of shape (n_kept,)."""
+        return self._fitted_state("kept_")["kept"].copy()
+
+    def _start(self, n_features, n_targets=None):
+        state = super()._start(n_features, n_targets)
+        return state | {"sampler": _kors(self).start(n_features)}
+
+    def _keep(self, kernel, state, X):
+        rule, sampler = _kors(self), state["sampler"]
+        drawn = rule.draw(sampler, len(X))
+        keep = drawn < self.keep_probability
+        low = 0
+        while low < len(X):
+            ahead = slice(low, low + _PANEL)
+            i = low + rule.first_of(kernel, sampler, X[ahead], drawn[ahead])
+            if i < min(low + _PANEL, len(X)):
+                rule.enter(kernel, sampler, X[i])
+                keep[i] = True
+                i += 1
+            low = i
+        return keep
+
+
+class PROSNKONSRegressor(GrowingBasisRegressor):
+    r"""PROS-N-KONS: online Newton steps on a sampled dictionary, restarted whenever it grows.
+
+    Rows enter a dictionary at random, by estimates of their ridge leverage scores (KORS). In its
+    basis, of size J, the online Newton step of :class:`KONSRegressor` costs :math:`O(J^2)`; a row
+    that enters is learnt in the old basis first, and in the new one all begins again from
+    :math:`A = \mu I` and :math:`w = 0` [1]_.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
+        None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    mu : float, default=1.0
+        Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
+    radius : float, default=1.0
+        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
+        the targets too.
+    kors_mu : float, default=1.0
+        Ridge > 0 of the leverage scores, in units of the kernel (the paper's gamma); a larger one
+        makes a smaller dictionary. 0.5, 1, 5 and 10 are tried in [2]_.
+    kors_beta : float, default=1.0
+        Factor > 0 from scores to probabilities; the theorem wants it to grow with ln T.
+    kors_eps : float, default=0.5
+        Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
+    random_state : int, RandomState instance or None, default=None
+        Source of the uniform numbers, one a row.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (J, n_features)
+        The rows whose kernel functions span the hypotheses.
+    dual_coef_ : ndarray of shape (J,)
+        Their coefficients, before the projection that the next row will ask for.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    CONKONSRegressor : The same without restarts, much better in practice.
+    KONSRegressor : Exact.
+
+    Notes
+    -----
+    *Cost.* :math:`O(d J + J^2)` a round, by matrix products over up to 128 rows at once. The
+    coordinates come from a Cholesky factor of the dictionary's kernel matrix, which grows by a row,
+    where the paper computes a new singular value decomposition in :math:`O(J^3)`; they are a
+    rotation of the paper's, so the forecasts are the same. The dictionary grows without bound, but
+    slowly: it stays within :math:`d_\mathrm{eff} \ln^2 T` up to a constant.
+
+    *Theorem.* With high probability the regret is at most of the order of
+    :math:`J (\mu \|f\|^2 + d_\mathrm{eff}(\mu) \ln T)` plus the error of the projections,
+    :math:`T \gamma / \mu` [1]_, in the form of section 4.5.2 of [2]_.
+
+    *Departures.* A row that enters the sample but lies in the span of the dictionary, up to 1e-10
+    of its squared norm, adds no coordinate and causes no restart.
+
+    References
+    ----------
+    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
+       with adaptive embedding", Advances in Neural Information Processing Systems 30, 2017.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import PROSNKONSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 2))
+    >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
+    >>> model = PROSNKONSRegressor("rbf", 1.0, random_state=0).fit(X, y)
+    >>> len(model.components_) < 100
+    True
+    """
+
+    _parameter_constraints = {**_NEWTON_CONSTRAINTS, **_KORS_CONSTRAINTS}
+    _structural = (*KERNEL_STRUCTURE, "mu", "kors_mu")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        mu=1.0,
+        radius=1.0,
+        kors_mu=1.0,
+        kors_beta=1.0,
+        kors_eps=0.5,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.mu = mu
+        self.radius = radius
+        self.kors_mu = kors_mu
+        self.kors_beta = kors_beta
+        self.kors_eps = kors_eps
+        self.random_state = random_state
+
+    def _rule(self):
+        return _kors(self)
+
+    def _newton(self):
+        return ONSRegressor(self.mu, radius=self.radius)
+
+    def _admit(self, rows, i):
+        rows.learn(i + 1)
+        if rows.grow(i):
+            rows.restart()
+
+
+class CONKONSRegressor(GrowingBasisRegressor):
+    r"""CON-KONS: online Newton steps on a sampled dictionary, carried over whenever it grows.
+
+    The empirical variant of :class:`PROSNKONSRegressor` [1]_: weights and curvature move on into
+    the larger basis by the map Q between the two,
+
+    .. math:: w \leftarrow Q w , \qquad A \leftarrow \mu I + Q (A - \mu I) Q^T .
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
+            callable, default="rbf"
+        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
+        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
+        returns the matrix of kernel values.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
+        None is ``1 / n_features``. A callable takes none.
+    degree : int, default=3
+        Degree of ``"poly"``, >= 1; the others do not look at it.
+    coef0 : float, default=1.0
+        Constant of ``"poly"``, >= 0.
+    mu : float, default=1.0
+        Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
+    radius : float, default=1.0
+        C > 0, the bound of the forecasts, in units of the targets.
+    kors_mu : float, default=1.0
+        Ridge > 0 of the leverage scores, in units of the kernel (the paper's gamma); a larger one
+        makes a smaller dictionary. 0.5, 1, 5 and 10 are tried in [2]_.
+    kors_beta : float, default=1.0
+        Factor > 0 from scores to probabilities.
+    kors_eps : float, default=0.5
+        Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
+    random_state : int, RandomState instance or None, default=None
+        Source of the uniform numbers, one a row.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (J, n_features)
+        The rows whose kernel functions span the hypotheses.
+    dual_coef_ : ndarray of shape (J,)
+        Their coefficients, before the projection that the next row will ask for.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    PROSNKONSRegressor : With restarts, and a theorem.
+    KONSRegressor : Exact.
+
+    Notes
+    -----
+    *Cost.* :math:`O(d J + J^2)` a round for a dictionary of J rows, as
+    :class:`PROSNKONSRegressor`. In the basis of the growing Cholesky factor Q only appends a zero.
+
+    *Theorem.* None: the method is an empirical one.
+
+    *Departures.* A row that enters the sample but lies in the span of the dictionary, up to 1e-10
+    of its squared norm, adds no coordinate. In section A of [2]_ CON-KONS carries A itself,
+    :math:`Q A Q^T`, which is singular; here as above, with :math:`\mu` afresh in the new direction.
+
+    References
+    ----------
+    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
+       with adaptive embedding", Advances in Neural Information Processing Systems 30, 2017.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import CONKONSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 2))
+    >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
+    >>> model = CONKONSRegressor("rbf", 1.0, random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> bool(((y - forecasts) ** 2).mean() < 0.2 * y.var())
+    True
+    """
+
+    _parameter_constraints = {**_NEWTON_CONSTRAINTS, **_KORS_CONSTRAINTS}
+    _structural = (*KERNEL_STRUCTURE, "mu", "kors_mu")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        mu=1.0,
+        radius=1.0,
+        kors_mu=1.0,
+        kors_beta=1.0,
+        kors_eps=0.5,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.mu = mu
+        self.radius = radius
+        self.kors_mu = kors_mu
+        self.kors_beta = kors_beta
+        self.kors_eps = kors_eps
+        self.random_state = random_state
+
+    def _rule(self):
+        return _kors(self)
+
+    def _newton(self):
+        return ONSRegressor(self.mu, radius=self.radius)
+
+    def _admit(self, rows, i):
+        rows.learn(i + 1)
+        if rows.grow(i):
+            rows.carry()
+
+
+def _kors(estimator):
+    """Return the rule of entry that an estimator's parameters describe."""
+    return KORS(estimator.kors_mu, estimator.kors_beta, estimator.kors_eps, estimator.random_state)
+
+
+def _append(factor, V, M):
+    """Append rows [V', M] to L, panel by panel."""
+    done = 0
+    while done < len(M):
+        room = _PANEL - len(factor["corner"])
+        rows = slice(done, done + room)
+        _extend(factor, np.concatenate([V[:, rows], M[rows, :done].T]), M[rows, rows])
+        done = min(len(M), done + room)

@@ -1,0 +1,318 @@
+r"""E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online convex optimization".
+
+The online Newton step (2007) for the square loss, clipped as in H. Luo et al. (2016).
+"""
+
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dger
+from scipy.linalg.lapack import dtrtrs
+from sklearn.utils._param_validation import Interval
+
+from .._linalg import inverse_spd
+from .._online import OnlineRegressor
+
+_BLOCK = 32  # rows a block
+_REBUILD = 4096  # rounds between two rebuilds of P from A
+_GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: start anew after it
+
+
+class ONSRegressor(OnlineRegressor):
+    r"""Online Newton step for the square loss: steps scaled by the gradients' own second moment.
+
+    Round t forecasts :math:`\hat y_t = w_t^T z_t`, sees the target and steps against the gradient
+    :math:`g_t = 2 (\hat y_t - y_t) z_t` [1]_; before the next forecast, whose row is known by then,
+    it projects onto the weights that forecast within C [2]_:
+
+    .. math:: A_t = A_{t-1} + \kappa g_t g_t^T , \qquad \tilde w_{t+1} = w_t - A_t^{-1} g_t ,
+              \qquad w_{t+1} = \tilde w_{t+1}
+              - \mathrm{sign}(f) \frac{\max(|f| - C, 0)}{z_{t+1}^T A_t^{-1} z_{t+1}}
+              A_t^{-1} z_{t+1}
+
+    with :math:`f = \tilde w_{t+1}^T z_{t+1}` and :math:`A_0 = \mu I`.
+
+    Parameters
+    ----------
+    mu : float, default=1.0
+        Start of A, > 0, in squared units of the features (the papers' mu or alpha).
+    radius : float, default=1.0
+        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
+        the targets too.
+    curvature : float, default=None
+        :math:`\kappa > 0`, share of each gradient's outer product that enters A, in inverse squared
+        units of the targets. None is :math:`1 / (16 C^2)`, as KONS takes it; NONS-ALD takes
+        :math:`1 / (4 (U^2 + Y^2))`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Current weights :math:`\tilde w`, before the projection that the next row will ask for.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    VAWRegressor : Second order too, without clipping or a bound on the targets.
+    OGDRegressor : First order, O(D) a round.
+
+    Notes
+    -----
+    *Cost.* :math:`O(D^2)` a round for D features. Clipping makes the recursion non-linear, but all
+    that a row asks of A and w are inner products: in a block of 32 rows Z it runs on the 32 x 32
+    matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w follow by matrix products. That is
+    exact: the numbers are those of the one-row recursion up to rounding.
+
+    *Theorem.* Let :math:`|y_t| \le C` and :math:`\kappa \le 1 / (8 C^2)`. Then against any u with
+    :math:`|u^T z_t| \le C` in all rounds
+
+    .. math:: \sum_t (\hat y_t - y_t)^2 - \sum_t (u^T z_t - y_t)^2
+              \le \frac{\mu}{2} \|u\|^2 + \frac{1}{2 \kappa} \ln \det (A_T / \mu) .
+
+    The last determinant is at most :math:`\det(I + Z^T Z / \nu)`, with
+    :math:`\nu = \mu / (16 \kappa C^2)`, and its logarithm at most
+    :math:`d_\mathrm{eff}(\nu) (1 + \ln(1 + \lambda / \nu))`, with :math:`d_\mathrm{eff}(\nu)` the
+    effective dimension of all rows Z and :math:`\lambda` the largest eigenvalue of :math:`Z^T Z`.
+    This is Theorem 2 of [1]_ with the constants of the square loss, which equals its second-order
+    expansion.
+
+    *Departures.* The projection of the last update is put off until the next row is known;
+    `predict` clips, which gives the same number.
+
+    *Numerics.* :math:`A^{-1}` is updated block by block, and rebuilt by Cholesky from the exact sum
+    A every 4096 rounds and after a row that shrinks it by more than 1e5. Targets far beyond the
+    radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e16, digits run out.
+
+    *Features* are taken as they come: there is no intercept and no scaling.
+
+    References
+    ----------
+    .. [1] E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online convex
+       optimization", Machine Learning 69, 2007, section 3.
+    .. [2] H. Luo, A. Agarwal, N. Cesa-Bianchi, J. Langford, "Efficient second order online learning
+       by sketching", Advances in Neural Information Processing Systems 29, 2016, section 2.
+    .. [3] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, eq. (8),
+       Theorem 4.9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import ONSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(500, 3))
+    >>> y = X @ [0.3, -0.5, 0.1]
+    >>> model = ONSRegressor()
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> model.coef_.round(1)
+    array([ 0.3, -0.5,  0.1])
+    """
+
+    _parameter_constraints = {
+        "mu": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "curvature": [Interval(Real, 0, None, closed="neither"), None],
+    }
+    _structural = ("mu",)
+
+    def __init__(self, mu=1.0, *, radius=1.0, curvature=None):
+        self.mu = mu
+        self.radius = radius
+        self.curvature = curvature
+
+    @property
+    def coef_(self):
+        """Current weights, of shape (n_features,)."""
+        return self._fitted_state("coef_")["theta"].copy()
+
+    def _start(self, n_features, n_targets=None):
+        return {
+            "t": 0,
+            "A": self.mu * np.eye(n_features),  # the exact sum
+            "P": np.eye(n_features) / self.mu,  # its inverse
+            "theta": np.zeros(n_features),  # not yet projected
+        }
+
+    def _learn(self, state, X, y):
+        forecasts = np.empty(len(y))
+        low = 0
+        while low < len(y):
+            # Blocks end where the stream's own count is a multiple of their length, so that most
+            # ways of cutting a stream lead through the very same blocks.
+            rows = slice(low, low + _BLOCK - state["t"] % _BLOCK)
+            learnt = self._learn_block(state, X[rows], y[rows])
+            forecasts[low : low + len(learnt)] = learnt
+            low += len(learnt)
+        return forecasts
+
+    def _learn_block(self, state, Z, y):
+        """Learn rows up to the first of extreme gain, return their forecasts, one at least."""
+        P, theta = state["P"], state["theta"]
+        ZP = (P @ Z.T).T  # (n, D), columns contiguous as LAPACK wants them
+        curvature = curvature_or_default(self.curvature, self.radius)
+        steps = newton_steps(
+            ZP @ Z.T,
+            Z @ theta,
+            y,
+            np.full(len(y), curvature),
+            self.radius,
+            np.einsum("ij,ij->i", Z, Z),
+            self.mu + float(np.trace(state["A"])),
+        )
+        n = len(steps.forecasts)
+        Z = Z[:n]
+        V = steps.solve(ZP[:n])  # row t is A_{t-1}^-1 z_t
+        theta += V.T @ steps.moves
+        V *= np.sqrt(steps.shrinks)[:, None]
+        P -= V.T @ V
+        Z = Z * steps.weights[:, None]  # sqrt(kappa) g_t each
+        state["A"] += Z.T @ Z
+        state["t"] += n
+        if steps.extreme or state["t"] % _REBUILD == 0:
+            P[...] = inverse_spd(state["A"], self.mu)
+        return steps.forecasts
+
+    def _forecast(self, state, X):
+        return np.clip(X @ state["theta"], -self.radius, self.radius)
+
+    # For algorithms whose features grow in number.
+
+    def _project(self, state, z):
+        """Project the weights onto those that forecast within the radius for the row z (D,)."""
+        raw = float(z @ state["theta"])
+        excess = raw - min(max(raw, -self.radius), self.radius)
+        if excess != 0.0:
+            Pz = state["P"] @ z
+            state["theta"] -= excess / (z @ Pz) * Pz
+
+    def _grow(self, state):
+        """Add one feature that was 0 in all rows so far."""
+        size = len(state["theta"]) + 1
+        for name, corner in (("A", self.mu), ("P", 1.0 / self.mu)):
+            padded = np.zeros((size, size))
+            padded[:-1, :-1] = state[name]
+            padded[-1, -1] = corner
+            state[name] = padded
+        state["theta"] = np.append(state["theta"], 0.0)
+
+
+class NewtonSteps(NamedTuple):
+    """What n rounds of the online Newton step do; see `newton_steps`.
+
+    Attributes
+    ----------
+    forecasts : ndarray of shape (n,)
+        Clipped forecasts.
+    weights : ndarray of shape (n,)
+        sqrt(kappa_t) times the slope 2 (forecast - y): A grows by the squares.
+    shrinks : ndarray of shape (n,)
+        a with P_t = P_{t-1} - a_t p_t p_t', p_t = P_{t-1} z_t.
+    moves : ndarray of shape (n,)
+        b with theta_t = theta_{t-1} + b_t p_t, the late projection of the round before included.
+    gram : ndarray of shape (n, n)
+        Its upper triangle holds z_s' p_t in row t, column s >= t.
+    extreme : bool
+        Whether the last round shrank P so much that what follows should not be updated but made
+        anew.
+    """
+
+    forecasts: np.ndarray
+    weights: np.ndarray
+    shrinks: np.ndarray
+    moves: np.ndarray
+    gram: np.ndarray
+    extreme: bool
+
+    def solve(self, B, transposed=False):
+        """Return T^-1 B, T unit lower triangular; T^-1 Z P_0 has the rows p_t."""
+        if B.size == 0:
+            return B
+        # p_t = P_0 z_t - sum_{s<t} a_s (p_s' z_t) p_s
+        T = (self.gram * self.shrinks[:, None]).T
+        return dtrtrs(T, B, lower=1, trans=int(transposed), unitdiag=1)[0]
+
+
+def newton_steps(gram, before, y, curvatures, radius, norms, largest):
+    """Run online Newton steps on nothing but inner products.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Z P Z', with P the inverse of A before the block.
+    before : ndarray of shape (n,)
+        Z theta, with theta before the block, not yet projected for its first row.
+    y : ndarray of shape (n,)
+    curvatures : ndarray of shape (n,)
+        What share of each gradient's outer product enters A, >= 0.
+    radius : float
+    norms : ndarray of shape (n,)
+        Squared norms of the rows.
+    largest : float
+        A bound of the largest eigenvalue of A before the block. It tells for which rows rounding
+        has left nothing true in `gram`; they count as extreme.
+
+    Returns
+    -------
+    NewtonSteps
+        Of the rows up to the first that is extreme.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If numbers overflow.
+    """
+    n = len(y)
+    # Row t turns into (z_s' p_t for all s, forecast of t) in time for round t, by one rank-one
+    # update of the rows below it a round.
+    table = np.empty((n, n + 1))
+    table[:, :n] = gram
+    table[:, n] = before
+    results = np.empty((n, 4))
+    extreme, t = False, -1
+    rows = zip(y.tolist(), curvatures.tolist(), norms.tolist(), strict=True)
+    for t, (target, kappa, norm) in enumerate(rows):
+        row = table[t]
+        size, raw = row.item(t), row.item(n)  # z' P z, z' theta
+        least = 0.5 * norm / largest  # twice as much, if arithmetic were exact
+        ruined = size < least
+        if ruined:
+            size = least
+        forecast = min(max(raw, -radius), radius)
+        slope = 2.0 * (forecast - target)
+        weight = kappa * slope * slope
+        gain = 1.0 + weight * size
+        largest += weight * norm
+        shrink = weight / gain
+        move = -slope / gain
+        if raw != forecast:
+            if not size > 0.0:
+                raise np.linalg.LinAlgError("Overflow in the online Newton step.")
+            move -= (raw - forecast) / size
+        results[t] = forecast, slope, shrink, move
+        if ruined or gain > _GAIN_LIMIT:
+            extreme = True
+            break
+        if t + 1 < n:
+            change = row * -shrink
+            change[n] = move
+            dger(1.0, change, row[t + 1 : n], a=table[t + 1 :].T, overwrite_a=1)
+    done = t + 1
+    forecasts, slopes, shrinks, moves = results[:done].T
+    return NewtonSteps(
+        forecasts,
+        np.sqrt(curvatures[:done]) * slopes,
+        shrinks,
+        moves,
+        table[:done, :done],
+        extreme,
+    )
+
+
+def curvature_or_default(curvature, radius):
+    """Return the share of gradients' outer products in A; by default half of KONS's sigma."""
+    return 1.0 / (16.0 * radius**2) if curvature is None else curvature

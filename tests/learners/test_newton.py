@@ -1,0 +1,202 @@
+"""ONSRegressor against its oracle, its theorem, its private verbs for growing bases, and time."""
+
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl._linalg import one_blas_thread
+from sklearn_okl.learners._newton import ONSRegressor
+from tests.oracles.newton import ons, projected
+
+
+def stream(seed, n=300, d=6):
+    """Targets of which some are beyond the radius 1, and features that make forecasts so too."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.2, 1.5, size=d) / np.sqrt(d)
+    return X, 1.5 * np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=n)
+
+
+def close(actual, expected, rtol):
+    assert_allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("d", [1, 6, 40])
+@pytest.mark.parametrize("arguments", [{}, {"mu": 0.01, "radius": 0.5}, {"curvature": 0.125}])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_equals_the_literal_loop(d, arguments, seed):
+    X, y = stream(seed, d=d)
+    expected, coef = ons(X, y, **arguments)
+    model = ONSRegressor(**arguments)
+    forecasts = model.prequential_predict(X, y)
+    close(forecasts, expected, 1e-9)
+    close(model.coef_, coef, 1e-9)
+    radius = arguments.get("radius", 1.0)
+    if d == 40:  # the projection is at work
+        assert (np.abs(forecasts) > radius * (1 - 1e-12)).mean() > 0.02
+    assert np.abs(forecasts).max() <= radius * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_block_is_its_rows(seed):
+    X, y = stream(seed, n=150, d=20)
+    whole, rows = ONSRegressor(0.1), ONSRegressor(0.1)
+    forecasts = whole.prequential_predict(X, y)
+    one_by_one = [rows.prequential_predict(x[None], [t])[0] for x, t in zip(X, y, strict=True)]
+    close(forecasts, np.array(one_by_one), 1e-10)
+    for name in ("theta", "A", "P"):
+        close(whole._state[name], rows._state[name], 1e-10)
+    assert_array_equal(whole._state["P"], whole._state["P"].T)
+
+
+def far_end(model, X, bound):
+    """Learn targets at whichever end of [-bound, bound] is farther from the forecast."""
+    y, forecasts = np.empty(len(X)), np.empty(len(X))
+    for t in range(len(X)):
+        forecast = model.predict(X[t : t + 1])[0] if t > 0 else 0.0
+        y[t] = -bound if forecast > 0 else bound
+        forecasts[t] = model.prequential_predict(X[t : t + 1], y[t : t + 1])[0]
+    return y, forecasts
+
+
+def rival(X, y, mu, radius):
+    """Good weights in hindsight among those that forecast within the radius on all rows."""
+    u = np.linalg.solve(mu / 2 * np.eye(X.shape[1]) + X.T @ X, X.T @ y)
+    return u / max(1.0, np.abs(X @ u).max() / radius)
+
+
+@pytest.mark.parametrize("share", [1.0, 2.0])  # of the default curvature; 2 is the theorem's limit
+@pytest.mark.parametrize("radius", [1.0, 3.0])
+@pytest.mark.parametrize("kind", ["greedy", "one row", "constant", "noise"])
+def test_regret_is_within_the_theorem(share, radius, kind):
+    rng = np.random.default_rng(0)
+    mu, n, d = 1.0, 400, 4
+    X = rng.normal(size=(n, d)) / np.sqrt(d)
+    if kind in ("one row", "constant"):
+        X = np.ones((n, 1))
+    curvature = share / (16 * radius**2)
+    model = ONSRegressor(mu, radius=radius, curvature=curvature)
+    if kind in ("greedy", "one row"):
+        y, forecasts = far_end(model, X, radius)
+    else:
+        y = np.full(n, radius) if kind == "constant" else radius * rng.choice([-1, 1], size=n)
+        forecasts = model.prequential_predict(X, y)
+    u = rival(X, y, mu, radius)
+    comparator = ((X @ u - y) ** 2).sum()
+    regret = ((forecasts - y) ** 2).sum() - comparator
+    logdet = np.linalg.slogdet(model._state["A"] / mu)[1]
+    bound = mu / 2 * u @ u + logdet / (2 * curvature)
+    nu = mu / (16 * curvature * radius**2)
+    values = np.linalg.eigvalsh(X.T @ X)
+    effective = (values / (values + nu)).sum()
+    of_order = effective * (1 + np.log1p(values.max() / nu)) / (2 * curvature)
+    print(
+        f"{kind}, C={radius}, share {share}: regret {regret:.1f}, bound {bound:.1f}, "
+        f"with the effective dimension {mu / 2 * u @ u + of_order:.1f}"
+    )
+    assert regret <= bound
+    assert logdet / (2 * curvature) <= of_order
+    if kind == "constant":  # where the bound bites: who does not learn breaks it
+        assert (y**2).sum() - comparator > bound
+
+
+def test_prediction_is_the_next_forecast_and_projection_is_the_nearest():
+    X, y = stream(4, d=5)
+    model = ONSRegressor(0.01, radius=0.3).fit(X[:200], y[:200])
+    asked = model.predict(X[200:])
+    assert (np.abs(asked) == 0.3).any()
+    assert (np.abs(asked) < 0.3).any()
+    for t in range(200, 220):
+        state = {name: np.copy(value) for name, value in model._state.items()}
+        model._project(state, X[t])
+        assert_allclose(X[t] @ state["theta"], asked[t - 200], rtol=1e-12)
+        expected = projected(state["A"], model.coef_, X[t], 0.3)
+        close(state["theta"], expected, 1e-9)
+
+
+@pytest.mark.parametrize("first", [0, 1, 37, 64])
+def test_a_grown_feature_was_zero_all_along(first):
+    X, y = stream(5, n=150, d=7)
+    X[:first, 6] = 0.0
+    model = ONSRegressor(0.3)
+    state = model._start(6)
+    head = model._learn(state, X[:first, :6], y[:first])
+    model._grow(state)
+    forecasts = np.append(head, model._learn(state, X[first:], y[first:]))
+    expected, coef = ons(X, y, 0.3)
+    close(forecasts, expected, 1e-10)
+    close(state["theta"], coef, 1e-10)
+
+
+def test_no_features_yet():
+    model = ONSRegressor()
+    state = model._start(0)
+    forecasts = model._learn(state, np.empty((5000, 0)), np.ones(5000))  # past a rebuild
+    assert_array_equal(forecasts, np.zeros(5000))
+    model._project(state, np.empty(0))
+    model._grow(state)
+    assert_array_equal(state["A"], [[1.0]])
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_rows_of_extreme_gain(size):
+    # repeated and nearly repeated rows, and steep slopes: A spans nine orders of magnitude
+    X, y = stream(6, n=200, d=5)
+    X[1::2] = X[::2] + 1e-12
+    y[::50] = 100.0
+    model = ONSRegressor(1e-6 * size, radius=1.0)
+    forecasts = model.prequential_predict(X * np.sqrt(size), y)
+    expected, _ = ons(X * np.sqrt(size), y, 1e-6 * size)
+    close(forecasts, expected, 1e-6)
+    state = model._state
+    close(state["P"] @ state["A"], np.eye(5), 1e-6)
+
+
+def test_long_streams_do_not_drift():
+    X, y = stream(7, n=20_000, d=10)
+    X[:, 3] = X[:, 2] * (1 + 1e-9)  # two columns that are nearly one
+    model = ONSRegressor(1e-3).fit(X, y)
+    state = model._state
+    assert model.n_samples_seen_ == 20_000
+    close(state["P"], np.linalg.inv(state["A"]), 1e-7)
+
+
+def test_speed():
+    def best(learn):
+        times = []
+        for _ in range(3):
+            with one_blas_thread:
+                start = time.perf_counter()
+                learn()
+                times.append(time.perf_counter() - start)
+        return min(times) / 500 * 1e6
+
+    for d in (5, 30, 100):
+        X, y = stream(8, n=500, d=d)
+        fast = best(lambda X=X, y=y: ONSRegressor().prequential_predict(X, y))
+        loop = best(lambda X=X, y=y: sherman_morrison(X, y))
+        literal = best(lambda X=X, y=y: ons(X, y))
+        print(
+            f"D={d}: {fast:.1f} us a row, literal {literal / fast:.1f}, row loop {loop / fast:.1f}"
+        )
+        assert fast < literal
+        if d >= 30:
+            assert fast < loop
+
+
+def sherman_morrison(Z, y):
+    """A row loop as fast as NumPy allows, mu = C = 1."""
+    P, theta, A = np.eye(Z.shape[1]), np.zeros(Z.shape[1]), np.eye(Z.shape[1])
+    forecasts = np.empty(len(y))
+    for t, z in enumerate(Z):
+        Pz = P @ z
+        size, raw = float(z @ Pz), float(z @ theta)
+        forecasts[t] = min(max(raw, -1.0), 1.0)
+        slope = 2 * (forecasts[t] - y[t])
+        weight = slope**2 / 16
+        gain = 1 + weight * size
+        theta -= (slope / gain + (raw - forecasts[t]) / size) * Pz
+        P -= weight / gain * np.outer(Pz, Pz)
+        A += weight * np.outer(z, z)
+    return forecasts

@@ -1,0 +1,172 @@
+"""Li, Liao (2022): OKS, OKS++ and IOKS as literal loops over rounds and arms.
+
+One uniform number a round, drawn before it. A sampler is called with the arm drawn, its loss and
+its slope, and returns the step size lambda / p; its law is `p`.
+"""
+
+import math
+
+import numpy as np
+
+from .gradient import slope
+
+SQRT2 = math.sqrt(2)
+
+
+def value(name, y, f, quantile=0.5):
+    if name == "squared_error":
+        return (f - y) ** 2
+    if name == "absolute_error":
+        return abs(f - y)
+    if name == "pinball":
+        return quantile * (y - f) if f < y else (1 - quantile) * (f - y)
+    if name == "log_loss":
+        return math.log1p(math.exp(-y * f))
+    return max(0.0, 1 - y * f) ** (2 if name == "squared_hinge" else 1)
+
+
+def derivative(name, y, f, quantile=0.5):
+    if name == "log_loss":
+        return -y / (1 + math.exp(y * f))
+    if name == "hinge":
+        return -y if y * f < 1 else 0.0
+    if name == "squared_hinge":
+        return -2 * y * max(0.0, 1 - y * f)
+    return slope(name, y, f, quantile)
+
+
+def stretches(horizon):
+    """Yield before every round its T, and whether the sampler starts afresh: the doubling trick."""
+    t, guess = 0, 64
+    while True:
+        fresh = t == 0
+        if horizon is None and t in (64, 2 * guess):
+            guess, fresh = t, True
+        yield max(guess if horizon is None else horizon, 40), fresh
+        t += 1
+
+
+class OKS:
+    """Algorithm 1 with Remark 1's rates; `longest` bounds the step where T is guessed."""
+
+    def __init__(self, K, horizon=None, scale=10.0, longest=math.inf):
+        self.K, self.horizon, self.scale, self.longest = K, horizon, scale, longest
+        self.rounds = stretches(horizon)
+        self.next_round()
+
+    def next_round(self):
+        T, fresh = next(self.rounds)
+        if fresh:
+            K = self.K
+            self.delta = min(K ** (1 / 3) * T ** (-1 / 3), 0.5)
+            self.lam = self.scale * math.sqrt(self.delta / (K * T))
+            if self.horizon is None:
+                self.lam = min(self.lam, self.longest * self.delta / K)
+            self.eta = math.sqrt(2 * (1 - self.delta) * math.log(K)) / math.sqrt(K * T)
+            self.w = [1.0] * K
+        self.q = [w / sum(self.w) for w in self.w]
+        self.p = [(1 - self.delta) * q + self.delta / self.K for q in self.q]
+
+    def credit(self, i, loss, g):
+        step = self.lam / self.p[i]
+        self.w[i] *= math.exp(-self.eta * loss / self.p[i])
+        self.next_round()
+        return step
+
+
+class OKSPlusPlus:
+    """Theorem 3.1's rates in Algorithm 3's order."""
+
+    def __init__(self, K, radius, C0, G=1.0):
+        self.K, self.U, self.C0, self.G = K, radius, C0, G
+        self.p, self.q, self.c = [1 / K] * K, [1 / K] * K, [0.0] * K
+        self.squares = 0.0
+
+    def credit(self, i, loss, g):
+        K, U, GC = self.K, self.U, self.G * self.C0
+        estimate, p = loss / self.p[i], self.p[i]
+        self.c[i] += estimate
+        total = sum(self.c)
+        lam = U ** (4 / 3) * max(GC * U**2 * K**2, 8 * total) ** (-1 / 6)
+        lam /= math.sqrt(4 / 3) * K ** (1 / 6) * GC ** (1 / 3) * math.sqrt(1 + self.c[i])
+        base = GC ** (1 / 3) * (U * K) ** (2 / 3)
+        delta = base / (2 * max(base, 2 * total ** (1 / 3)))
+        self.squares += self.q[i] * estimate**2
+        eta = math.sqrt(2 * math.log(K)) / math.sqrt(1 + self.squares)
+        w = [math.exp(-eta * (c - min(self.c))) for c in self.c]
+        self.q = [x / sum(w) for x in w]
+        self.p = [(1 - delta) * q + delta / K for q in self.q]
+        return lam / p
+
+
+class IOKS:
+    """Algorithm 2 with eq. (4)-(6) and the experiments' eta."""
+
+    def __init__(self, K, radius, G1, horizon=None):
+        self.K, self.U, self.G1 = K, radius, G1
+        self.gradients = [0.0] * K
+        self.rounds = stretches(horizon)
+        self.next_round()
+
+    def next_round(self):
+        T, fresh = next(self.rounds)
+        K = self.K
+        if fresh:
+            self.delta, self.growth = T ** (-3 / 4), math.exp(2 / (3 * math.log(T)))
+            eta = 8 * K ** (3 / 8) / (self.U * self.G1 * math.sqrt(T * math.log(T)))
+            self.eta, self.rho, self.q = [eta] * K, [2 * K] * K, [1 / K] * K
+        self.p = [(1 - self.delta) * q + self.delta / K for q in self.q]
+        for i in range(K):
+            if not fresh and 1 / self.p[i] > self.rho[i]:
+                self.rho[i] = 2 / self.p[i]
+                self.eta[i] *= self.growth
+
+    def credit(self, i, loss, g):
+        p, top = self.p[i], max(self.eta)
+        c = loss / p if p >= top else loss / (p + top)
+        self.q = tsallis(self.q, self.eta, i, c)
+        self.gradients[i] += (g / p) ** 2
+        self.next_round()
+        return self.U / (SQRT2 * math.sqrt(1 + self.gradients[i])) / p
+
+
+def tsallis(q, eta, arm, c):
+    """Eq. (5) by binary search, as in Appendix B."""
+
+    def new(mu):
+        bases = [q[i] ** (-7 / 8) + eta[i] * ((c if i == arm else 0) - mu) for i in range(len(q))]
+        return [b ** (-8 / 7) if b > 0 else math.inf for b in bases]
+
+    low, high = 0.0, c
+    while low < (middle := (low + high) / 2) < high:
+        if sum(new(middle)) < 1:
+            low = middle
+        else:
+            high = middle
+    return new(middle)
+
+
+def select(X, y, kernels, sampler, rng, loss, radius=None, quantile=0.5):
+    """Run a sampler on kernel expansions. Forecasts, arms, laws (n, K), coefficients, rows.
+
+    A kernel is a function of rows (m, d) and a row (d,).
+    """
+    K, d = len(kernels), X.shape[1]
+    rows, coef, norm_sq = [np.empty((0, d))] * K, [np.empty(0)] * K, [0.0] * K
+    forecasts, arms, laws = np.empty(len(y)), np.empty(len(y), dtype=int), np.empty((len(y), K))
+    for t in range(len(y)):
+        laws[t], uniform, i, below = sampler.p, rng.random_sample(), 0, sampler.p[0]
+        while uniform >= below and i < K - 1:
+            i += 1
+            below += sampler.p[i]
+        f = coef[i] @ kernels[i](rows[i], X[t])
+        g = derivative(loss, y[t], f, quantile)
+        step = sampler.credit(i, value(loss, y[t], f, quantile), g)
+        rows[i] = np.vstack([rows[i], X[t]])
+        coef[i] = np.append(coef[i], -step * g)
+        norm_sq[i] += (step * g) ** 2 - 2 * step * g * f
+        if radius is not None and norm_sq[i] > radius**2:
+            coef[i] = coef[i] * radius / math.sqrt(norm_sq[i])
+            norm_sq[i] = radius**2
+        forecasts[t], arms[t] = f, i
+    return forecasts, arms, laws, coef, rows
