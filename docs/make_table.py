@@ -15,6 +15,7 @@ START, END = "<!-- table of algorithms: start -->", "<!-- table of algorithms: e
 # family -> (cost a round, classes); what is not in the package yet is marked as to come.
 # n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
 FAMILIES = {
+    "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
     "Feature maps": {
         "FourierFeatures": "d D",
         "TaylorFeatures": "D",

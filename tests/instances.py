@@ -9,6 +9,7 @@ from sklearn_okl import FourierFeatures, RunningStandardScaler, VAWRegressor, al
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
 ARM = {"random_state": 0}
+FAST = {"budget": "fast", "random_state": 0}
 ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
@@ -79,6 +80,8 @@ ARGUMENTS = {
     "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
     "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
+    "OnlineKernelClassifier": [FAST],
+    "OnlineKernelRegressor": [FAST, FAST | {"forgetting": 0.99, "budget": 10}],
     "OnlineNystroem": [
         {"random_state": 0},
         {"kernel": "laplacian", "kors_mu": 0.1, "random_state": 0},
@@ -149,7 +152,7 @@ ARGUMENTS = {
     "VAWRegressor": [{}, {"forecaster": "ridge"}, {"forgetting": 0.98}],
 }
 
-# exact kernel methods keep every row
+# exact kernel methods keep every row; the estimators without tuning grow up to row 8192
 GROWING = {
     "CONKONSRegressor",
     "IOKSClassifier",
@@ -162,6 +165,8 @@ GROWING = {
     "OKSPlusPlusRegressor",
     "OKSRegressor",
     "OMKRRegressor",
+    "OnlineKernelClassifier",
+    "OnlineKernelRegressor",
     "PKAWVClassifier",
     "PKAWVRegressor",
     "PROSNKONSRegressor",

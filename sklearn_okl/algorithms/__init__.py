@@ -1,6 +1,7 @@
 """The named algorithms, X to forecast: a file a family, the paper named in its first line."""
 
 from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
+from ._default import OnlineKernelClassifier, OnlineKernelRegressor
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
@@ -48,6 +49,8 @@ __all__ = [
     "OMKLSFGRRegressor",
     "OMKLSFGRegressor",
     "OMKRRegressor",
+    "OnlineKernelClassifier",
+    "OnlineKernelRegressor",
     "PKAWVClassifier",
     "PKAWVRegressor",
     "PROSNKONSRegressor",
