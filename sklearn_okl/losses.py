@@ -446,7 +446,7 @@ class Hinge:
         -------
         ndarray or float
         """
-        return np.where(_shortfall(y_true, y_pred) > 0, np.multiply(-1.0, y_true), 0.0)[()]
+        return 0.0 - np.multiply(y_true, _shortfall(y_true, y_pred) > 0, dtype=np.float64)
 
     def lipschitz(self, bound):
         """Return the largest abs(slope), 1 whatever the bound.

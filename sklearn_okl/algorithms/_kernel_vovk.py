@@ -6,15 +6,21 @@ The Vovk-Azoury-Warmuth forecaster in the space of one kernel, eq. (3): every ro
 from numbers import Real
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._online import OnlineRegressor
 from ..features._dictionary import JITTER
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
-
-_PANEL = 64  # rows learnt at once, and rows of the factor that lie together
+from ._growing_factor import (
+    PANEL,
+    back_solved,
+    corner_factor,
+    extend,
+    half_solved,
+    solve_lower,
+    start_factor,
+)
 
 
 class KernelVAWRegressor(OnlineRegressor):
@@ -140,7 +146,7 @@ class KernelVAWRegressor(OnlineRegressor):
     def dual_coef_(self):
         """Coefficients, of shape (n_samples_seen,) or (n_samples_seen, n_targets)."""
         state = self._fitted_state("dual_coef_")
-        return _back_solved(state["factor"], state["white"])
+        return back_solved(state["factor"], state["white"])
 
     @property
     def X_fit_(self):
@@ -157,13 +163,7 @@ class KernelVAWRegressor(OnlineRegressor):
             "t": 0,
             "rows": np.empty((0, n_features)),
             "white": np.empty((0, *targets)),  # L^-1 y
-            "factor": {
-                # Full panels, (below (64, s), corner (64, 64)) each: rows s to s + 64 of L are
-                # [below, corner]. A tuple, because what never changes need not be copied.
-                "full": (),
-                "below": np.empty((0, 0)),  # the panel that still grows
-                "corner": np.empty((0, 0)),
-            },
+            "factor": start_factor(),
         }
 
     def _learn(self, state, X, y):
@@ -176,21 +176,21 @@ class KernelVAWRegressor(OnlineRegressor):
         low = 0
         while low < n:
             # Blocks end where panels do, at multiples of the stream's own count.
-            high = min(n, low + _PANEL - (start + low) % _PANEL)
+            high = min(n, low + PANEL - (start + low) % PANEL)
             block, past = slice(low, high), start + low
-            V = _solved(factor, kernel(rows[:past], X[block]))  # (past, b)
+            V = half_solved(factor, kernel(rows[:past], X[block]))  # (past, b)
             gram = kernel(X[block], X[block])
             ridges = self._ridges(np.diagonal(gram))
-            M = _corner(gram, V, ridges)
+            M = corner_factor(gram, V, ridges)
             before = V.T @ white[:past]
-            errors = _solve_lower(M, Y[block] - before)
+            errors = solve_lower(M, Y[block] - before)
             pivots = np.diagonal(M)[:, None]
             # Not y - pivot * error, its equal on paper: a forecast must not know its target.
             forecasts[block] = before + np.tril(M, -1) @ errors
             if self.forecaster == "vaw":
                 forecasts[block] *= np.minimum(ridges[:, None] / pivots**2, 1.0)
             white[past : start + high] = errors
-            _extend(factor, V, M)
+            extend(factor, V, M)
             low = high
         state.update(t=start + n, rows=rows, white=white.reshape(start + n, *y.shape[1:]))
         return forecasts.reshape(y.shape)
@@ -198,8 +198,8 @@ class KernelVAWRegressor(OnlineRegressor):
     def _forecast(self, state, X):
         kernel, white = kernel_of(self), state["white"]
         forecasts = np.empty((len(X), *white.shape[1:]))
-        for block in gen_batches(len(X), _PANEL):
-            V = _solved(state["factor"], kernel(state["rows"], X[block]))
+        for block in gen_batches(len(X), PANEL):
+            V = half_solved(state["factor"], kernel(state["rows"], X[block]))
             forecasts[block] = V.T @ white
             if self.forecaster == "vaw":
                 own = kernel.diagonal(X[block])
@@ -211,71 +211,3 @@ class KernelVAWRegressor(OnlineRegressor):
     def _ridges(self, own):
         """Return alpha for each row, or what rounding asks for, by its k(x, x)."""
         return np.maximum(self.alpha, JITTER * own)
-
-
-def _panels(factor):
-    """Return all panels of a factor, the growing one, which may be empty, last."""
-    return (*factor["full"], (factor["below"], factor["corner"]))
-
-
-def _solved(factor, K):
-    """Overwrite K (t, n) with L^-1 K, and return it."""
-    low = 0
-    for below, corner in _panels(factor):
-        high = low + len(corner)
-        if high > low:
-            K[low:high] = _solve_lower(corner, K[low:high] - below @ K[:low])
-        low = high
-    return K
-
-
-def _back_solved(factor, white):
-    """Return L'^-1 white, for white (t,) or (t, q)."""
-    coef = white.copy()
-    high = len(coef)
-    for below, corner in reversed(_panels(factor)):
-        low = high - len(corner)
-        if high > low:
-            solved = dtrtrs(corner.T, coef[low:high], lower=0)[0]
-            coef[low:high] = solved.reshape(coef[low:high].shape)
-            coef[:low] -= below.T @ coef[low:high]
-        high = low
-    return coef
-
-
-def _extend(factor, V, M):
-    """Append rows [V', M] to L; they do not cross the end of a panel."""
-    below, corner = factor["below"], factor["corner"]
-    grown, n = len(corner), len(M)
-    split = len(V) - grown  # columns of the full panels
-    size = grown + n
-    wider = np.zeros((size, size))
-    wider[:grown, :grown] = corner
-    wider[grown:, :grown] = V[split:].T
-    wider[grown:, grown:] = M
-    below = np.concatenate([below, V[:split].T])
-    if size < _PANEL:
-        factor.update(below=below, corner=wider)
-    else:
-        factor["full"] += ((below, wider),)
-        factor.update(below=np.empty((0, split + size)), corner=np.empty((0, 0)))
-
-
-def _solve_lower(L, B):
-    """Return L^-1 B for a lower triangular L (n, n) in C order."""
-    return dtrtrs(L.T, B, lower=0, trans=1)[0]
-
-
-def _corner(gram, V, ridges):
-    """Return the lower Cholesky factor of gram + diag(ridges) - V'V, no pivot below its ridge."""
-    gram = gram + np.diag(ridges) - V.T @ V
-    try:
-        return np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        pass  # a kernel rounded by more than the ridge
-    M = np.zeros_like(gram)
-    for i, row in enumerate(gram):
-        if i > 0:
-            M[i, :i] = _solve_lower(M[:i, :i].copy(), row[:i])
-        M[i, i] = np.sqrt(max(row[i] - M[i, :i] @ M[i, :i], ridges[i]))
-    return M

@@ -14,7 +14,7 @@ from .._online import OnlineRegressor
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
 from ._growing import KORS, GrowingBasisRegressor
-from ._kernel_vovk import _PANEL, _back_solved, _corner, _extend, _solved
+from ._growing_factor import PANEL, back_solved, corner_factor, extend, half_solved, start_factor
 
 _NEWTON_CONSTRAINTS = {
     **KERNEL_CONSTRAINTS,
@@ -42,7 +42,7 @@ class _DualNewtonRegressor(OnlineRegressor):
         """Coefficient of each row before clipping, of shape (n_samples_seen,)."""
         state = self._fitted_state("dual_coef_")
         coef = state["coef"].copy()
-        coef[state["kept"]] += state["weights"] * _back_solved(state["factor"], state["white"])
+        coef[state["kept"]] += state["weights"] * back_solved(state["factor"], state["white"])
         return coef
 
     @property
@@ -63,7 +63,7 @@ class _DualNewtonRegressor(OnlineRegressor):
             "weights": np.empty(0),  # the diagonal of D
             "white": np.empty(0),  # h
             "trace": 0.0,  # of A - mu I
-            "factor": {"full": (), "below": np.empty((0, 0)), "corner": np.empty((0, 0))},  # L
+            "factor": start_factor(),  # L
         }
 
     def _learn(self, state, X, y):
@@ -77,7 +77,7 @@ class _DualNewtonRegressor(OnlineRegressor):
         while low < n:
             # Blocks end where the stream's own count is a multiple of their length, so that most
             # ways of cutting a stream lead through the very same blocks.
-            block = slice(low, low + _PANEL - (start + low) % _PANEL)
+            block = slice(low, low + PANEL - (start + low) % PANEL)
             learnt = self._learn_block(
                 kernel, state, X[block], y[block], np.where(keep[block], curvature, 0.0)
             )
@@ -101,7 +101,7 @@ class _DualNewtonRegressor(OnlineRegressor):
         kept = np.flatnonzero(curvatures[:n] > 0.0)
         weights = steps.weights[kept]
         rest = self.mu * weights[:, None] * gram[np.ix_(kept, kept)] * weights  # D (K - V'V) D
-        corner = _corner(rest, np.empty((0, len(kept))), np.full(len(kept), self.mu))
+        corner = corner_factor(rest, np.empty((0, len(kept))), np.full(len(kept), self.mu))
         _append(state["factor"], V[:, kept] * weights, corner)
         state["white"] = np.append(state["white"], np.zeros(len(kept)))
         state["kept"] = np.append(state["kept"], t + kept)
@@ -116,12 +116,12 @@ class _DualNewtonRegressor(OnlineRegressor):
         K = kernel(state["rows"][:t], X)
         V = K[state["kept"]]  # a copy
         V *= state["weights"][:, None]
-        V = _solved(state["factor"], V)
+        V = half_solved(state["factor"], V)
         return K.T @ state["coef"][:t] + V.T @ state["white"], V
 
     def _forecast(self, state, X):
         kernel, forecasts = kernel_of(self), np.empty(len(X))
-        for block in gen_batches(len(X), _PANEL):
+        for block in gen_batches(len(X), PANEL):
             forecasts[block], _ = self._meet(kernel, state, X[block])
         return np.clip(forecasts, -self.radius, self.radius)
 
@@ -373,9 +373,9 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
         keep = drawn < self.keep_probability
         low = 0
         while low < len(X):
-            ahead = slice(low, low + _PANEL)
+            ahead = slice(low, low + PANEL)
             i = low + rule.first_of(kernel, sampler, X[ahead], drawn[ahead])
-            if i < min(low + _PANEL, len(X)):
+            if i < min(low + PANEL, len(X)):
                 rule.enter(kernel, sampler, X[i])
                 keep[i] = True
                 i += 1
@@ -646,7 +646,7 @@ def _append(factor, V, M):
     """Append rows [V', M] to L, panel by panel."""
     done = 0
     while done < len(M):
-        room = _PANEL - len(factor["corner"])
+        room = PANEL - len(factor["corner"])
         rows = slice(done, done + room)
-        _extend(factor, np.concatenate([V[:, rows], M[rows, :done].T]), M[rows, rows])
+        extend(factor, np.concatenate([V[:, rows], M[rows, :done].T]), M[rows, rows])
         done = min(len(M), done + room)
