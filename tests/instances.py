@@ -53,6 +53,14 @@ ARGUMENTS = {
         {"gamma": 0.03, "mu": 5.0, "radius": 3.0},
         {"kernel": "poly", "gamma": 0.05, "degree": 2, "mu": 10.0, "radius": 2.0},
     ],
+    "LKMBooksClassifier": [
+        {"kernels": GRID, "budget": 30, "random_state": 0},
+        {"kernels": GRID, "budget": 20, "horizon": 200, "random_state": 0},
+    ],
+    "LKMBooksRegressor": [
+        {"kernels": GRID, "budget": 30, "random_state": 0},
+        {"kernels": GRID, "budget": 20, "horizon": 200, "random_state": 0},
+    ],
     "MLPolyRegressor": [{}, {"gradient_trick": False}],
     "MLProdRegressor": [{}, {"loss": "absolute_error"}],
     "MultiKernelRegressor": [
@@ -108,6 +116,16 @@ ARGUMENTS = {
             "random_state": 0,
         }
     ],
+    "RakerClassifier": [
+        BANK | {"eta0": 5.0},
+        BANK | {"eta0": 2.0, "loss": "hinge", "form": "phase"},
+    ],
+    "RFIOKSClassifier": [BANK, BANK | {"loss": "hinge", "horizon": 150}],
+    "RFIOKSRegressor": [BANK],
+    "RFOKSClassifier": [BANK],
+    "RFOKSPlusPlusClassifier": [BANK],
+    "RFOKSPlusPlusRegressor": [BANK],
+    "RFOKSRegressor": [BANK, BANK | {"radius": None}],
     "RFOMKRRegressor": [
         BANK | {"eta0": 0.9},
         BANK | {"aggregator": "ogd", "eta0": 0.5},

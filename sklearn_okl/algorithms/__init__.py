@@ -9,7 +9,8 @@ from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
 from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
 from ._projected_vovk import PKAWVClassifier, PKAWVRegressor
-from ._random_features import OMKRRegressor, RakerRegressor, RFOMKRRegressor
+from ._random_features import OMKRRegressor, RakerClassifier, RakerRegressor, RFOMKRRegressor
+from ._reservoir import LKMBooksClassifier, LKMBooksRegressor
 from ._selection import (
     IOKSClassifier,
     IOKSRegressor,
@@ -17,6 +18,14 @@ from ._selection import (
     OKSPlusPlusClassifier,
     OKSPlusPlusRegressor,
     OKSRegressor,
+)
+from ._selection_features import (
+    RFIOKSClassifier,
+    RFIOKSRegressor,
+    RFOKSClassifier,
+    RFOKSPlusPlusClassifier,
+    RFOKSPlusPlusRegressor,
+    RFOKSRegressor,
 )
 from ._vovk import ConcatenatedVAWRegressor, VAW2Regressor
 from ._vovk_convex import (
@@ -38,6 +47,8 @@ __all__ = [
     "KOGDRegressor",
     "KONSRegressor",
     "KernelVAWRegressor",
+    "LKMBooksClassifier",
+    "LKMBooksRegressor",
     "MultiKernelRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
@@ -54,7 +65,14 @@ __all__ = [
     "PKAWVClassifier",
     "PKAWVRegressor",
     "PROSNKONSRegressor",
+    "RFIOKSClassifier",
+    "RFIOKSRegressor",
+    "RFOKSClassifier",
+    "RFOKSPlusPlusClassifier",
+    "RFOKSPlusPlusRegressor",
+    "RFOKSRegressor",
     "RFOMKRRegressor",
+    "RakerClassifier",
     "RakerRegressor",
     "SketchedKONSRegressor",
     "VAW2Regressor",

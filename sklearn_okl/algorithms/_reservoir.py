@@ -1,0 +1,470 @@
+"""LKMBooks of J. Li, S. Liao, "Worst-case regret analysis ... online kernel selection" (2022).
+
+All kernels of a dictionary share one small sample of the rows, and its coefficients; exponential
+weights mix them. The authors compare their bandit algorithms to it.
+"""
+
+from math import log
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils._param_validation import Interval
+
+from .._online import OnlineClassifier, OnlineRegressor
+from ..aggregators._convex import softmax
+from ..feedback._bandits import stable_step
+from ..kernels import Kernel, kernel_list
+from ..losses import get_loss
+from ._selection import _CLASSIFICATION, _HORIZON, _REGRESSION, BANDIT_KERNELS
+
+_ROWS = 64  # rows that meet the reservoir at once
+_FIRST_HORIZON = 64  # of the doubling trick
+_METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}  # k = exp(-gamma distance)
+_RESERVOIR = {
+    "budget": [Interval(Integral, 1, None, closed="left")],
+    "decay": [Interval(Real, 0, 1, closed="left")],
+    "step_scale": [Interval(Real, 0, None, closed="neither")],
+}
+
+
+class _LKMBooks:
+    r"""What regressor and classifier share beside a shell.
+
+    A function a kernel, :math:`f_i = \sum_s a_s k_i(x_s, .)`, all with the same rows and
+    coefficients, and exponential weights that mix them.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        for tags_of_kind in (tags.regressor_tags, tags.classifier_tags):
+            if tags_of_kind is not None:
+                tags_of_kind.poor_score = True  # what is remembered is random
+        return tags
+
+    @property
+    def weights_(self):
+        """Weights of the kernels, from the simplex, of shape (n_kernels,)."""
+        return softmax(self._fitted_state("weights_")["log_weights"])
+
+    @property
+    def X_fit_(self):
+        """Rows in the reservoir, of shape (n_kept, n_features)."""
+        state = self._fitted_state("X_fit_")
+        return state["rows"][: state["n_kept"]].copy()
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the rows in the reservoir, of shape (n_kept,)."""
+        state = self._fitted_state("dual_coef_")
+        return state["coef"][: state["n_kept"]].copy()
+
+    @property
+    def kernels_(self):
+        """Parameters of each kernel."""
+        self._fitted_state("kernels_")
+        return self._kernel_list()
+
+    def _kernel_list(self):
+        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
+
+    def _validate(self):
+        super()._validate()
+        if any("alpha" in kernel for kernel in self._kernel_list()):
+            raise ValueError(
+                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
+                "does not have. Leave it out."
+            )
+
+    def _start(self, n_features, n_targets=None):
+        source = check_random_state(self.random_state)
+        return {
+            "t": 0,
+            # A generator of our own: the user's may be shared, and is not ours to copy.
+            "rng": np.random.RandomState(source.randint(2**31 - 1)),
+            "log_weights": np.zeros(len(self._kernel_list())),
+            "spread": 0.0,  # the largest max f - min f of a round
+            "rows": np.zeros((self.budget, n_features)),
+            "coef": np.zeros(self.budget),
+            "n_kept": 0,
+            "n_entered": 0,  # since the stretch began
+        }
+
+    def _learn(self, state, X, y):
+        kernels, loss = self._kernel_list(), get_loss(self.loss, getattr(self, "quantile", 0.5))
+        n = len(y)
+        lengths, rounds = _stretches(state["t"], n, self.horizon)
+        places = np.minimum(self.budget, lengths)
+        chances = entry_chances(rounds, lengths, places, self.decay)
+        steps = np.sqrt((1 + self.decay) * places / (1 - self.decay)) / lengths
+        steps *= self.step_scale / chances  # lambda / p
+        if self.horizon is None:
+            np.minimum(steps, stable_step(loss), out=steps)
+        etas = np.sqrt(8 * log(len(kernels)) / lengths)
+        enters = state["rng"].random_sample(n) < chances
+        forecasts = np.empty(n)
+        low = 0
+        while low < n:
+            # A block ends with a row that may enter, and with a stretch.
+            high = min(n, low + _ROWS)
+            if self.horizon is None:
+                high = min(high, low + 1 + int(lengths[low] - rounds[low]))
+            has_room = state["n_entered"] < places[low]
+            if has_room and enters[low:high].any():
+                high = low + int(enters[low:high].argmax()) + 1
+            block, kept = slice(low, high), state["n_kept"]
+            F = _values(kernels, X[block], state["rows"][:kept], state["coef"][:kept])
+            slope = self._learn_weights(state, F, y[block], etas[block], loss, forecasts[block])
+            last = high - 1
+            if has_room and enters[last] and slope != 0.0:
+                place = state["n_entered"]
+                state["rows"][place] = X[last]
+                state["coef"][place] = -steps[last] * slope
+                state["n_entered"] = place + 1
+                state["n_kept"] = max(kept, place + 1)
+            if self.horizon is None and rounds[last] == lengths[last]:  # a new stretch begins
+                state["log_weights"][:] = 0.0
+                state["n_entered"] = 0
+            low = high
+        state["t"] += n
+        return forecasts
+
+    def _learn_weights(self, state, F, y, etas, loss, out):
+        """Mix forecasts F (n, K) into `out`, round by round; return the last slope."""
+        least = F.min(axis=1)
+        spreads = F.max(axis=1) - least
+        spreads[0] = max(spreads[0], state["spread"])
+        spreads = np.maximum.accumulate(spreads)
+        log_weights, slope = state["log_weights"], 0.0
+        # Costs shifted by the same for all kernels make the same weights: f - min f serves both
+        # signs of the slope.
+        rates = np.divide(etas, spreads, out=np.zeros_like(etas), where=spreads > 0)
+        costs = rates[:, None] * (F - least[:, None])
+        for t, target in enumerate(y.tolist()):
+            forecast = out[t] = float(softmax(log_weights) @ F[t])
+            slope = float(loss.slope(target, forecast))
+            log_weights -= slope * costs[t]
+        state["spread"] = float(spreads[-1])
+        return slope
+
+    def _forecast(self, state, X):
+        kernels, kept = self._kernel_list(), state["n_kept"]
+        rows, coef = state["rows"][:kept], state["coef"][:kept]
+        weights = softmax(state["log_weights"])
+        forecasts = np.empty(len(X))
+        for block in gen_batches(len(X), _ROWS):
+            forecasts[block] = _values(kernels, X[block], rows, coef) @ weights
+        return forecasts
+
+
+def entry_chances(rounds, lengths, places, decay):
+    r"""Return the probabilities with which rows enter the reservoir.
+
+    :math:`\min\{1, B / ((1 - \nu) T^{1 - \nu} \tau^\nu)\}` for row :math:`\tau` of T; arrays or
+    numbers `rounds` :math:`\tau`, `lengths` T, `places` B, and `decay` :math:`\nu`.
+    """
+    return np.minimum(places / ((1 - decay) * lengths ** (1 - decay) * rounds**decay), 1.0)
+
+
+def _stretches(t, n, horizon):
+    """Return, of the n rounds after t, the lengths T of their stretches and their numbers there.
+
+    Without a horizon stretches begin after 0, 64, 128, 256, ... rounds, and end where the next
+    begins.
+    """
+    rounds = np.arange(t + 1.0, t + n + 1)
+    if horizon is not None:
+        return np.full(n, float(horizon)), rounds
+    lengths = np.maximum(2.0 ** np.floor(np.log2(np.maximum(rounds - 1, 1))), _FIRST_HORIZON)
+    return lengths, np.where(rounds > _FIRST_HORIZON, rounds - lengths, rounds)
+
+
+def _values(kernels, X, rows, coef):
+    """Return each kernel's function at the rows of X, of shape (n, K)."""
+    F, distances = np.zeros((len(X), len(kernels))), {}
+    if len(rows) == 0:
+        return F
+    for i, kernel in enumerate(kernels):
+        name, gamma = kernel["kernel"], kernel["gamma"]
+        if name not in _METRICS:
+            F[:, i] = Kernel(name, gamma, degree=3, coef0=1.0)(X, rows) @ coef
+            continue
+        if name not in distances:
+            distances[name] = cdist(X, rows, _METRICS[name])
+        gamma = 1.0 / X.shape[1] if gamma is None else gamma
+        K = distances[name] * -gamma
+        F[:, i] = np.exp(K, out=K) @ coef
+    return F
+
+
+class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
+    r"""LKMBooks: kernels that share one small sample of the rows, mixed by exponential weights.
+
+    Kernel i of a dictionary forecasts :math:`f_i(x) = \sum_s a_s k_i(x_s, x)`, and their mean
+    :math:`\hat y = \sum_i w_i f_i(x)` is the forecast. With the slope g of the loss there,
+    row :math:`\tau` of T enters the sample with probability :math:`p_\tau`, and every row moves
+    the weights [1]_:
+
+    .. math:: a_\tau = - \frac{\lambda g}{p_\tau} , \qquad
+              p_\tau = \frac{B}{(1 - \nu) T^{1 - \nu} \tau^\nu} , \qquad
+              w_i \leftarrow \frac{1}{Z} w_i \exp \left( - \sqrt{\frac{8 \ln K}{T}} \,
+              \frac{g \, f_i(x_\tau)}{s_\tau} \right) ,
+
+    :math:`s_\tau` the largest :math:`\max_i f_i - \min_i f_i` seen.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        None is not the grid of 76 kernels that other multi-kernel estimators take but that of
+        [2]_: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
+        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
+        [-1, 1].
+    budget : int, default=200
+        B, the most rows that are kept.
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. The square loss has no
+        factor 1/2.
+    quantile : float, default=0.5
+        Level in (0, 1) of the pinball loss.
+    horizon : int, default=None
+        T, the number of rounds that the rates are made for. None guesses it by the doubling trick:
+        64 rounds to begin with, and after 64, 128, 256, ... rounds the rates of as many rounds as
+        were seen, see Notes.
+    decay : float, default=0.25
+        :math:`\nu` in [0, 1): 0 samples all rows alike, larger values the early ones more.
+    step_scale : float, default=1.0
+        c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for.
+    random_state : int, RandomState instance or None, default=None
+        Source of the seed of all draws, used once when the first row arrives.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the kernels, from the simplex.
+    kernels_ : list of dict
+        Parameters of each kernel, in the order of `weights_`.
+    X_fit_ : ndarray of shape (n_kept, n_features)
+        The rows kept, at most `budget`.
+    dual_coef_ : ndarray of shape (n_kept,)
+        Their coefficients, the same for all kernels.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    LKMBooksClassifier : The same for labels.
+    RFOKSPlusPlusRegressor : One kernel a round, on random features.
+    RakerRegressor : All kernels a round, on random features.
+
+    Notes
+    -----
+    *Cost.* O((d + K) B) a round for d features and K kernels, and O(d B) memory, whatever the
+    round. Which rows may enter is drawn before they are seen, so that all rows up to the next one
+    meet the sample together.
+
+    *Rates.* :math:`\lambda = c \sqrt{(1 + \nu) B} / (\sqrt{1 - \nu} \, T)`, which balances the
+    two terms of the regret of descent with steps :math:`\lambda g / p_\tau`,
+    :math:`\|f\|^2 / (2 \lambda) + \frac{\lambda}{2} \sum_\tau g_\tau^2 / p_\tau`, for
+    :math:`\|f\| = c` and abs(g) at most 1. With fewer rounds than places B is T.
+
+    *Theorem.* For convex losses with bounded slopes and any f of the RKHS of any kernel, the
+    expected regret is :math:`O(\sqrt{T \ln K} + \|f\|^2 \max\{\sqrt T, T / \sqrt B\})` ([1]_, as
+    Table 1 of [2]_ quotes it), as long as no row is turned away.
+
+    *The sample fills up.* The probabilities add up to about :math:`B / (1 - \nu)^2`, 1.8 B by
+    default: the places are taken after some :math:`(1 - \nu)^{2 / (1 - \nu)} T` rounds, 0.46 T,
+    and later rows only move the weights, as in the published program.
+
+    *Horizon.* Without one, a stretch of as many rounds as were seen before begins after 64, 128,
+    256, ... rounds: weights start equal, and the places are given anew, the oldest first. A row of
+    the stretch before stays until its place is taken. With a smooth loss, whose slope has the
+    Lipschitz constant :math:`\beta`, no step :math:`\lambda / p` of a guessed T exceeds
+    :math:`1 / \beta`; a given `horizon` is taken at its word.
+
+    *Departures.* The weights of a round use the largest spread up to and with this round's; the
+    published program takes 1 where that is larger, and leaves this round's out. A row where the
+    slope is 0 needs no place and takes none. Weights are kept as logarithms.
+
+    References
+    ----------
+    .. [1] J. Li, S. Liao, "Worst-case regret analysis of computationally budgeted online kernel
+       selection", Machine Learning 111, 2022, the algorithm LKMBooks.
+    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
+       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, section 6.2.
+
+    Examples
+    --------
+    >>> from sklearn_okl import LKMBooksRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(500)
+    >>> model = LKMBooksRegressor(budget=50, horizon=500, random_state=0)
+    >>> forecasts = model.prequential_predict(X / 4, y / 4)  # each made before its target
+    >>> model.X_fit_.shape
+    (50, 4)
+    """
+
+    _parameter_constraints = {**_REGRESSION, **_HORIZON, **_RESERVOIR}
+    _structural = ("kernels", "budget", "loss", "quantile", "horizon", "decay", "step_scale")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        budget=200,
+        loss="squared_error",
+        quantile=0.5,
+        horizon=None,
+        decay=0.25,
+        step_scale=1.0,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.budget = budget
+        self.loss = loss
+        self.quantile = quantile
+        self.horizon = horizon
+        self.decay = decay
+        self.step_scale = step_scale
+        self.random_state = random_state
+
+
+class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
+    r"""LKMBooks for two classes: kernels that share one small sample of the rows, mixed.
+
+    Kernel i of a dictionary forecasts :math:`f_i(x) = \sum_s a_s k_i(x_s, x)`, and their mean
+    :math:`\hat y = \sum_i w_i f_i(x)` is the decision value. With the slope g of the loss there,
+    row :math:`\tau` of T enters the sample with probability :math:`p_\tau`, and every row moves
+    the weights [1]_:
+
+    .. math:: a_\tau = - \frac{\lambda g}{p_\tau} , \qquad
+              p_\tau = \frac{B}{(1 - \nu) T^{1 - \nu} \tau^\nu} , \qquad
+              w_i \leftarrow \frac{1}{Z} w_i \exp \left( - \sqrt{\frac{8 \ln K}{T}} \,
+              \frac{g \, f_i(x_\tau)}{s_\tau} \right) ,
+
+    :math:`s_\tau` the largest :math:`\max_i f_i - \min_i f_i` seen.
+
+    Parameters
+    ----------
+    kernels : dict, list of dict or None, default=None
+        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
+        None is not the grid of 76 kernels that other multi-kernel estimators take but that of
+        [2]_: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
+        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
+        [-1, 1].
+    budget : int, default=200
+        B, the most rows that are kept.
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+        Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. Only the logistic loss
+        gives probabilities.
+    horizon : int, default=None
+        T, the number of rounds that the rates are made for. None guesses it by the doubling trick:
+        64 rounds to begin with, and after 64, 128, 256, ... rounds the rates of as many rounds as
+        were seen, see Notes.
+    decay : float, default=0.25
+        :math:`\nu` in [0, 1): 0 samples all rows alike, larger values the early ones more.
+    step_scale : float, default=15.0
+        c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for. 15
+        is the radius that [2]_ gives the logistic loss; the rule of [1]_ has 1, which is far from
+        the published figures for this loss.
+    random_state : int, RandomState instance or None, default=None
+        Source of the seed of all draws, used once when the first row arrives.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; positive decision values mean the second.
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the kernels, from the simplex.
+    kernels_ : list of dict
+        Parameters of each kernel, in the order of `weights_`.
+    X_fit_ : ndarray of shape (n_kept, n_features)
+        The rows kept, at most `budget`.
+    dual_coef_ : ndarray of shape (n_kept,)
+        Their coefficients, the same for all kernels.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    LKMBooksRegressor : The same for real targets.
+    RFOKSPlusPlusClassifier : One kernel a round, on random features.
+    RakerClassifier : All kernels a round, on random features.
+
+    Notes
+    -----
+    *Cost.* O((d + K) B) a round for d features and K kernels, and O(d B) memory, whatever the
+    round. Which rows may enter is drawn before they are seen, so that all rows up to the next one
+    meet the sample together.
+
+    *Rates.* :math:`\lambda = c \sqrt{(1 + \nu) B} / (\sqrt{1 - \nu} \, T)`, which balances the
+    two terms of the regret of descent with steps :math:`\lambda g / p_\tau`,
+    :math:`\|f\|^2 / (2 \lambda) + \frac{\lambda}{2} \sum_\tau g_\tau^2 / p_\tau`, for
+    :math:`\|f\| = c` and abs(g) at most 1. With fewer rounds than places B is T.
+
+    *Theorem.* For convex losses with bounded slopes and any f of the RKHS of any kernel, the
+    expected regret is :math:`O(\sqrt{T \ln K} + \|f\|^2 \max\{\sqrt T, T / \sqrt B\})` ([1]_, as
+    Table 1 of [2]_ quotes it), as long as no row is turned away.
+
+    *The sample fills up.* The probabilities add up to about :math:`B / (1 - \nu)^2`, 1.8 B by
+    default: the places are taken after some :math:`(1 - \nu)^{2 / (1 - \nu)} T` rounds, 0.46 T,
+    and later rows only move the weights, as in the published program.
+
+    *Horizon.* Without one, a stretch of as many rounds as were seen before begins after 64, 128,
+    256, ... rounds: weights start equal, and the places are given anew, the oldest first. A row of
+    the stretch before stays until its place is taken. With a smooth loss, whose slope has the
+    Lipschitz constant :math:`\beta`, no step :math:`\lambda / p` of a guessed T exceeds
+    :math:`1 / \beta`; a given `horizon` is taken at its word.
+
+    *Departures.* The weights of a round use the largest spread up to and with this round's; the
+    published program takes 1 where that is larger, and leaves this round's out. A row where the
+    slope is 0 needs no place and takes none. Weights are kept as logarithms.
+
+    References
+    ----------
+    .. [1] J. Li, S. Liao, "Worst-case regret analysis of computationally budgeted online kernel
+       selection", Machine Learning 111, 2022, the algorithm LKMBooks.
+    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
+       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, section 6.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn_okl import LKMBooksClassifier
+    >>> X, y = make_moons(500, noise=0.1, random_state=0)
+    >>> model = LKMBooksClassifier(budget=50, horizon=500, random_state=0)
+    >>> labels = model.prequential_predict(X, y)  # each before its own was seen
+    >>> model.X_fit_.shape, model.predict_proba(X[:3]).shape
+    ((50, 2), (3, 2))
+    """
+
+    _parameter_constraints = {**_CLASSIFICATION, **_HORIZON, **_RESERVOIR}
+    _structural = ("kernels", "budget", "loss", "horizon", "decay", "step_scale")
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        budget=200,
+        loss="log_loss",
+        horizon=None,
+        decay=0.25,
+        step_scale=15.0,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.budget = budget
+        self.loss = loss
+        self.horizon = horizon
+        self.decay = decay
+        self.step_scale = step_scale
+        self.random_state = random_state
