@@ -10,6 +10,7 @@ from .aggregators import (
     MLProdRegressor,
 )
 from .algorithms import (
+    AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
     ExpertsRegressor,
@@ -25,6 +26,7 @@ from .algorithms import (
     MultiKernelRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    NONSALDRegressor,
     OKSClassifier,
     OKSPlusPlusClassifier,
     OKSPlusPlusRegressor,
@@ -83,6 +85,7 @@ __all__ = [
     "TRUSTED_TYPES",
     "AARegressor",
     "ALDNystroem",
+    "AOGDALDRegressor",
     "BOARegressor",
     "BudgetNystroem",
     "CONKONSRegressor",
@@ -105,6 +108,7 @@ __all__ = [
     "MultiKernelRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
+    "NONSALDRegressor",
     "OGDRegressor",
     "OKSClassifier",
     "OKSPlusPlusClassifier",

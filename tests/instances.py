@@ -16,6 +16,10 @@ ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 ARGUMENTS = {
     "AARegressor": [{}, {"y_range": (-4, 4), "prior_weights": None}],
     "ALDNystroem": [{}, {"kernel": "poly", "horizon": 100}],
+    "AOGDALDRegressor": [
+        {"gamma": 0.02, "radius": 6.0, "novelty": 0.1},
+        {"radius": 6.0, "novelty": 0.1, "budget": 20},
+    ],
     "BOARegressor": [{}, {"gradient_trick": False, "initial_rate": 2.0**-20}],
     "BudgetNystroem": [{}, {"budget": 20}],
     "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
@@ -76,6 +80,7 @@ ARGUMENTS = {
         {"eta0": 0.7, "budget": 40},
         {"gamma": 0.02, "eta0": 2.0, "budget": 40, "loss": "absolute_error", "radius": 20.0},
     ],
+    "NONSALDRegressor": [{}, {"gamma": 0.02, "radius": 2.0, "novelty": 0.1}],
     "OKSClassifier": [ARM, ARM | {"kernels": GRID, "horizon": 200, "loss": "hinge"}],
     "OKSPlusPlusClassifier": [
         ARM,
@@ -172,6 +177,7 @@ ARGUMENTS = {
 
 # exact kernel methods keep every row; the estimators without tuning grow up to row 8192
 GROWING = {
+    "AOGDALDRegressor",
     "CONKONSRegressor",
     "IOKSClassifier",
     "IOKSRegressor",

@@ -1,5 +1,6 @@
 """The named algorithms, X to forecast: a file a family, the paper named in its first line."""
 
+from ._ald import AOGDALDRegressor, NONSALDRegressor
 from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
 from ._default import OnlineKernelClassifier, OnlineKernelRegressor
 from ._experts import ExpertsRegressor
@@ -37,6 +38,7 @@ from ._vovk_convex import (
 )
 
 __all__ = [
+    "AOGDALDRegressor",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
     "ExpertsRegressor",
@@ -52,6 +54,7 @@ __all__ = [
     "MultiKernelRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
+    "NONSALDRegressor",
     "OKSClassifier",
     "OKSPlusPlusClassifier",
     "OKSPlusPlusRegressor",

@@ -240,6 +240,8 @@ class KOGDRegressor(OnlineRegressor):
                 left *= shrink
                 coef[: t + 1] *= shrink
                 norm_sq = self.radius**2
+        if not np.isfinite(gradients_sq):
+            forecasts[-1] = np.nan  # an overflow is refused, not learnt as steps of 0
         state["norm_sq"], state["gradients_sq"] = float(norm_sq), float(gradients_sq)
         return forecasts, left
 

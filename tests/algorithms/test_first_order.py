@@ -484,3 +484,11 @@ def test_raker_speed_and_memory():
     assert late < 1.5 * fast
     size = sum(part.nbytes for part in model._state["experts"].values() if np.ndim(part))
     assert size == 76 * 100 * 8
+
+
+def test_an_overflow_of_adaptive_steps_is_refused():
+    X, y = np.eye(3), np.array([0.0, 1.0, 1e200])
+    model = KOGDRegressor(radius=1.0, adaptive=True).fit(X[:2], y[:2])
+    with pytest.raises(ValueError, match="overflow"):
+        model.partial_fit(X[2:], y[2:])
+    assert model.n_samples_seen_ == 2
