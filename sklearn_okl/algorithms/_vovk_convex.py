@@ -40,7 +40,7 @@ class VAWEWARegressor(FullInformationRegressor):
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets (eq. (3.25) of [1]_);
-    :class:`~sklearn_okl.aggregators.EWARegressor` takes their mean, with weights that fall
+    :class:`~sklearn_okl.EWARegressor` takes their mean, with weights that fall
     exponentially with the losses.
 
     Parameters
@@ -99,7 +99,7 @@ class VAWEWARegressor(FullInformationRegressor):
     --------
     VAWAARegressor : The same weights at four times the rate.
     VAW2Regressor : Weights of either sign and any sum.
-    sklearn_okl.aggregators.EWARegressor : The combination alone.
+    sklearn_okl.EWARegressor : The combination alone.
 
     Notes
     -----
@@ -194,7 +194,7 @@ class VAWAARegressor(FullInformationRegressor):
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.aggregators.AARegressor` combines them at the rate of the square loss's
+    :class:`~sklearn_okl.AARegressor` combines them at the rate of the square loss's
     mixability, four times what a weighted mean can bear.
 
     Parameters
@@ -252,7 +252,7 @@ class VAWAARegressor(FullInformationRegressor):
     --------
     VAWEWARegressor : Weighted means, at a quarter of the rate.
     VAW2Regressor : Weights of either sign and any sum.
-    sklearn_okl.aggregators.AARegressor : The combination alone.
+    sklearn_okl.AARegressor : The combination alone.
 
     Notes
     -----
@@ -346,7 +346,7 @@ class VAWBOARegressor(FullInformationRegressor):
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.aggregators.BOARegressor` takes their mean, with exponential
+    :class:`~sklearn_okl.BOARegressor` takes their mean, with exponential
     weights that punish variance, at a rate of its own for each.
 
     Parameters
@@ -408,7 +408,7 @@ class VAWBOARegressor(FullInformationRegressor):
     VAWMLPolyRegressor : Polynomial weights; drops experts entirely.
     VAWMLProdRegressor : Products instead of exponentials.
     VAW2Regressor : Weights of either sign and any sum.
-    sklearn_okl.aggregators.BOARegressor : The combination alone.
+    sklearn_okl.BOARegressor : The combination alone.
 
     Notes
     -----
@@ -427,7 +427,7 @@ class VAWBOARegressor(FullInformationRegressor):
     *Departures.* The published tables are those of ``forecaster="ridge"``,
     ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
     that range. The rule itself is that of the package ``opera`` [3]_, see
-    :class:`~sklearn_okl.aggregators.BOARegressor`.
+    :class:`~sklearn_okl.BOARegressor`.
 
     References
     ----------
@@ -504,7 +504,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.aggregators.MLPolyRegressor` takes their mean, with weights in
+    :class:`~sklearn_okl.MLPolyRegressor` takes their mean, with weights in
     proportion to their positive regrets, at a rate of its own for each.
 
     Parameters
@@ -566,7 +566,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
     VAWBOARegressor : Exponential weights, the better bound for many kernels.
     VAWMLProdRegressor : Products, with the same bound as exponentials.
     VAW2Regressor : Weights of either sign and any sum.
-    sklearn_okl.aggregators.MLPolyRegressor : The combination alone.
+    sklearn_okl.MLPolyRegressor : The combination alone.
 
     Notes
     -----
@@ -585,7 +585,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
     *Departures.* The published tables are those of ``forecaster="ridge"``,
     ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
     that range. The rule itself is that of the package ``opera`` [3]_, see
-    :class:`~sklearn_okl.aggregators.MLPolyRegressor`.
+    :class:`~sklearn_okl.MLPolyRegressor`.
 
     References
     ----------
@@ -663,7 +663,7 @@ class VAWMLProdRegressor(FullInformationRegressor):
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.aggregators.MLProdRegressor` takes their mean, with weights
+    :class:`~sklearn_okl.MLProdRegressor` takes their mean, with weights
     that are products of one plus rate times regret, at a rate of its own for each.
 
     Parameters
@@ -726,7 +726,7 @@ class VAWMLProdRegressor(FullInformationRegressor):
     VAWBOARegressor : Exponentials instead of products.
     VAWMLPolyRegressor : Polynomial weights; drops experts entirely.
     VAW2Regressor : Weights of either sign and any sum.
-    sklearn_okl.aggregators.MLProdRegressor : The combination alone.
+    sklearn_okl.MLProdRegressor : The combination alone.
 
     Notes
     -----
@@ -745,7 +745,7 @@ class VAWMLProdRegressor(FullInformationRegressor):
     *Departures.* The published tables are those of ``forecaster="ridge"``,
     ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
     that range. The rule itself is that of the package ``opera`` [3]_, see
-    :class:`~sklearn_okl.aggregators.MLProdRegressor`.
+    :class:`~sklearn_okl.MLProdRegressor`.
 
     References
     ----------

@@ -53,7 +53,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     *Cost.* O(C(M + d, M)) a row: a monomial is a monomial of one degree less times a coordinate.
 
     The error at (x, y) is exp(−γ‖x‖² − γ‖y‖²) times the remainder of the exponential series, at
-    most exp(−γ‖x‖² − γ‖y‖² + |s|) |s|^(M+1) / (M + 1)! with s = 2γ x·y. It is small where
+    most exp(−γ‖x‖² − γ‖y‖² + s) s^(M+1) / (M + 1)! with s = abs(2γ x·y). It is small where
     γ‖x‖‖y‖ is, that is for wide kernels and inputs near the origin; centre and scale X first. A
     row with γ‖x‖² above 745 has zero features only.
 

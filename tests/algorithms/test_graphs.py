@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
-from sklearn.utils.estimator_checks import check_estimator
 
 from benchmarks.papers.graph_lines import ProgramSFG, ProgramSFGR
 from sklearn_okl.algorithms._graphs import (
@@ -210,18 +209,12 @@ def test_importance_weights_of_omkl_gf_are_nearly_unbiased_otherwise():
     assert_allclose(sums / 20_000, 1, atol=0.2)
 
 
-@pytest.mark.parametrize("class_", CLASSES)
-def test_laws(class_):
-    check_online_estimator(class_(**SMALL, freeze_after=60))
-
-
 def test_laws_with_phases():
     check_online_estimator(OMKLGFRegressor(**SMALL, form="phase"), random_state=1)
 
 
 @pytest.mark.parametrize("class_", CLASSES)
-def test_scikit_learn_conventions(class_):
-    check_estimator(class_(**SMALL), on_skip=None)
+def test_a_random_node_may_score_poorly(class_):
     assert class_().__sklearn_tags__().regressor_tags.poor_score
 
 

@@ -12,7 +12,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn_okl._linalg import one_blas_thread
 from sklearn_okl.algorithms._kernel_vovk import KernelVAWRegressor
 from sklearn_okl.algorithms._projected_vovk import PKAWVClassifier, PKAWVRegressor
-from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.evaluation._kernel_bounds import (
     kernel_vaw_regret_bound,
     pkawv_regret_bound,
@@ -530,19 +529,6 @@ def test_a_changed_dictionary_is_noticed_and_taylor_has_no_atoms():
     with pytest.raises(ValueError, match="dictionary"):
         model.partial_fit(X, y)
     assert not hasattr(PKAWVRegressor(projection="taylor").fit(X, y), "components_")
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        KernelVAWRegressor("rbf", 1.0, alpha=0.1),
-        PKAWVRegressor("rbf", 1.0, kors_mu=0.1, random_state=0),
-        PKAWVClassifier("rbf", 1.0, random_state=0),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_laws(model):
-    check_online_estimator(model, grows=True)
 
 
 # Speed

@@ -1,0 +1,133 @@
+"""Configuration of Sphinx: python -m sphinx -W --keep-going -b html docs docs/_build/html."""
+
+import re
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+import matplotlib
+from docutils.nodes import SkipNode
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
+
+DOCS = Path(__file__).parent
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]
+matplotlib.use("agg")
+
+import make_reference
+import make_table
+import sklearn_okl
+
+project = "sklearn_okl"
+author = "The sklearn_okl developers"
+project_copyright = author
+version = release = sklearn_okl.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "matplotlib.sphinxext.plot_directive",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "examples"]
+templates_path = ["_templates"]
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_show_sourcelink = False
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+
+# The reference: everything public gets a page, without being listed anywhere. Pages of what is no
+# longer there would be built again, so then all that is generated is made anew.
+API, GALLERY, EXAMPLES = DOCS / "api", DOCS / "auto_examples", DOCS / "examples"
+stale = {path.stem for path in API.glob("sklearn_okl*.rst")} - set(make_reference.pages())
+scripts = {path.stem for path in EXAMPLES.glob("*.py")}
+stale |= {path.stem for path in GALLERY.glob("plot_*.rst")} - scripts
+if stale:
+    shutil.rmtree(API, ignore_errors=True)
+    shutil.rmtree(GALLERY, ignore_errors=True)
+API.mkdir(exist_ok=True)
+index, text = API / "index.rst", make_reference.reference()
+if not index.exists() or index.read_text(encoding="utf-8") != text:  # else it would look new
+    index.write_text(text, encoding="utf-8")
+autosummary_generate = True
+autosummary_context = {"own_methods": make_reference.methods()}
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+myst_enable_extensions = ["dollarmath", "substitution"]
+myst_heading_anchors = 3
+
+
+def _link(match):
+    return f"[`{match[1]}`](api/sklearn_okl.{match[1]}.rst)"
+
+
+_public = "|".join(name for name, _ in sklearn_okl.all_estimators())
+myst_substitutions = {
+    # generated from the same place as the README's
+    "algorithms": re.sub(rf"`({_public})`", _link, make_table.table()),
+    "cost": {
+        name: cost for family in make_table.FAMILIES.values() for name, cost in family.items()
+    },
+    "n_estimators": str(len(sklearn_okl.all_estimators())),
+}
+
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("svg", 100)]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "doc_module": ("sklearn_okl",),
+    "backreferences_dir": "api/backreferences",
+    "reference_url": {"sklearn_okl": None},
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "write_computation_times": False,
+}
+
+
+ACCENT = r"\\(hat|tilde|bar|overline) ?(\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z])(?=\s*[_^])"
+
+
+def tidy(app, what, name, obj, options, lines):
+    """Make docstrings fit for numpydoc: types on one line, ``n_features_in_`` no link."""
+    text = "\n".join(lines)
+    text = re.sub(r" *\\\n +", " ", text)
+    text = re.sub(r"(?<=shape \()(\w+_)(?=,|\))", r"``\1``", text)
+    text = re.sub(r"(?<=, )(\w+_)(?=\)(\n| or| if|,))", r"``\1``", text)
+    lines[:] = text.split("\n")
+
+
+def mathml(self, node, as_block):
+    """Write a formula as MathML, which browsers show without a script or a network."""
+    formula = node.astext()
+    # docutils would set the t of \hat y_t under the y; with an empty group after the y it does not
+    guarded = re.sub(ACCENT, r"{\\\1{\2}{}}", formula)
+    try:
+        markup = tex2mathml(guarded, as_block=as_block)
+    except MathError as error:
+        logging.getLogger(__name__).warning("%s in %r", error, formula, location=node)
+        markup = f"<code>{self.encode(formula)}</code>"
+    self.body.append(f'<div class="math">{markup}</div>' if as_block else markup)
+    raise SkipNode
+
+
+def setup(app):
+    """Tell Sphinx of the two functions above."""
+    app.connect("autodoc-process-docstring", tidy, priority=400)  # numpydoc comes at 500
+    visitors = [(partial(mathml, as_block=as_block), None) for as_block in (False, True)]
+    app.add_html_math_renderer("mathml", *visitors)
+
+
+html_math_renderer = "mathml"

@@ -1,0 +1,146 @@
+"""The documentation: examples, reference and links, cheaply; its build where Sphinx is there."""
+
+import ast
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sklearn_okl
+from sklearn_okl import datasets, evaluation
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+GENERATED = {"_build", "api", "auto_examples"}  # at build time, not in a clone
+PAGES = [
+    path
+    for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    if not GENERATED & set(path.relative_to(ROOT).parts)
+]
+
+
+@pytest.fixture(scope="module")
+def make_reference():
+    sys.path.insert(0, str(DOCS))  # it imports its neighbour make_table
+    try:
+        spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(DOCS))
+    return module
+
+
+def code_of(page):
+    return "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S))
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 8
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_compile_and_import_public_names(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    title, underline = ast.get_docstring(tree).splitlines()[:2]
+    assert set(underline) == {"="}, "an example's docstring begins with a title"
+    assert len(underline) >= len(title)
+    assert path.stem.startswith("plot_"), "or the gallery would not run it"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("sklearn_okl"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                assert hasattr(module, alias.name), f"{path.name} imports {alias.name}"
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == "okl":
+            assert hasattr(sklearn_okl, node.attr), f"{path.name} uses {node.attr}"
+
+
+def test_every_public_name_is_in_the_reference(make_reference):
+    text = make_reference.reference()
+    listed = {}
+    for title, module, names in make_reference.sections():
+        listed.setdefault(module, []).extend(names)
+        heading = f"{title}\n{'-' * len(title)}"
+        section = text.split(heading)[1].split("\n---")[0]
+        for name in names:
+            assert re.search(rf"(   |py:data:: ){name}\n", section), f"{name} is not listed"
+    assert sorted(listed["sklearn_okl"]) == sorted(sklearn_okl.__all__)
+    assert sorted(listed["sklearn_okl.evaluation"]) == sorted(evaluation.__all__)
+    assert sorted(listed["sklearn_okl.datasets"]) == sorted(datasets.__all__)
+    assert {"kernel_matrix", "paper_kernel_grid"} <= set(listed["sklearn_okl.kernels"])
+    assert "get_loss" in listed["sklearn_okl.losses"]
+
+
+def test_the_reference_shows_the_verbs_and_nothing_of_scikit_learns(make_reference):
+    methods = make_reference.methods()
+    verbs = ["fit", "partial_fit", "prequential_predict", "predict"]
+    assert methods["sklearn_okl.VAWRegressor"][:4] == verbs
+    assert "predict_experts" in methods["sklearn_okl.VAW2Regressor"]
+    assert "get_params" in methods["sklearn_okl.ExpertsRegressor"]  # its own
+    assert not {"score", "set_params"} & set(methods["sklearn_okl.VAWRegressor"])
+    assert not [m for found in methods.values() for m in found if m.endswith("_request")]
+
+
+def test_a_new_class_gets_its_page_without_being_listed(make_reference, monkeypatch):
+    class NewRegressor:
+        pass
+
+    monkeypatch.setattr(sklearn_okl, "NewRegressor", NewRegressor, raising=False)
+    monkeypatch.setattr(sklearn_okl, "__all__", [*sklearn_okl.__all__, "NewRegressor"])
+    assert "\n   NewRegressor\n" in make_reference.reference()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:|#", target):
+            continue
+        goal = (path.parent / target.split("#")[0]).resolve()
+        if goal.parent == DOCS / "auto_examples":
+            script = DOCS / "examples" / f"{goal.stem}.py"
+            goal = DOCS / "examples" if goal.stem == "index" else script
+        if goal.parent == DOCS / "api":
+            continue  # generated; the build complains of what is missing
+        assert goal.exists(), f"{path.name} links to {target}"
+
+
+def test_classes_in_prose_are_public():
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        for module, name in re.findall(r"\{(?:class|func)\}`~(sklearn_okl[.\w]*)\.(\w+)`", text):
+            # what is announced but not there yet is in the table of algorithms
+            there = hasattr(importlib.import_module(module), name)
+            assert there or name in (DOCS / "make_table.py").read_text(), f"{path.name}: {name}"
+
+
+@pytest.mark.parametrize("page", ["getting_started.md", "extending.md"])
+def test_pages_run_as_they_stand(page, tmp_path):
+    if page == "getting_started.md":
+        pytest.importorskip("skops")
+    (tmp_path / "page.py").write_text(code_of(DOCS / page), encoding="utf-8")
+    command = [sys.executable, "-W", "error", "page.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_documentation_builds(full_size, tmp_path):
+    if not full_size:
+        pytest.skip("the documentation takes a minute to build: set OKL_FULL=1")
+    for package in ("sphinx", "sphinx_gallery", "numpydoc", "myst_parser", "pydata_sphinx_theme"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: pip install -e '.[docs]'")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    done = subprocess.run(
+        [*command, str(DOCS), str(tmp_path / "html")], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for page in ("index", "choosing", "theory/vovk", "api/sklearn_okl.VAWRegressor"):
+        assert (tmp_path / "html" / f"{page}.html").exists()
