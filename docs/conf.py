@@ -36,6 +36,12 @@ extensions = [
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
+html_title = "sklearn_okl"
+# pages without siblings have nothing to list beside them
+html_sidebars = {
+    name: []
+    for name in ("index", "getting_started", "choosing", "algorithms", "extending", "findings")
+}
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
 html_show_sourcelink = False
