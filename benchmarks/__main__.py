@@ -4,9 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from .papers import graph_aided, vaw2
+from .papers import graph_aided, nons_ald, pkawv, vaw2
 from .papers.graph_lines import DATA, N_DRAWS
+from .papers.nons_ald_lines import DATA as NONS_ALD_DATA
+from .papers.nons_ald_lines import N_PERMUTATIONS
+from .papers.pkawv_adversary import N_ROUNDS
+from .papers.pkawv_streams import DATA as PKAWV_DATA
 from .papers.rules import TABLE_3_DATA
+from .peers import report as peers
 from .speed import report
 
 
@@ -18,6 +23,13 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     if options.job == "speed":
         return report.run(options.output, quick=options.quick, memory=options.memory)
+    if options.job == "peers":
+        return peers.run(
+            options.data or peers.default_data(),
+            options.output,
+            n_rows=options.rows,
+            quick=options.quick,
+        )
     if options.job == "graph_aided":
         return graph_aided.run(
             options.data,
@@ -25,6 +37,20 @@ def main(arguments=None):
             n_seeds=options.seeds,
             n_rows=options.rows,
             exact=options.exact,
+        )
+    if options.job == "nons_ald":
+        return nons_ald.run(
+            options.data, options.output, n_seeds=options.seeds, n_rows=options.rows
+        )
+    if options.job == "pkawv":
+        return pkawv.run(
+            options.data,
+            options.output,
+            n_seeds=options.seeds,
+            n_rows=options.rows,
+            n_rounds=options.rounds,
+            timeout=options.timeout,
+            quick=options.quick,
         )
     return vaw2.run(
         options.job,
@@ -113,6 +139,93 @@ def _parser():
     graphs.add_argument(
         "--exact", action="store_true", help="run OMKR, of quadratic cost, on long streams too"
     )
+    ald = jobs.add_parser(
+        "nons_ald",
+        parents=[output],
+        help="Table 3 of the NONS-ALD paper: one kernel, first and second order",
+        description="Table 3 of the paper on NONS-ALD and AOGD-ALD: MSE, size of the dictionary "
+        "and run time beside the published figures. Sets that are not found are left out.",
+    )
+    ald.add_argument(
+        "--data",
+        nargs="+",
+        default=list(NONS_ALD_DATA),
+        metavar="NAME",
+        help="sets of the table (default: all that load_dataset knows)",
+    )
+    ald.add_argument(
+        "--seeds",
+        type=_count,
+        default=N_PERMUTATIONS,
+        metavar="N",
+        help=f"permutations of the rows (default: {N_PERMUTATIONS}, the paper's)",
+    )
+    ald.add_argument(
+        "--rows", type=_count, metavar="N", help="learn only N rows drawn from each set"
+    )
+    awv = jobs.add_parser(
+        "pkawv",
+        parents=[output],
+        help="Figures 2 to 4 of the PKAWV paper: an adversary, and four long streams",
+        description="Figures 2 to 4 of the paper on Kernel-AWV and PKAWV: regret against a greedy "
+        "adversary, which needs no data, and error and time on casp, ijcnn1, cod-rna and SUSY. "
+        "Sets that are not found are left out.",
+    )
+    awv.add_argument(
+        "--data",
+        nargs="*",
+        default=list(PKAWV_DATA),
+        metavar="NAME",
+        help="sets of the figures; none for the adversary alone (default: all)",
+    )
+    awv.add_argument(
+        "--seeds",
+        type=_count,
+        default=3,
+        metavar="N",
+        help="games of each system, and permutations of each set (default: 3)",
+    )
+    awv.add_argument(
+        "--rows", type=_count, metavar="N", help="learn only N rows drawn from each set"
+    )
+    awv.add_argument(
+        "--rounds",
+        type=_count,
+        default=N_ROUNDS,
+        metavar="N",
+        help=f"rounds of a game (default: {N_ROUNDS}, the paper's)",
+    )
+    awv.add_argument(
+        "--timeout",
+        type=float,
+        default=pkawv.TIMEOUT,
+        metavar="S",
+        help=f"seconds a system has for a set (default: {pkawv.TIMEOUT:g}; 300 in the paper)",
+    )
+    awv.add_argument("--quick", action="store_true", help="a trial of everything at small sizes")
+    rivals = jobs.add_parser(
+        "peers",
+        parents=[output],
+        help="loss and time beside what a user would pick instead: scikit-learn, River",
+        description="Progressive loss and time a row beside scikit-learn's RBFSampler with SGD and "
+        "KernelRidge on windows, and River's linear and ensemble regressors, in one run. River "
+        'needs pip install "sklearn_okl[peers]".',
+    )
+    rivals.add_argument(
+        "--data",
+        nargs="+",
+        metavar="NAME",
+        help="names that load_dataset knows, or ar4, friedman, friedman_drift (default: these "
+        "three, and with SKLEARN_OKL_DATA set six of the papers' sets)",
+    )
+    rivals.add_argument(
+        "--rows",
+        type=_count,
+        default=5000,
+        metavar="N",
+        help="learn only the first N rows of each stream (default: 5000)",
+    )
+    rivals.add_argument("--quick", action="store_true", help="a trial of everything on 200 rows")
     speed = jobs.add_parser(
         "speed",
         parents=[output],

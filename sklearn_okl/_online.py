@@ -18,16 +18,30 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import gen_batches
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._linalg import one_blas_thread
 
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:
+        """Nothing: without `set_callbacks` there are no callbacks."""
+
+    def with_callbacks(method):
+        """Return the method as it is."""
+        return method
+
+
 _NOTHING = MappingProxyType({})
+_CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
-class OnlineEstimator(BaseEstimator):
+class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     """What regressors and margin classifiers share: validation, structure, the swap of states."""
 
     _structural = ()  # names of parameters that shape the state: fixed from the first row on
@@ -88,6 +102,7 @@ class OnlineEstimator(BaseEstimator):
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
         self._validate()
+        learn = self._learn_watched if restart and hasattr(self, "_skl_callbacks") else _learn_all
         restart = restart or not self.__sklearn_is_fitted__()
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
         model = object.__new__(type(self))
@@ -110,7 +125,7 @@ class OnlineEstimator(BaseEstimator):
         try:
             # Overflow is not warned of but refused, below, with a sentence.
             with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
-                forecasts = model._learn(state, X, y, **learn_arguments)
+                forecasts = learn(model, state, X, y, learn_arguments)
                 sound = _is_finite(forecasts) and _is_finite(state)
         except np.linalg.LinAlgError:
             sound = False
@@ -122,6 +137,33 @@ class OnlineEstimator(BaseEstimator):
         model._state = state
         self.__dict__ = model.__dict__  # the one assignment
         return forecasts
+
+    @with_callbacks
+    def _learn_watched(self, model, state, X, y, learn_arguments):
+        """Learn chunk by chunk, each a task of callbacks, which may stop us after it."""
+        size = _CHUNK if all(value is None for value in learn_arguments.values()) else len(X)
+        chunks = list(gen_batches(len(X), size))
+        root = self._init_callback_context(max_subtasks=len(chunks))
+        seen = {
+            "estimator": self,
+            "metadata": learn_arguments,
+            "reconstruction_attributes": lambda: vars(model) | {"_state": _copied(state)},
+        }
+        given = model._labels(y)
+        root.call_on_fit_task_begin(X=X, y=given, **seen)
+        forecasts = []
+        for rows in chunks:
+            seen |= {"X": X[rows], "y": given[rows]}
+            task = root.subcontext("rows").call_on_fit_task_begin(**seen)
+            forecasts.append(model._learn(state, X[rows], y[rows], **learn_arguments))
+            if task.call_on_fit_task_end(**seen):
+                break
+        root.call_on_fit_task_end(**seen | {"X": X, "y": given})
+        return np.concatenate(forecasts)
+
+    def _labels(self, values):
+        """Return what the private verbs' targets and forecasts are to the user."""
+        return values
 
     def _validated_rows(self, X, y, restart):
         """Return rows and targets as the verbs want them; write what they say of the input."""
@@ -397,6 +439,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 "labels. Name both in 'classes' in the first call of 'partial_fit'."
             )
         return classes
+
+
+def _learn_all(model, state, X, y, learn_arguments):
+    return model._learn(state, X, y, **learn_arguments)
 
 
 def _aligned(array):

@@ -106,3 +106,14 @@ def test_import_is_light():
 def test_the_readme_table_is_up_to_date():
     script = ROOT / "docs" / "make_table.py"
     subprocess.run([sys.executable, str(script), "--check"], check=True)
+
+
+def test_the_readme_runs_as_it_stands(tmp_path, monkeypatch):
+    pytest.importorskip("skops")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = [part.split("```")[0] for part in text.split("```python")[1:]]
+    names = {}
+    for block in blocks:
+        exec(block, names)  # the README's own code
+    assert names["resumed"].predict(names["X"]).shape == names["y"].shape

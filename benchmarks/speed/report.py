@@ -2,7 +2,7 @@
 
 from .._progress import progress
 from .._report import environment, environment_line, save_json
-from . import aggregation, ratios
+from . import aggregation, one_kernel, ratios, search
 from . import memory as memory_job
 
 
@@ -19,7 +19,8 @@ def run(output, *, quick=False, memory=False):
         figures.append(figure)
         print(figure.line(), flush=True)
 
-    for measure in (*ratios.MEASURES, *aggregation.MEASURES):
+    jobs = (ratios, aggregation, one_kernel, search)
+    for measure in (measure for job in jobs for measure in job.MEASURES):
         with progress(ratios.N_REPEATS, "repeat") as advance:
             measured = measure(quick, advance)
         for figure in measured:

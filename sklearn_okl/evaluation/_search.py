@@ -21,7 +21,7 @@ from ..losses import get_loss
 from ..pipeline import StreamingPipeline, _flow, _sliceable
 from ._prequential import _progress
 
-_CHUNK = 1024  # rows that the race learns together: the step of the progress, and of the memory
+_CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
 def _best_has(method):
@@ -93,7 +93,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     -----
     *Cost.* That of all candidates in the race. Candidates that are a :class:`StreamingPipeline`
     with the same transformers before the last step share these: the map is computed once. A call
-    of many rows is learnt 1024 rows at a time, so what the maps give never fills the memory. (A
+    of many rows is learnt 2048 rows at a time, so what the maps give never fills the memory. (A
     batch of a pipeline with ``update="batch"`` is never cut: that would change its forecasts.)
 
     A call that fails or is interrupted, as by Ctrl-C, leaves the search as it was before the call.

@@ -1,21 +1,29 @@
 """The sweep in one pass: against a loop over candidates, sharing, halving, backends."""
 
+import os
+import pickle
+import signal
+import sys
+import threading
+
 import numpy as np
 import pytest
 from joblib import parallel_backend
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid, TimeSeriesSplit
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from sklearn_okl import (
+    FOGDClassifier,
     FourierFeatures,
     KOGDRegressor,
     RunningStandardScaler,
     VAWRegressor,
     make_streaming_pipeline,
 )
-from sklearn_okl.evaluation import PrequentialSearch, check_online_estimator
+from sklearn_okl.evaluation import PrequentialSearch, _search, check_online_estimator
 
 PIPELINE = make_streaming_pipeline(
     RunningStandardScaler(),
@@ -123,6 +131,110 @@ def test_the_winner_is_no_worse_than_that_of_a_grid_search():
     ).fit(X, y)
     chosen = clone(PIPELINE).set_params(**rival.best_params_).prequential_predict(X, y)
     assert search.best_loss_ <= np.mean((chosen - y) ** 2) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("halving_rounds", [(), (100, 130, 250)])
+def test_a_long_call_is_cut_and_nothing_changes(monkeypatch, halving_rounds):
+    X, y = stream()
+    race = {"halving_rounds": halving_rounds, "factor": 2}
+    whole = PrequentialSearch(PIPELINE, GRID, **race)
+    expected = whole.prequential_predict(X, y)
+    monkeypatch.setattr(_search, "_CHUNK", 64)
+    sizes = []
+    run = _search._Race.run
+    monkeypatch.setattr(
+        _search._Race, "run", lambda *given: sizes.append(len(given[1])) or run(*given)
+    )
+    search = PrequentialSearch(PIPELINE, GRID, **race)
+    parts = [search.prequential_predict(X[part], y[part]) for part in (slice(10), slice(10, 300))]
+    assert max(sizes) <= 64
+    # cut where the stream's own count is a multiple of 64, wherever the calls begin
+    assert not halving_rounds or np.cumsum(sizes).tolist() == [
+        10, 64, 100, 128, 130, 192, 250, 256, 300
+    ]  # fmt: skip
+    np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-9, atol=1e-12)
+    for name in ("mean_loss", "n_rounds"):
+        np.testing.assert_allclose(search.results_[name], whole.results_[name])
+
+
+def test_pipelines_that_learn_batch_by_batch_are_not_cut(monkeypatch):
+    X, y = stream()
+    pipeline = clone(PIPELINE).set_params(runningstandardscaler=StandardScaler(), update="batch")
+    expected = PrequentialSearch(pipeline, GRID).fit(X, y).results_["mean_loss"]
+    monkeypatch.setattr(_search, "_CHUNK", 64)
+    search = PrequentialSearch(pipeline, GRID).fit(X, y)
+    np.testing.assert_array_equal(search.results_["mean_loss"], expected)
+
+
+def test_classes_that_the_first_chunk_does_not_show(monkeypatch):
+    monkeypatch.setattr(_search, "_CHUNK", 64)
+    X, y = stream()
+    order = np.argsort(y)
+    X, labels = X[order], np.where(y[order] > np.median(y), "up", "down")
+    search = PrequentialSearch(FOGDClassifier(random_state=0), {"eta0": [0.1, 1.0]})
+    search.partial_fit(X, labels)
+    assert search.classes_.tolist() == ["down", "up"]
+
+
+@pytest.mark.parametrize("with_tqdm", [True, False])
+def test_progress_goes_to_stderr_and_changes_nothing(monkeypatch, capsys, with_tqdm):
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(_search, "_CHUNK", 64)
+    X, y = stream()
+    silent = PrequentialSearch(PIPELINE, GRID).prequential_predict(X, y)
+    assert capsys.readouterr() == ("", "")
+    shown = PrequentialSearch(PIPELINE, GRID, verbose=1).prequential_predict(X, y)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "300/300" in printed.err
+    np.testing.assert_array_equal(shown, silent)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("verbose", [0, 1])
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_an_interrupted_call_leaves_the_search_as_it_was(monkeypatch, n_jobs, verbose):
+    monkeypatch.setattr(_search, "_CHUNK", 64)
+    X, y = stream()
+    search = PrequentialSearch(PIPELINE, GRID, n_jobs=n_jobs, verbose=verbose, halving_rounds=[100])
+    search.fit(X[:50], y[:50])
+    before = pickle.dumps(search)
+    learn, calls = VAWRegressor.prequential_predict, []
+
+    def interrupted(self, X, y):
+        calls.append(0)
+        if len(calls) == 14:  # two candidates of the third chunk have learnt
+            raise KeyboardInterrupt
+        return learn(self, X, y)
+
+    with parallel_backend("threading"):
+        for verb in ("partial_fit", "prequential_predict", "fit"):
+            calls.clear()
+            with monkeypatch.context() as patch:
+                patch.setattr(VAWRegressor, "prequential_predict", interrupted)
+                with pytest.raises(KeyboardInterrupt):
+                    getattr(search, verb)(X[50:], y[50:])
+            assert pickle.dumps(search) == before
+        search.partial_fit(X[50:], y[50:])
+    uninterrupted = clone(search).fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    np.testing.assert_array_equal(search.results_["mean_loss"], uninterrupted.results_["mean_loss"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of this kind are those of POSIX")
+def test_ctrl_c_stops_a_long_search_and_leaves_it_usable():
+    X, y = stream(n=20_000)
+    search = PrequentialSearch(PIPELINE, GRID).fit(X[:300], y[:300])
+    before = pickle.dumps(search)
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        search.partial_fit(X, y)  # takes seconds
+    timer.join()
+    assert pickle.dumps(search) == before
+    assert search.partial_fit(X[:100], y[:100]).n_samples_seen_ == 400
 
 
 def test_misuse_is_refused():
