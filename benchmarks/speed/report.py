@@ -2,7 +2,7 @@
 
 from .._progress import progress
 from .._report import environment, environment_line, save_json
-from . import aggregation, one_kernel, ratios, search
+from . import aggregation, bandit, one_kernel, one_kernel_growth, ratios, search
 from . import memory as memory_job
 
 
@@ -19,7 +19,7 @@ def run(output, *, quick=False, memory=False):
         figures.append(figure)
         print(figure.line(), flush=True)
 
-    jobs = (ratios, aggregation, one_kernel, search)
+    jobs = (ratios, aggregation, one_kernel, one_kernel_growth, bandit, search)
     for measure in (measure for job in jobs for measure in job.MEASURES):
         with progress(ratios.N_REPEATS, "repeat") as advance:
             measured = measure(quick, advance)

@@ -4,6 +4,7 @@ Its parts are in `_default_parts.py`, its intervals in `_conformal.py`.
 """
 
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,14 +12,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
 from .._online import OnlineClassifier, OnlineRegressor
-from ..aggregators import BOARegressor
 from . import _conformal
+from ._default_inputs import LaggedInputs
 from ._default_parts import (
-    N_LAGS,
-    STACKS,
-    LaggedInputs,
+    Constants,
     MaskedFeatures,
     Mixture,
+    Shape,
+    add_members,
+    awake,
     dictionary,
     learner,
     linear_members,
@@ -27,12 +29,22 @@ from ._default_parts import (
 )
 from ._engines import CHUNK, forecast_bank, learn_bank, threads
 
-# frequencies a kernel, and K D^2 of all experts together: the work of a row
-_BUDGETS = {"fast": (25, 0.09e6), "balanced": (70, 1.8e6), "accurate": (140, 7e6)}
-_MEMORIES = (0.998, 0.99)  # forgetting rates of the experts for drift, besides 1
-_BIRTHS = (512, 2048, 8192)  # rounds at which the dictionary is refined
 _DRIFT_SHARE = 0.2  # of the work, for the kernels that forget
 _REFINED_SHARE = 0.2  # of the work, for the kernels to be born
+
+
+class _Budget(NamedTuple):
+    frequencies: int  # a kernel
+    work: float  # sum of D^2 over all experts, those that forget counted three times
+    memories: tuple  # forgetting rates of the experts for drift
+    n_stacks: int | None  # None: all
+
+
+_BUDGETS = {
+    "fast": _Budget(25, 0.09e6, (0.995,), 1),
+    "balanced": _Budget(70, 1.8e6, (0.998, 0.99), None),
+    "accurate": _Budget(140, 7e6, (0.998, 0.99), None),
+}
 
 
 class DefaultModel:
@@ -40,7 +52,7 @@ class DefaultModel:
 
     _parameter_constraints = {
         "budget": [
-            StrOptions({"fast", "balanced", "accurate"}),
+            StrOptions(set(_BUDGETS)),
             Interval(Integral, 2, None, closed="left"),
         ],
         "forgetting": [Interval(Real, 0, 1, closed="right"), None],
@@ -48,6 +60,7 @@ class DefaultModel:
         "random_state": ["random_state"],
     }
     _structural = ("budget", "forgetting")
+    _constants = Constants()
 
     def __init__(self, *, budget="balanced", forgetting=None, n_jobs=None, random_state=None):
         self.budget = budget
@@ -59,8 +72,7 @@ class DefaultModel:
     def weights_(self):
         """Weights of the experts in the first mixture, of shape (n_experts,)."""
         state = self._fitted_state("weights_")
-        awake = np.array([rounds > 0 for rounds in _rounds(state)])
-        weights = np.where(awake, BOARegressor()._weights(state["mixture"]["experts"]), 0.0)
+        weights = np.where(state["rounds"] > 0, Mixture.weights(state["mixture"]), 0.0)
         return weights / weights.sum()
 
     @property
@@ -72,19 +84,13 @@ class DefaultModel:
     def experts_(self):
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        members = [
-            member | {"forgetting": bank["forgetting"]}
-            for bank in state["banks"]
-            for member in bank["members"]
-        ]
-        n = len(members)
-        rounds = np.array(_rounds(state)[:n])
+        members = [member for bank in state["banks"] for member in bank["members"]]
         table = {name: np.array([member[name] for member in members]) for name in members[0]}
-        weights = self.weights_[_born(state)]
-        losses = state["losses"][_born(state)]
+        born = _born(state)
+        rounds = state["rounds"][born]
         return table | {
-            "weight": weights,
-            "mean_loss": losses / np.maximum(rounds, 1),
+            "weight": self.weights_[born],
+            "mean_loss": state["losses"][born] / np.maximum(rounds, 1),
             "n_rounds": rounds,
         }
 
@@ -96,6 +102,7 @@ class DefaultModel:
         text : str
         """
         table, t = self.experts_, self.n_samples_seen_
+        # an expert born late has met an easier stream
         best = int(np.argmin(np.where(table["n_rounds"] * 2 >= t, table["mean_loss"], np.inf)))
         heavy = np.argsort(-table["weight"])[:3]
         named = ", ".join(f"{_name(table, k)} {table['weight'][k]:.0%}" for k in heavy)
@@ -125,67 +132,88 @@ class DefaultModel:
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            U, _ = LaggedInputs.look(state["inputs"], X)
+            U, _ = self._inputs().look(state["inputs"], X)
             return self._forecast_experts(state, U)[:, _born(state)] + state["origin"]
 
     def _start(self, n_features, n_targets=None):
-        source = check_random_state(self.random_state)
-        # A generator of our own: the user's may be shared, and is not ours to copy.
-        rng = np.random.RandomState(source.randint(2**31 - 1))
-        n_inputs = n_features + N_LAGS
-        m, work = self._sizes(n_inputs)
-        memories = (1.0, *_MEMORIES) if self.forgetting is None else (self.forgetting,)
-        always = memories[0]
-        share = work / (1 + n_inputs + 2 * m) ** 2  # experts of full size that the work allows
-        drifting = [] if len(memories) == 1 else memories[1:]
-        members = dictionary()
-        born_later = max(2, int(_REFINED_SHARE * min(share, len(members)) / len(_BIRTHS)))
-        n_main = int(share * (1.0 - _REFINED_SHARE - (_DRIFT_SHARE if drifting else 0.0)))
-        n_main = min(max(n_main, 2), len(members))
-        banks = [start_bank(members[:n_main], n_inputs, m, always, rng)]
-        small = max(m // 2, 1)
-        for memory in drifting:
-            n = _DRIFT_SHARE * work / len(drifting) / (1 + n_inputs + 2 * small) ** 2
-            n = min(max(int(n), 1), 6)
-            banks.append(start_bank(members[:n], n_inputs, small, memory, rng))
-        banks += [
-            start_bank(linear_members(memory), n_inputs, 0, memory, rng) for memory in memories
-        ]
-        n_now = sum(len(bank["members"]) for bank in banks)
-        n_experts = n_now + born_later * len(_BIRTHS)
+        # A seed of our own: the user's generator may be shared, and is not ours to copy.
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.RandomState(seed)
+        plan = self._plan(n_features)
+        banks = [start_bank(members, shape, rng, size) for shape, members, size in plan]
+        n_experts = sum(len(bank["features"]["masks"]) for bank in banks)
         return {
             "t": 0,
             "origin": 0.0,  # the first target
-            "inputs": LaggedInputs.start(),
+            "inputs": self._inputs().start(n_features),
             "banks": banks,
-            "n_experts": n_experts,
-            "n_born": born_later,
+            "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros(n_experts),
             "loss": 0.0,
             "mixture": self._mixture().start(n_experts),
             "errors": _conformal.start(),
-            "rng": rng,
+            "seed": seed,
         }
 
-    def _sizes(self, n_inputs):
-        """Return a budget as `_BUDGETS` has it."""
+    def _plan(self, n_features):
+        """Return the banks as (shape, members, room): kernels, those to be born, linear, drift.
+
+        As many kernels as the work allows, in the dictionary's order; all experts of a bank have
+        one shape, so that they are learnt by the same products.
+        """
+        budget, constants = self._sizes(), self._constants
+        n_inputs = n_features + constants.n_lags
+        members = dictionary(constants.alphas)
+        if constants.n_lags == 0:
+            members = [member for member in members if not member["lags"]]
+        always = 1.0 if self.forgetting is None else self.forgetting
+        drifting = budget.memories if self.forgetting is None else ()
+        m = max(int(budget.frequencies * constants.frequencies), 1)
+
+        main = Shape(n_inputs, constants.n_lags, m, always)
+        work = budget.work / main.work  # as many of these experts
+        n_births = len(constants.births)
+        share = 1.0 - (_DRIFT_SHARE if drifting else 0.0) - (_REFINED_SHARE if n_births else 0.0)
+        n_main = int(min(max(work * share, 2), len(members)))
+        n_born = int(max(_REFINED_SHARE * min(work, len(members)) / max(n_births, 1), 2))
+        plan = [(main, members[:n_main], n_main)]
+        if n_births:
+            plan.append((main, [], n_born * n_births))
+        for memory in (always, *drifting):
+            shape = main._replace(n_frequencies=0, forgetting=memory)
+            linear = linear_members(memory)
+            if constants.n_lags == 0:
+                linear = [member for member in linear if not member["lags"]]
+            plan.append((shape, linear, len(linear)))
+        for memory in drifting:
+            shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
+            n = _DRIFT_SHARE * work / len(drifting) * main.work / shape.work
+            n = int(min(max(n, 1), 6))
+            plan.append((shape, members[:n], n))
+        return plan
+
+    def _sizes(self):
+        """Return the budget; a number asks for the whole dictionary at whatever work."""
         if isinstance(self.budget, str):
             return _BUDGETS[self.budget]
-        m = max(self.budget // 2, 1)
-        return m, len(dictionary()) * (1 + n_inputs + 2 * m) ** 2
+        return _BUDGETS["balanced"]._replace(frequencies=self.budget // 2, work=np.inf)
+
+    def _inputs(self):
+        return LaggedInputs(self._constants.n_lags)
 
     def _mixture(self):
-        return Mixture(1 if self.budget == "fast" else len(STACKS))
+        return Mixture(self._constants.stacks[: self._sizes().n_stacks])
 
     def _learn(self, state, X, y):
         if state["t"] == 0:
             state["origin"] = float(y[0])
         y = y - state["origin"]
+        births = self._constants.births
         forecasts = np.empty(len(y))
         low = 0
         with threads(self.n_jobs) as run:
             while low < len(y):
-                due = min((birth for birth in _BIRTHS if birth > state["t"]), default=np.inf)
+                due = min((birth for birth in births if birth > state["t"]), default=np.inf)
                 high = int(min(len(y), low + CHUNK, low + due - state["t"]))
                 rows = slice(low, high)
                 forecasts[rows] = self._learn_rows(state, X[rows], y[rows], run)
@@ -197,15 +225,13 @@ class DefaultModel:
         return forecasts + state["origin"]
 
     def _learn_rows(self, state, X, y, run):
-        U, _, scales = LaggedInputs.learn(state["inputs"], X, y)
-        F = np.full((len(y), state["n_experts"]), np.nan)
-        low = 0
-        for bank in state["banks"]:
-            high = low + len(bank["members"])
-            F[:, low:high] = learn_bank(
-                MaskedFeatures, learner(bank["forgetting"]), bank, U, y, run
-            )
-            low = high
+        U, scales = self._inputs().learn(state["inputs"], X, y)
+        F = np.full((len(y), len(state["rounds"])), np.nan)
+        for bank, places in _banks(state):
+            part = awake(bank)
+            F[:, places] = learn_bank(MaskedFeatures, learner(bank["forgetting"]), part, U, y, run)
+            bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
+            state["rounds"][places] += len(y)
         state["losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
         forecasts = self._mixture().learn(state["mixture"], F, y, scales)
         errors = y - forecasts
@@ -218,24 +244,24 @@ class DefaultModel:
 
     def _refine(self, state):
         """Let new kernels be born between the best ones and their neighbours."""
-        main = state["banks"][0]
+        shape, _, room = self._plan(self.n_features_in_)[1]
+        main, young = state["banks"][:2]
         losses = state["losses"][: len(main["members"])]
-        n_inputs, m = main["features"]["frequencies"].shape[1:]
-        members = refined(main["members"], losses, state["n_born"])
-        state["banks"].append(start_bank(members, n_inputs, m, main["forgetting"], state["rng"]))
+        members = refined(main["members"], losses, room // len(self._constants.births))
+        rng = np.random.RandomState([state["seed"], state["t"]])
+        add_members(young, members, shape, rng)
 
     def _forecast(self, state, X):
-        U, scale = LaggedInputs.look(state["inputs"], X)
+        U, scale = self._inputs().look(state["inputs"], X)
         F = self._forecast_experts(state, U)
         return self._mixture().forecast(state["mixture"], F, scale) + state["origin"]
 
     def _forecast_experts(self, state, U):
-        F = np.full((len(U), state["n_experts"]), np.nan)
-        low = 0
-        for bank in state["banks"]:
-            high = low + len(bank["members"])
-            F[:, low:high] = forecast_bank(MaskedFeatures, learner(bank["forgetting"]), bank, U)
-            low = high
+        F = np.full((len(U), len(state["rounds"])), np.nan)
+        for bank, places in _banks(state):
+            F[:, places] = forecast_bank(
+                MaskedFeatures, learner(bank["forgetting"]), awake(bank), U
+            )
         return F
 
 
@@ -475,14 +501,18 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
         return np.column_stack([1.0 - upper, upper])
 
 
+def _banks(state):
+    """Yield each bank with somebody awake, and their columns of forecasts."""
+    low = 0
+    for bank in state["banks"]:
+        n = len(bank["members"])
+        if n:
+            yield bank, slice(low, low + n)
+        low += len(bank["features"]["masks"])
+
+
 def _born(state):
-    return slice(0, sum(len(bank["members"]) for bank in state["banks"]))
-
-
-def _rounds(state):
-    """Return how many rounds each expert has learnt, 0 for those not born yet."""
-    rounds = [int(bank["experts"]["t"]) for bank in state["banks"] for _ in bank["members"]]
-    return rounds + [0] * (state["n_experts"] - len(rounds))
+    return np.flatnonzero(state["rounds"] > 0)
 
 
 def _name(table, k):

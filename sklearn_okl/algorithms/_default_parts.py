@@ -1,18 +1,14 @@
-"""What the estimator without tuning is made of: inputs, a dictionary, and a mixture of mixtures."""
+"""What the estimators without tuning are made of: a dictionary, banks of experts, a mixture."""
 
-from functools import partial
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from ..aggregators import BOARegressor
 from ..features._fourier import fourier_map
-from ..features._scalers import RunningStandardScaler
 from ..kernels import sample_frequencies
 from ..learners import VAWRegressor
-
-_SCALER = RunningStandardScaler()
-_FAR = 5.0  # standard deviations at which an input is clipped: heavy tails carry no kernel far
-N_LAGS = 4  # latest targets that some experts see
 
 # Bandwidths in units that do not hang on the number d of inputs: of standardised rows, two have a
 # squared distance of about 2d and an absolute one of about d. Half a decade apart, as a kernel
@@ -23,63 +19,36 @@ _BANDWIDTHS = (
     ("matern32", (1.0, 0.3, 3.0, 0.1)),
 )
 _REFINEMENT = 1.8  # about the root of the grid's ratio: between two of its points
-STACKS = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))  # ridge and forgetting of the second level
+_LINEAR_ALPHAS = (0.1, 10.0)
 _MARGIN = 0.1  # share of the past range by which forecasts may leave it
+_BOA = BOARegressor()
 
 
-class LaggedInputs:
-    """Standardise rows by the rows before them, and append the latest targets, standardised too.
+class Constants(NamedTuple):
+    """The few constants that somebody had to choose; ``python -m benchmarks default`` varies them.
 
-    The targets are counted from the first one, which is all that is known of their level when
-    nothing else is.
+    Attributes
+    ----------
+    n_lags : int
+        Latest targets that half of the experts see.
+    alphas : tuple of float
+        Ridges of the kernels that never forget.
+    births : tuple of int
+        Rounds at which new kernels are born between the best ones and their neighbours.
+    stacks : tuple of (float, float)
+        Ridge and forgetting of each ridge regression of the second level.
+    frequencies : float
+        Factor of the number of frequencies a kernel; the work stays the same.
     """
 
-    @staticmethod
-    def start():
-        """Return the state before the first row."""
-        return {"rows": None, "targets": None, "lags": np.zeros(N_LAGS)}
-
-    @staticmethod
-    def learn(state, X, y):
-        """Return inputs (n, d + N_LAGS), and centres and scales (n,) of y known before each row."""
-        column = y[:, None]
-        if state["rows"] is None:
-            state["rows"], state["targets"] = _SCALER._start(X[0]), _SCALER._start(column[0])
-        centers, scales = _SCALER._learn(state["rows"], X)
-        rows = np.clip((X - centers) / scales, -_FAR, _FAR)
-        past = np.concatenate([state["lags"][::-1], y])
-        n = len(y)
-        # row t holds y_{t-1}, y_{t-2}, ...
-        lags = np.column_stack([past[N_LAGS - k : N_LAGS - k + n] for k in range(1, N_LAGS + 1)])
-        centers, scales = _SCALER._learn(state["targets"], column)
-        state["lags"] = past[-N_LAGS:][::-1].copy()
-        lags = np.clip((lags - centers) / scales, -_FAR, _FAR)
-        return np.hstack([rows, lags]), centers[:, 0], scales[:, 0]
-
-    @staticmethod
-    def look(state, X):
-        """Return inputs for rows, each as if the next, and the scale of y known now."""
-        center, scale = _SCALER._known(state["rows"])
-        rows = np.clip((X - center) / scale, -_FAR, _FAR)
-        center, scale = _SCALER._known(state["targets"])
-        lags = np.clip((state["lags"] - center) / scale, -_FAR, _FAR)
-        return np.hstack([rows, np.broadcast_to(lags, (len(X), N_LAGS))]), float(scale[0])
+    n_lags: int = 4
+    alphas: tuple = (0.3, 0.03)
+    births: tuple = (512, 2048, 8192)
+    stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
+    frequencies: float = 1.0
 
 
-class MaskedFeatures:
-    """Features of a bank: 1, the inputs that an expert sees, and Fourier features of them."""
-
-    @staticmethod
-    def _transform(maps, U):
-        """Return features (g, n, 1 + u + 2m) of inputs U (n, u)."""
-        masks, frequencies = maps["masks"], maps["frequencies"]
-        parts = [np.ones((len(masks), len(U), 1)), U * masks[:, None, :]]
-        if frequencies.shape[-1]:
-            parts.append(fourier_map(U, frequencies, 2 * frequencies.shape[-1]))
-        return np.concatenate(parts, axis=2)
-
-
-def dictionary():
+def dictionary(alphas):
     """Return the kernels (kernel, bandwidth, sees lags, ridge), those of most use first."""
     kernels = [
         (name, bandwidths[i])
@@ -89,7 +58,7 @@ def dictionary():
     ]
     return [
         {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
-        for alpha in (0.3, 0.03)
+        for alpha in alphas
         for kernel, bandwidth in kernels
         for lags in (False, True)
     ]
@@ -97,7 +66,7 @@ def dictionary():
 
 def linear_members(forgetting):
     """Return the linear experts of one forgetting rate."""
-    alphas = (0.1, 10.0) if forgetting == 1.0 else (1.0,)
+    alphas = _LINEAR_ALPHAS if forgetting == 1.0 else (1.0,)
     return [
         {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha}
         for alpha in alphas
@@ -115,32 +84,108 @@ def refined(members, losses, size):
     ][:size]
 
 
-def start_bank(members, n_inputs, n_frequencies, forgetting, rng):
-    """Return the state of a bank of experts."""
-    size, m = len(members), n_frequencies
-    masks = np.zeros((size, n_inputs))
-    frequencies = np.zeros((size, n_inputs, m))
-    for k, member in enumerate(members):
-        seen = n_inputs if member["lags"] else n_inputs - N_LAGS
-        masks[k, :seen] = 1.0 / np.sqrt(seen)
-        if m:
-            gamma = member["bandwidth"] / (
-                np.sqrt(seen) if member["kernel"] == "matern32" else seen
+class MaskedFeatures:
+    """Features of a bank: 1, the inputs that an expert sees, and Fourier features of them."""
+
+    @staticmethod
+    def _transform(maps, U):
+        """Return features (g, n, 1 + u + 2m) of inputs U (n, u)."""
+        masks, frequencies = maps["masks"], maps["frequencies"]
+        parts = [np.ones((len(masks), len(U), 1)), U * masks[:, None, :]]
+        if frequencies.shape[-1]:
+            parts.append(fourier_map(U, frequencies, 2 * frequencies.shape[-1]))
+        return np.concatenate(parts, axis=2)
+
+
+class Shape(NamedTuple):
+    """What a bank's experts have in common.
+
+    Attributes
+    ----------
+    n_inputs : int
+        Inputs, the latest targets included.
+    n_lags : int
+        The latest targets, at the end of the inputs.
+    n_frequencies : int
+        Frequencies a kernel, 0 for linear experts.
+    forgetting : float
+        Their forgetting rate.
+    """
+
+    n_inputs: int
+    n_lags: int
+    n_frequencies: int
+    forgetting: float
+
+    @property
+    def n_features(self):
+        """Features an expert."""
+        return 1 + self.n_inputs + 2 * self.n_frequencies
+
+    @property
+    def work(self):
+        """Multiplications of an expert and a row, up to a factor."""
+        # a past that fades is summed and inverted more often
+        return self.n_features**2 * (1.0 if self.forgetting == 1.0 else 3.0)
+
+
+def start_bank(members, shape, rng, size=None):
+    """Return the state of a bank of experts, with room for `size` of them."""
+    size = len(members) if size is None else size
+    u, m = shape.n_inputs, shape.n_frequencies
+    bank = {
+        "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
+        "forgetting": shape.forgetting,
+        "features": {"masks": np.zeros((size, u)), "frequencies": np.zeros((size, u, m))},
+        "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size),
+    }
+    add_members(bank, members, shape, rng)
+    return bank
+
+
+def add_members(bank, members, shape, rng):
+    """Let experts be born into the room that a bank has for them."""
+    low = len(bank["members"])
+    places = slice(low, low + len(members))
+    fresh = learner(shape.forgetting)._start(shape.n_features, bank=members)
+    for name in ("alpha", "A", "b", "P", "theta", "squares"):
+        bank["experts"][name][places] = fresh[name]
+    for k, member in enumerate(members, low):
+        seen = shape.n_inputs if member["lags"] else shape.n_inputs - shape.n_lags
+        bank["features"]["masks"][k, :seen] = 1.0 / np.sqrt(seen)
+        if shape.n_frequencies:
+            width = np.sqrt(seen) if member["kernel"] == "matern32" else seen
+            bank["features"]["frequencies"][k, :seen] = sample_frequencies(
+                seen,
+                shape.n_frequencies,
+                kernel=member["kernel"],
+                gamma=member["bandwidth"] / width,
+                random_state=rng,
             )
-            frequencies[k, :seen] = sample_frequencies(
-                seen, m, kernel=member["kernel"], gamma=gamma, random_state=rng
-            )
+    bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
+
+
+def awake(bank):
+    """Return a bank without the room for experts yet to be born: views of its arrays."""
+    n = len(bank["members"])
     return {
-        "members": members,
-        "forgetting": forgetting,
-        "features": {"masks": masks, "frequencies": frequencies},
-        "experts": learner(forgetting)._start(1 + n_inputs + 2 * m, bank=members),
+        part: {
+            name: value[:n] if isinstance(value, np.ndarray) else value
+            for name, value in bank[part].items()
+        }
+        for part in ("features", "experts")
     }
 
 
+@cache
 def learner(forgetting):
     """Return the forecaster of a bank."""
     return VAWRegressor(forecaster="ridge", forgetting=forgetting)
+
+
+@cache
+def _stack(alpha, forgetting):
+    return VAWRegressor(alpha, forgetting=forgetting)
 
 
 class Mixture:
@@ -149,21 +194,24 @@ class Mixture:
     BOA over the experts; ridge regression of its errors on the experts' deviations from it, for
     several ridges and memories; and BOA over all of these. What forecasts is clipped to the range
     of the past targets, widened a little.
+
+    Parameters
+    ----------
+    stacks : sequence of (float, float)
+        Ridge and forgetting of each ridge regression.
     """
 
-    def __init__(self, n_stacks):
-        self._stacks = [
-            VAWRegressor(alpha, forgetting=forgetting) for alpha, forgetting in STACKS[:n_stacks]
-        ]
+    def __init__(self, stacks):
+        self._stacks = [_stack(alpha, forgetting) for alpha, forgetting in stacks]
 
     def start(self, n_experts):
         """Return the state before the first row."""
         return {
             "low": 0.0,
             "high": 0.0,
-            "experts": BOARegressor()._start(n_experts),
+            "experts": _BOA._start(n_experts),
             "stacks": [stack._start(n_experts) for stack in self._stacks],
-            "last": BOARegressor()._start(1 + len(self._stacks)),
+            "last": _BOA._start(1 + len(self._stacks)),
         }
 
     def learn(self, state, F, y, scales):
@@ -171,26 +219,35 @@ class Mixture:
         lows = np.minimum.accumulate(np.append(state["low"], y))
         highs = np.maximum.accumulate(np.append(state["high"], y))
         sane = partial(_clipped, low=lows[:-1], high=highs[:-1])
+        state["low"], state["high"] = float(lows[-1]), float(highs[-1])
         F = sane(F)
-        mixed = BOARegressor()._learn(state["experts"], F, y)
+        mixed = _BOA._learn(state["experts"], F, y)
+        if not self._stacks:
+            return mixed
         D = _deviations(F, mixed, scales)
         errors = (y - mixed) / scales
         columns = [mixed]
         for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
             columns.append(sane(mixed + scales * stack._learn(stack_state, D, errors)))
-        state["low"], state["high"] = float(lows[-1]), float(highs[-1])
-        return BOARegressor()._learn(state["last"], np.column_stack(columns), y)
+        return _BOA._learn(state["last"], np.column_stack(columns), y)
 
     def forecast(self, state, F, scale):
         """Return forecasts (n,), each as if the next, from those of experts F (n, K)."""
         sane = partial(_clipped, low=state["low"], high=state["high"])
         F = sane(F)
-        mixed = BOARegressor()._forecast(state["experts"], F)
+        mixed = _BOA._forecast(state["experts"], F)
+        if not self._stacks:
+            return mixed
         D = _deviations(F, mixed, scale)
         columns = [mixed]
         for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
             columns.append(sane(mixed + scale * stack._forecast(stack_state, D)))
-        return BOARegressor()._forecast(state["last"], np.column_stack(columns))
+        return _BOA._forecast(state["last"], np.column_stack(columns))
+
+    @staticmethod
+    def weights(state):
+        """Return the weights (K,) of the experts in the first of the aggregations."""
+        return _BOA._weights(state["experts"])
 
 
 def _clipped(F, low, high):

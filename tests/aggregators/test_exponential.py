@@ -114,7 +114,7 @@ def test_ewa_regret_uses_nearly_all_of_its_bound(K, record_property):
         )
         regret = squares(forecasts, low).sum()
         share = regret / (2 * (high - low) ** 2 * np.log(K))
-        record_property(f"share of the bound, K={K}", share)
+        record_property(f"share of the bound, K={K}", float(share))
         assert share <= 1
         assert share >= {2: 0.3, 30: 0.6, 1000: 0.8}[K]
 
@@ -125,7 +125,7 @@ def test_aggregating_algorithm_regret_bites(K, record_property):
     F[:, 0] = 0.0
     forecasts = AARegressor(y_range=(0, 1)).prequential_predict(F, np.zeros(200))
     share = squares(forecasts, 0).sum() / (np.log(K) / 2)
-    record_property(f"share of the bound, K={K}", share)
+    record_property(f"share of the bound, K={K}", float(share))
     assert 0.3 <= share <= 1
 
 
@@ -169,7 +169,7 @@ def test_fixed_share_follows_a_best_expert_that_changes(share, record_property):
     regret = squares(FixedShareRegressor(share, y_range=(0, 1)).prequential_predict(F, y), y).sum()
     bound = (switches + 1) * np.log(K) + switches * np.log(1 / share)
     bound = 2 * (bound + (T - switches - 1) * np.log(1 / (1 - share)))
-    record_property("share of the bound", regret / bound)
+    record_property("share of the bound", float(regret / bound))
     assert 0.3 * bound <= regret <= bound
     static = squares(EWARegressor(y_range=(0, 1)).prequential_predict(F, y), y).sum()
     assert regret < static / 3

@@ -112,8 +112,8 @@ def test_regret_is_of_second_order(rule, kind, start, gradient, record_property)
         else:
             measure = np.sqrt(np.log(F.shape[1]) * np.square(regrets).sum(axis=0))
         plain.append((regrets.sum(axis=0) / measure).max())
-    record_property("regret over the theorem's scale", max(shares))
-    record_property("regret over the leading root", max(plain))
+    record_property("regret over the theorem's scale", float(max(shares)))
+    record_property("regret over the leading root", float(max(plain)))
     print(f"{rule.__name__}, {kind.__name__}, {start=}, {gradient=}: {max(plain):.2f} of the root")
     assert max(shares) <= 1.6
 

@@ -328,7 +328,7 @@ def test_parts_cannot_change_in_mid_stream(change, named):
 @pytest.mark.parametrize(
     "source",
     [np.random.RandomState(0), np.ones(3), [VAWRegressor()], {"a": LastTarget()}, np.sum, object()],
-    ids=str,
+    ids=lambda source: type(source).__name__,
 )
 def test_parameters_of_any_kind_do_not_block_the_stream(source):
     X, y = stream()

@@ -154,7 +154,7 @@ def test_regret_stays_below_the_bound_and_the_bound_bites(kind, record_property)
         sharper = vaw_logdet_bound(X, y_bound=1.0, alpha=alpha, norm_sq=w @ w)
         assert regret <= sharper[-1] <= bound * (1 + 1e-12)
         margins.append((bound - regret) / bound)
-    record_property("smallest_margin", min(margins))
+    record_property("smallest_margin", float(min(margins)))
     print(f"\nVAW, eq. (2.5), {kind}: smallest margin {min(margins):.4f} of the bound")
     # a bound that no sequence comes near would hide a wrong forecaster
     assert (

@@ -1,0 +1,282 @@
+"""Tables 2 to 10 of J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under
+Bandit Feedback" (ECML-PKDD 2022): mistakes or mean losses, and the time of a round.
+
+Streams are permutations of the files. Features outside [-1, 1] are scaled to it by the whole file,
+a feature at a time, and targets to [0, 1]; a9a and Hardware come in [0, 1] and stay as they are.
+Where the paper takes the best step in hindsight, it is the one of the smallest mean.
+"""
+
+import sys
+import time
+from itertools import product
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.preprocessing import minmax_scale
+from threadpoolctl import threadpool_limits
+
+from sklearn_okl.datasets import load_dataset
+
+from .._progress import progress
+from .._report import environment, environment_line, save_json, table
+from .bandit_lines import LINES, LOSSES, OTHER_ROWS, ROWS, TABLES, TITLES
+
+DEFAULT_SEEDS = 3
+_SPREADS = 2  # standard deviations by which a mean may exceed the published one
+_ROUNDING = 0.005  # of published means: two decimals, in the units of the tables
+
+
+def run(data, output, *, n_seeds=DEFAULT_SEEDS, n_rows=None, n_jobs=1, quick=False):
+    """Run every cell of the tables, print them as they come, save the numbers and a figure."""
+    if quick:
+        n_seeds, n_rows = 2, min(n_rows or 300, 300)
+    streams = {}
+    for name in data:
+        try:
+            streams[name] = load_stream(name, n_rows)
+        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
+            print(f"Left out {name}. {error}", file=sys.stderr)
+    if not streams:
+        print("No data set is left to run on.", file=sys.stderr)
+        return 1
+    where = environment()
+    print(environment_line(where))
+    cells = [cell for name in streams for cell in _cells(name)]
+    total = sum(
+        len(streams[name][1]) * n_seeds * len(_points(LINES[label]))
+        for _, name, _, label, _ in cells
+    )
+    content = {
+        "job": "bandit",
+        "environment": where,
+        "settings": {"seeds": n_seeds, "rows": n_rows, "n_jobs": n_jobs},
+        "cells": [],
+    }
+    path = output / "bandit.json"
+    with progress(total, "row") as advance, Parallel(n_jobs=n_jobs) as parallel:
+        for number, name, loss, label, published in cells:
+            X, y = streams[name]
+            record = run_cell(
+                parallel, label, loss, X, y, published.size, n_seeds, _told(advance, number, name)
+            )
+            content["cells"].append(
+                {"table": number, "data": name, "loss": loss, "line": label, "rows": len(y)}
+                | record
+                | {"published": published._asdict()}
+            )
+            save_json(path, content)  # a long job that is stopped leaves what it has
+    records, whole = content["cells"], n_rows is None
+    for number, name in sorted({(r["table"], r["data"]) for r in records}):
+        print(
+            "\n" + _table([r for r in records if (r["table"], r["data"]) == (number, name)], whole)
+        )
+    print("\nMean ± standard deviation over permutations: mistakes in %, average losses × 10².")
+    print(
+        "Differences are ours less the published ones, in the larger standard deviation. D is the"
+    )
+    print("number of frequencies, B that of rows kept. Published times are another machine's.")
+    for name in (name for name in streams if name in OTHER_ROWS):
+        print(f"{TITLES[name]}: {OTHER_ROWS[name]}.")
+    if not whole:
+        print("Published figures are for whole streams, ours for the first rows of permutations.")
+    elif n_seeds > 1:
+        content["missed"] = _missed(records)
+        print("\n".join(_summary(records, content["missed"])))
+    print(f"\nNumbers: {save_json(path, content)}")
+    figure = _save_figure(output / "bandit.png", records)
+    print("No figure: matplotlib is not installed." if figure is None else f"Figure: {figure}")
+    return 0
+
+
+def load_stream(name, n_rows=None):
+    """Return features and targets, scaled by the whole file; the cut is a random one."""
+    if name not in ROWS:
+        raise ValueError(f"The tables have the sets {', '.join(ROWS)}.")
+    X, y = load_dataset(name, return_X_y=True)
+    if abs(X).max() > 1:
+        X = minmax_scale(X, (-1, 1))
+    if set(np.unique(y)) != {-1, 1}:
+        y = minmax_scale(y)
+    rows = slice(None) if n_rows is None else np.random.RandomState(0).permutation(len(y))[:n_rows]
+    return X[rows], y[rows]
+
+
+def _cells(name):
+    """Yield table, data set, loss, line and published cell of all that is run on a data set."""
+    for number, (loss, published) in TABLES.items():
+        for label, line in LINES.items():
+            cell = published.get((name, line.like or label))
+            if cell is not None and loss in line.losses:
+                yield number, name, loss, label, cell
+
+
+def _points(line):
+    return [dict(zip(line.grid, values, strict=True)) for values in product(*line.grid.values())]
+
+
+def _told(advance, number, name):
+    return lambda amount: advance(amount, f"table {number}, {TITLES[name]}")
+
+
+def run_cell(parallel, label, loss, X, y, size, n_seeds, advance):
+    """Run a line on all permutations with each of its steps, and take the best in hindsight.
+
+    Returns
+    -------
+    record : dict
+        ``{"values": [...], "seconds": [...], "chosen": {...}, "tried": [...]}``, a value a
+        permutation; what was tried has the mean of each step.
+    """
+    points = _points(LINES[label])
+    tried = []
+    for point in points:
+        runs = parallel(
+            delayed(_one_run)(label, loss, X, y, size, seed, point) for seed in range(n_seeds)
+        )
+        advance(n_seeds * len(y))
+        tried.append([list(column) for column in zip(*runs, strict=True)])
+    means = [float(np.mean(values)) for values, _ in tried]
+    best = int(np.argmin(means))
+    values, seconds = tried[best]
+    return {
+        "values": values,
+        "seconds": seconds,
+        "chosen": points[best],
+        "tried": [point | {"mean": mean} for point, mean in zip(points, means, strict=True)],
+    }
+
+
+def _one_run(label, loss, X, y, size, seed, point):
+    """Return mistakes in % or the average loss × 10², and seconds, of a permutation."""
+    order = np.random.RandomState(seed).permutation(len(y))
+    X, y = X[order], y[order]
+    model = LINES[label].model(loss, len(y), size, seed, **point)
+    classes = {"classes": [-1, 1]} if loss == "log_loss" else {}
+    start = time.perf_counter()
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            forecasts = model.prequential_predict(X, y, **classes)
+    except ValueError:  # a step so long that the numbers overflow
+        return np.inf, np.nan
+    seconds = time.perf_counter() - start
+    if loss == "log_loss":
+        return float(100 * np.mean(forecasts != y)), seconds
+    errors = np.abs(forecasts - y)
+    return float(100 * np.mean(errors**2 if loss == "squared_error" else errors)), seconds
+
+
+def _moments(record):
+    values = record["values"]
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def _difference(record):
+    """Return our mean less the published one, in published standard deviations."""
+    published = record["published"]
+    return (_moments(record)[0] - published["mean"]) / max(published["sd"], _ROUNDING)
+
+
+def reaches(record):
+    """Tell whether a mean is at most two standard deviations above the published one."""
+    published = record["published"]
+    spread = _SPREADS * max(published["sd"], _ROUNDING) + _ROUNDING
+    return _moments(record)[0] <= published["mean"] + spread
+
+
+def _is_of_paper(record):
+    return LINES[record["line"]].like is None
+
+
+def _table(records, whole):
+    lines = []
+    for record in records:
+        (mean, sd), published = _moments(record), record["published"]
+        size = published["size"]
+        kept = "B" if record["line"] == "LKMBooks" else "D"
+        lines.append(
+            (
+                f"  {record['line']}",
+                f"{published['mean']:.2f} ± {published['sd']:.2f}",
+                f"{mean:.2f}" + ("" if sd is None else f" ± {sd:.2f}"),
+                f"{_difference(record):+.1f} sd" if whole else "-",
+                ("" if reaches(record) else "above") if whole and _is_of_paper(record) else "",
+                ", ".join(f"{key} = {value:g}" for key, value in record["chosen"].items()),
+                "" if size is None else f"{kept} = {size}",
+                f"{published['microseconds']:.0f}",
+                f"{1e6 * np.median(record['seconds']) / record['rows']:.0f}",
+            )
+        )
+    first = records[0]
+    n = len(first["values"])
+    loss = first["loss"].replace("_", " ")
+    title = f"Table {first['table']}: {TITLES[first['data']]}, {loss}, {LOSSES[first['loss']]}"
+    header = (
+        f"{first['rows']} rows, {n} permutation{'s' if n > 1 else ''}",
+        *("published", "ours", "difference", "", "chosen", "size", "published µs", "µs a round"),
+    )
+    return f"{title}\n{table(header, lines)}"
+
+
+def _missed(records):
+    return [
+        {"table": record["table"], "data": record["data"], "line": record["line"]}
+        for record in records
+        if _is_of_paper(record) and not reaches(record)
+    ]
+
+
+def _summary(records, missed):
+    """Say how many cells reach the published ones, and name the others."""
+    n_cells = sum(map(_is_of_paper, records))
+    yield (
+        f"\n{n_cells - len(missed)} of {n_cells} cells are at most {_SPREADS} standard deviations "
+        "above the published mean."
+    )
+    for cell in missed:
+        yield f"  not: {cell['line']} on {TITLES[cell['data']]}, table {cell['table']}"
+
+
+def _save_figure(path, records):
+    """Draw a panel a table's data set, ours beside the published; None without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+
+    panels = {}
+    for record in records:
+        panels.setdefault((record["data"], record["loss"]), []).append(record)
+    n_columns = min(4, len(panels))
+    n_lines = -(-len(panels) // n_columns)
+    figure = Figure(figsize=(4.0 * n_columns, 3.2 * n_lines + 0.6), layout="constrained")
+    axes = figure.subplots(n_lines, n_columns, squeeze=False).ravel()
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    for ax, ((name, loss), cells) in zip(axes, panels.items(), strict=False):
+        at = np.arange(len(cells))[::-1]
+        moments = [_moments(cell) for cell in cells]
+        theirs = [cell["published"] for cell in cells]
+        ax.errorbar(
+            [cell["mean"] for cell in theirs],
+            at + 0.13,
+            xerr=[cell["sd"] for cell in theirs],
+            fmt="x",
+            color="#777777",
+            label="published",
+        )
+        ax.errorbar(
+            [mean for mean, _ in moments],
+            at - 0.13,
+            xerr=[sd or 0.0 for _, sd in moments],
+            fmt="o",
+            color="#1f5fa8",
+            label="ours",
+        )
+        ax.set_yticks(at, [cell["line"] for cell in cells])
+        ax.set(title=f"{TITLES[name]}, {loss.replace('_', ' ')}", xlabel=LOSSES[loss])
+        ax.grid(alpha=0.25, axis="x")
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+    return path
