@@ -218,8 +218,9 @@ def _parser():
         parents=[output],
         help="Tables 2 to 10 of the bandit paper: one kernel a round, chosen at random",
         description="Tables 2 to 10 of the paper on OKS++ and IOKS: mistakes or mean losses and "
-        "times a round, exact and on random features, beside the published figures. All sets and "
-        "permutations take about an hour, most of it on a9a. Sets that are not found are left out.",
+        "times a round, exact and on random features, beside the published figures. Takes a "
+        "quarter of an hour, with --seeds 10 about an hour, most of it for a9a. Sets that are not "
+        "found are left out.",
     )
     selection.add_argument(
         "--data",

@@ -168,7 +168,7 @@ def all_estimators():
     --------
     >>> from sklearn_okl import all_estimators
     >>> [name for name, _ in all_estimators()][:2]
-    ['AARegressor', 'BOARegressor']
+    ['AARegressor', 'ALDNystroem']
     """
     public = ((name, globals().get(name)) for name in __all__)
     return sorted((name, thing) for name, thing in public if isinstance(thing, type))

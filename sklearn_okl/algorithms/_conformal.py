@@ -1,6 +1,16 @@
 r"""I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021.
 
-Intervals around the forecasts of anybody, from the sizes of past errors.
+Intervals around the forecasts of anybody, from the sizes of past errors. A score is the size of an
+error over the running size of the errors before it. Each coverage c has a level, the paper's
+:math:`1 - \alpha_t`, which moves by eq. (2),
+:math:`\alpha_{t+1} = \alpha_t + \gamma (1 - c - \mathrm{miss}_t)`, and an interval holds the scores
+up to that quantile of the latest `WINDOW` ones. Levels above 1 hold more than was ever seen, the
+double for each step of :math:`\gamma`; levels below 0 hold nothing.
+
+So a level stays within :math:`(-\gamma (1 - c), 1 + (k + c) \gamma]` if no score is more than
+:math:`2^{k-1}` times the largest in the window, k >= 1 (k = 0: none is larger), and as it moves by
+:math:`\gamma (c - \mathrm{hit})` a round, the share of hits in any T rounds in a row is within
+:math:`(1 + (k + 1) \gamma) / (T \gamma)` of c; Proposition 4.1 of the paper is k = 0.
 """
 
 from bisect import bisect_left, insort
@@ -11,30 +21,28 @@ WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
 LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
 _FADING = 0.98  # of the running size of the errors: about the last fifty
+_LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
 
 
 def start():
     """Return the state of a tracker that has seen no error."""
     return {
-        "scores": np.empty(0),  # errors over their running size, the latest WINDOW in order
-        "size": 0.0,  # running mean of abs(error), biased
+        "scores": np.empty(0),  # the latest WINDOW, in their order
+        "size": 0.0,  # faded sum of abs(error)
         "weight": 0.0,
-        "levels": LEVELS.copy(),  # 1 - alpha_t of each coverage
+        "largest": 0.0,
+        "levels": LEVELS.copy(),
     }
 
 
 def learn(state, errors):
-    r"""Learn the errors of forecasts (n,), in order; return how many of each level were covered.
-
-    The level of each coverage c moves after each round by eq. (2) of the paper,
-    :math:`\alpha_{t+1} = \alpha_t + \gamma (1 - c - \mathrm{miss}_t)`.
-    """
+    """Learn errors of forecasts (n,), in order; return in how many rounds each level held."""
     scores, ordered = state["scores"].tolist(), sorted(state["scores"].tolist())
-    size, weight, levels = state["size"], state["weight"], state["levels"]
+    levels = state["levels"]
     covered = np.zeros(len(LEVELS), dtype=int)
     for error in np.abs(errors).tolist():
-        unit = size / weight if weight > 0.0 and size > 0.0 else None
-        if unit is not None:
+        unit = _unit(state)
+        if unit > 0.0:
             score = error / unit
             hit = levels >= _level_needed(ordered, score)
             covered += hit
@@ -43,35 +51,40 @@ def learn(state, errors):
             scores.append(score)
             if len(scores) > WINDOW:
                 del ordered[bisect_left(ordered, scores.pop(0))]
-        size = _FADING * size + error
-        weight = _FADING * weight + 1.0
-    state.update(scores=np.array(scores), size=size, weight=weight, levels=levels)
+        state["size"] = _FADING * state["size"] + error
+        state["weight"] = _FADING * state["weight"] + 1.0
+        state["largest"] = max(state["largest"], error)
+    state["scores"], state["levels"] = np.array(scores), levels
     return covered
 
 
 def radius(state, coverage):
-    """Return the half width of the interval of some coverage around the next forecast."""
+    """Return the half width of the interval of some coverage around the next forecast.
+
+    Infinite before there is a score to compare with; 0 where all errors so far were 0.
+    """
     if len(state["scores"]) == 0:
-        return np.inf
+        return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf
     level = float(np.interp(coverage, LEVELS, state["levels"]))
-    unit = state["size"] / state["weight"]
-    return unit * _score_at(np.sort(state["scores"]), level)
+    return float(_unit(state) * _score_at(np.sort(state["scores"]), level))
 
 
 def standard_deviation(state):
     """Return the running size of the errors as a standard deviation, were they Gaussian."""
-    if state["weight"] == 0.0:
-        return 0.0
-    return float(np.sqrt(np.pi / 2.0) * state["size"] / state["weight"])
+    return float(np.sqrt(np.pi / 2.0) * state["size"] / max(state["weight"], 1.0))
+
+
+def _unit(state):
+    """Return the running size of the errors; 0 where none was other than 0."""
+    return max(state["size"] / max(state["weight"], 1.0), _LEAST * state["largest"])
 
 
 def _level_needed(ordered, score):
     """Return the lowest level whose interval would hold a score."""
     n = len(ordered)
     below = bisect_left(ordered, score)  # scores smaller than this one
-    if below == n and n > 0 and ordered[-1] > 0.0 and score > ordered[-1]:
-        # beyond all that was seen the interval doubles with each further miss
-        return 1.0 + STEP * np.log2(score / ordered[-1])
+    if below == n and n > 0:
+        return 1.0 + STEP * np.log2(score / ordered[-1]) if ordered[-1] > 0.0 else np.inf
     return below / (n + 1.0)
 
 
@@ -80,5 +93,7 @@ def _score_at(ordered, level):
     n = len(ordered)
     if level >= 1.0:
         return ordered[-1] * 2.0 ** ((level - 1.0) / STEP)
-    place = int(np.floor(level * (n + 1.0)))  # scores with as many below are still held
-    return ordered[min(max(place, 0), n - 1)] if level > 0.0 else 0.0
+    if level < 0.0:
+        return 0.0
+    place = int(np.floor(level * (n + 1.0)))  # a score with as many below it is still held
+    return ordered[min(place, n - 1)]

@@ -1,6 +1,7 @@
 """One estimator that needs no tuning: kernels, ridges, scales and memories learnt from the stream.
 
-Its parts are in `_default_parts.py`, its intervals in `_conformal.py`.
+What its experts see is in `_default_inputs.py`, what they are and how they are mixed in
+`_default_parts.py`, its intervals in `_conformal.py`.
 """
 
 from numbers import Integral, Real
@@ -151,7 +152,6 @@ class DefaultModel:
             "losses": np.zeros(n_experts),
             "loss": 0.0,
             "mixture": self._mixture().start(n_experts),
-            "errors": _conformal.start(),
             "seed": seed,
         }
 
@@ -238,9 +238,12 @@ class DefaultModel:
         if state["t"] == 0:
             errors = errors[1:]  # the first forecast is none
         state["loss"] += float(errors @ errors)
-        _conformal.learn(state["errors"], errors)
+        self._learn_errors(state, errors)
         state["t"] += len(y)
         return forecasts
+
+    def _learn_errors(self, state, errors):
+        """Learn what the progressive forecasts missed: for those that make intervals of it."""
 
     def _refine(self, state):
         """Let new kernels be born between the best ones and their neighbours."""
@@ -275,11 +278,12 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     ----------
     budget : {"fast", "balanced", "accurate"} or int, default="balanced"
         What a row may cost: about 0.1, 0.5 or 2 ms in long calls on one core of 2020. An integer is
-        the number of random features of each kernel, at least 2, with the whole dictionary.
+        the number of random features of each kernel, at least 2, with the whole dictionary, at
+        whatever cost.
     forgetting : float, default=None
         Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
         all experts. None, right for nearly everyone, has experts that never forget and experts
-        that look back about 500 and 100 rows, and finds out.
+        that look back about 500 and 100 rows ("fast": 200), and finds out.
     n_jobs : int, default=None
         Number of threads that share the experts.
     random_state : int, RandomState instance or None, default=None
@@ -315,9 +319,11 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     fewer kernels. A call of a single row costs milliseconds.
 
     *Inputs.* Rows are standardised by the running moments of the rows before them and clipped at 5
-    standard deviations, so that neither units nor heavy tails matter; a constant column is 0. The
-    last four targets are appended for half of the experts: where the stream has a memory they
-    help, and where it has none the mixture leaves these experts aside.
+    standard deviations, so that neither units nor heavy tails matter; a constant column is 0. A
+    fading pair of moments looks back about a thousand rows; a column whose two scales are a factor
+    of four apart has changed its unit or its nature, and goes on with the fading ones. The last
+    four targets are appended for half of the experts: where the stream has a memory they help, and
+    where it has none the mixture leaves these experts aside.
 
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
@@ -396,20 +402,33 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
-            Low and high ends around the forecasts of `predict`; infinite before two rows.
+            Low and high ends around the forecasts of `predict`; infinite in the first few rows.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not from 0.01 to 0.99.
 
         Notes
         -----
         Adaptive conformal inference on the progressive errors: whatever the stream, over T rounds
-        in a row the share held is off by at most :math:`(1 + \gamma) / (T \gamma)` with
-        :math:`\gamma = 0.05`, 0.042 over 500 rounds, if no error is more than twice the largest of
-        the 500 before it; each further doubling may cost one more miss.
+        in a row the share held is off by at most :math:`(1 + (k + 1) \gamma) / (T \gamma)` with
+        :math:`\gamma = 0.05`, 0.042 over 500 rounds with k = 0, if no error, in units of the
+        latest fifty or so, is more than the largest of the 500 before it; k is 1 if one may be
+        twice as large, and one more for each further doubling. This holds for the 99 coverages of
+        whole percents; between them levels are interpolated.
         """
         if not _conformal.LEVELS[0] <= coverage <= _conformal.LEVELS[-1]:
             raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
         forecasts = self.predict(X)
         half = _conformal.radius(self._state["errors"], coverage)
         return np.column_stack([forecasts - half, forecasts + half])
+
+    def _start(self, n_features, n_targets=None):
+        return super()._start(n_features, n_targets) | {"errors": _conformal.start()}
+
+    def _learn_errors(self, state, errors):
+        _conformal.learn(state["errors"], errors)
 
 
 class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
@@ -422,11 +441,12 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     ----------
     budget : {"fast", "balanced", "accurate"} or int, default="balanced"
         What a row may cost: about 0.1, 0.5 or 2 ms in long calls on one core of 2020. An integer is
-        the number of random features of each kernel, at least 2, with the whole dictionary.
+        the number of random features of each kernel, at least 2, with the whole dictionary, at
+        whatever cost.
     forgetting : float, default=None
         Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
         all experts. None, right for nearly everyone, has experts that never forget and experts
-        that look back about 500 and 100 rows, and finds out.
+        that look back about 500 and 100 rows ("fast": 200), and finds out.
     n_jobs : int, default=None
         Number of threads that share the experts.
     random_state : int, RandomState instance or None, default=None
