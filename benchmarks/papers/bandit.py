@@ -71,10 +71,9 @@ def run(data, output, *, n_seeds=DEFAULT_SEEDS, n_rows=None, n_jobs=1, quick=Fal
             "\n" + _table([r for r in records if (r["table"], r["data"]) == (number, name)], whole)
         )
     print("\nMean ± standard deviation over permutations: mistakes in %, average losses × 10².")
-    print(
-        "Differences are ours less the published ones, in the larger standard deviation. D is the"
-    )
-    print("number of frequencies, B that of rows kept. Published times are another machine's.")
+    print("Differences are ours less the published ones, in published standard deviations, which")
+    print("are at least 0.005: figures are rounded. D is the number of frequencies, B that of rows")
+    print("kept. Published times are another machine's.")
     for name in (name for name in streams if name in OTHER_ROWS):
         print(f"{TITLES[name]}: {OTHER_ROWS[name]}.")
     if not whole:

@@ -19,19 +19,20 @@ from ._default_parts import (
     Constants,
     MaskedFeatures,
     Mixture,
-    Shape,
     add_members,
     awake,
     dictionary,
     learner,
     linear_members,
     refined,
+    shape_of,
     start_bank,
 )
 from ._engines import CHUNK, forecast_bank, learn_bank, threads
 
-_DRIFT_SHARE = 0.2  # of the work, for the kernels that forget
-_REFINED_SHARE = 0.2  # of the work, for the kernels to be born
+_LINEAR_SHARE = 0.2  # of the work, at most, for the linear experts of one forgetting rate
+_DRIFT_SHARE = 0.1  # for the kernels of one forgetting rate
+_REFINED_SHARE = 0.2  # for the kernels to be born
 
 
 class _Budget(NamedTuple):
@@ -162,35 +163,33 @@ class DefaultModel:
         one shape, so that they are learnt by the same products.
         """
         budget, constants = self._sizes(), self._constants
-        n_inputs = n_features + constants.n_lags
-        members = dictionary(constants.alphas)
-        if constants.n_lags == 0:
-            members = [member for member in members if not member["lags"]]
+        members = dictionary(constants.alphas, constants.n_lags > 0)
         always = 1.0 if self.forgetting is None else self.forgetting
         drifting = budget.memories if self.forgetting is None else ()
         m = max(int(budget.frequencies * constants.frequencies), 1)
+        main = shape_of(n_features, constants.n_lags, m, always)
 
-        main = Shape(n_inputs, constants.n_lags, m, always)
-        work = budget.work / main.work  # as many of these experts
-        n_births = len(constants.births)
-        share = 1.0 - (_DRIFT_SHARE if drifting else 0.0) - (_REFINED_SHARE if n_births else 0.0)
-        n_main = int(min(max(work * share, 2), len(members)))
-        n_born = int(max(_REFINED_SHARE * min(work, len(members)) / max(n_births, 1), 2))
-        plan = [(main, members[:n_main], n_main)]
-        if n_births:
-            plan.append((main, [], n_born * n_births))
+        def room(shape, share, most):
+            return int(np.clip(share * budget.work / shape.work, 1, most))
+
+        plan = []
         for memory in (always, *drifting):
-            shape = main._replace(n_frequencies=0, forgetting=memory)
-            linear = linear_members(memory)
-            if constants.n_lags == 0:
-                linear = [member for member in linear if not member["lags"]]
-            plan.append((shape, linear, len(linear)))
+            shape = main._replace(linear=True, n_frequencies=0, forgetting=memory)
+            linear = linear_members(memory, constants.n_lags > 0)
+            n = room(shape, _LINEAR_SHARE, len(linear))
+            plan.append((shape, linear[:n], n))
         for memory in drifting:
             shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
-            n = _DRIFT_SHARE * work / len(drifting) * main.work / shape.work
-            n = int(min(max(n, 1), 6))
+            n = room(shape, _DRIFT_SHARE, 6)
             plan.append((shape, members[:n], n))
-        return plan
+        left = budget.work - sum(shape.work * n for shape, _, n in plan)
+        n_births = len(constants.births)
+        if n_births:
+            n_born = max(room(main, _REFINED_SHARE, _REFINED_SHARE * len(members)) // n_births, 2)
+            plan.insert(0, (main, [], n_born * n_births))
+            left -= n_born * n_births * main.work
+        n_main = int(np.clip(left / main.work, 2, len(members)))
+        return [(main, members[:n_main], n_main), *plan]
 
     def _sizes(self):
         """Return the budget; a number asks for the whole dictionary at whatever work."""

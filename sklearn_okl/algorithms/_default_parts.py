@@ -48,8 +48,11 @@ class Constants(NamedTuple):
     frequencies: float = 1.0
 
 
-def dictionary(alphas):
-    """Return the kernels (kernel, bandwidth, sees lags, ridge), those of most use first."""
+def dictionary(alphas, lagged):
+    """Return the kernels (kernel, bandwidth, sees lags, ridge), those of most use first.
+
+    Half of them see the lags, if there are any.
+    """
     kernels = [
         (name, bandwidths[i])
         for i in range(5)
@@ -60,17 +63,17 @@ def dictionary(alphas):
         {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
         for alpha in alphas
         for kernel, bandwidth in kernels
-        for lags in (False, True)
+        for lags in ((False, True) if lagged else (False,))
     ]
 
 
-def linear_members(forgetting):
-    """Return the linear experts of one forgetting rate."""
+def linear_members(forgetting, lagged):
+    """Return the linear experts of one forgetting rate, those of most use first."""
     alphas = _LINEAR_ALPHAS if forgetting == 1.0 else (1.0,)
     return [
         {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha}
         for alpha in alphas
-        for lags in (False, True)
+        for lags in ((True, False) if lagged else (False,))
     ]
 
 
@@ -89,9 +92,11 @@ class MaskedFeatures:
 
     @staticmethod
     def _transform(maps, U):
-        """Return features (g, n, 1 + u + 2m) of inputs U (n, u)."""
+        """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks."""
         masks, frequencies = maps["masks"], maps["frequencies"]
-        parts = [np.ones((len(masks), len(U), 1)), U * masks[:, None, :]]
+        parts = [np.ones((len(masks), len(U), 1))]
+        if masks.shape[-1]:
+            parts.append(U * masks[:, None, :])
         if frequencies.shape[-1]:
             parts.append(fourier_map(U, frequencies, 2 * frequencies.shape[-1]))
         return np.concatenate(parts, axis=2)
@@ -108,6 +113,8 @@ class Shape(NamedTuple):
         The latest targets, at the end of the inputs.
     n_frequencies : int
         Frequencies a kernel, 0 for linear experts.
+    linear : bool
+        Whether the inputs are among the features.
     forgetting : float
         Their forgetting rate.
     """
@@ -115,18 +122,28 @@ class Shape(NamedTuple):
     n_inputs: int
     n_lags: int
     n_frequencies: int
+    linear: bool
     forgetting: float
 
     @property
     def n_features(self):
         """Features an expert."""
-        return 1 + self.n_inputs + 2 * self.n_frequencies
+        return 1 + self.linear * self.n_inputs + 2 * self.n_frequencies
 
     @property
     def work(self):
         """Multiplications of an expert and a row, up to a factor."""
         # a past that fades is summed and inverted more often
         return self.n_features**2 * (1.0 if self.forgetting == 1.0 else 3.0)
+
+
+def shape_of(n_features, n_lags, n_frequencies, forgetting):
+    """Return the shape of kernel experts: without the inputs where they are the larger part.
+
+    D^2 would then pay for them in every expert, and the linear experts have them already.
+    """
+    n_inputs = n_features + n_lags
+    return Shape(n_inputs, n_lags, n_frequencies, n_inputs <= 2 * n_frequencies, forgetting)
 
 
 def start_bank(members, shape, rng, size=None):
@@ -136,7 +153,10 @@ def start_bank(members, shape, rng, size=None):
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
         "forgetting": shape.forgetting,
-        "features": {"masks": np.zeros((size, u)), "frequencies": np.zeros((size, u, m))},
+        "features": {
+            "masks": np.zeros((size, u if shape.linear else 0)),
+            "frequencies": np.zeros((size, u, m)),
+        },
         "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size),
     }
     add_members(bank, members, shape, rng)
