@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from . import default
 from .papers import bandit, graph_aided, nons_ald, pkawv, vaw2
 from .papers.bandit_lines import ROWS as BANDIT_DATA
 from .papers.graph_lines import DATA, N_DRAWS
@@ -61,6 +62,16 @@ def main(arguments=None):
             n_rows=options.rows,
             n_jobs=options.n_jobs,
             quick=options.quick,
+        )
+    if options.job == "default":
+        return default.run(
+            options.data,
+            options.output,
+            n_seeds=options.seeds,
+            n_rows=options.rows,
+            quick=options.quick,
+            accurate=options.accurate,
+            peers=options.peers,
         )
     return vaw2.run(
         options.job,
@@ -266,6 +277,35 @@ def _parser():
         help="learn only the first N rows of each stream (default: 5000)",
     )
     rivals.add_argument("--quick", action="store_true", help="a trial of everything on 200 rows")
+    untuned = jobs.add_parser(
+        "default",
+        parents=[output],
+        help="the estimators without tuning against every published figure",
+        description="The estimators without tuning as they come, beside the best "
+        "published figure of each set; what other choices of their constants give; drift; and how "
+        "often the intervals hold. With ten permutations about twenty minutes. Sets that are not "
+        "found are left out.",
+    )
+    untuned.add_argument(
+        "--data",
+        nargs="+",
+        default=list(default.PUBLISHED),
+        metavar="NAME",
+        help="sets with a published figure (default: all)",
+    )
+    untuned.add_argument(
+        "--seeds",
+        type=_count,
+        default=default.N_SEEDS,
+        metavar="N",
+        help=f"permutations of the rows, and draws of the features (default: {default.N_SEEDS})",
+    )
+    untuned.add_argument(
+        "--rows", type=_count, metavar="N", help="learn only the first N rows of each run"
+    )
+    untuned.add_argument("--accurate", action="store_true", help="run the largest budget too")
+    untuned.add_argument("--peers", action="store_true", help="run scikit-learn's learners too")
+    untuned.add_argument("--quick", action="store_true", help="a trial of everything on 300 rows")
     speed = jobs.add_parser(
         "speed",
         parents=[output],

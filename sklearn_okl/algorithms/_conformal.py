@@ -66,7 +66,8 @@ def radius(state, coverage):
     if len(state["scores"]) == 0:
         return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf
     level = float(np.interp(coverage, LEVELS, state["levels"]))
-    return float(_unit(state) * _score_at(np.sort(state["scores"]), level))
+    with np.errstate(over="ignore"):
+        return float(_unit(state) * _score_at(np.sort(state["scores"]), level))
 
 
 def standard_deviation(state):
@@ -92,7 +93,8 @@ def _score_at(ordered, level):
     """Return the largest score that a level's interval holds: the inverse of `_level_needed`."""
     n = len(ordered)
     if level >= 1.0:
-        return ordered[-1] * 2.0 ** ((level - 1.0) / STEP)
+        with np.errstate(over="ignore"):  # an interval may be the whole line
+            return ordered[-1] * np.exp2((level - 1.0) / STEP)
     if level < 0.0:
         return 0.0
     place = int(np.floor(level * (n + 1.0)))  # a score with as many below it is still held

@@ -1,7 +1,7 @@
 """One estimator that needs no tuning: kernels, ridges, scales and memories learnt from the stream.
 
-What its experts see is in `_default_inputs.py`, what they are and how they are mixed in
-`_default_parts.py`, its intervals in `_conformal.py`.
+What its experts see is in `_default_inputs.py`, what they are in `_default_parts.py`, how they are
+mixed in `_default_mixture.py`, its intervals in `_conformal.py`.
 """
 
 from numbers import Integral, Real
@@ -15,10 +15,10 @@ from .._linalg import one_blas_thread
 from .._online import OnlineClassifier, OnlineRegressor
 from . import _conformal
 from ._default_inputs import LaggedInputs
+from ._default_mixture import Mixture
 from ._default_parts import (
     Constants,
     MaskedFeatures,
-    Mixture,
     add_members,
     awake,
     dictionary,
@@ -43,7 +43,7 @@ class _Budget(NamedTuple):
 
 
 _BUDGETS = {
-    "fast": _Budget(25, 0.09e6, (0.995,), 1),
+    "fast": _Budget(25, 0.08e6, (0.995,), 1),
     "balanced": _Budget(70, 1.8e6, (0.998, 0.99), None),
     "accurate": _Budget(140, 7e6, (0.998, 0.99), None),
 }
@@ -201,7 +201,7 @@ class DefaultModel:
         return LaggedInputs(self._constants.n_lags)
 
     def _mixture(self):
-        return Mixture(self._constants.stacks[: self._sizes().n_stacks])
+        return Mixture(self._constants.fadings, self._constants.stacks[: self._sizes().n_stacks])
 
     def _learn(self, state, X, y):
         if state["t"] == 0:
@@ -318,11 +318,12 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     fewer kernels. A call of a single row costs milliseconds.
 
     *Inputs.* Rows are standardised by the running moments of the rows before them and clipped at 5
-    standard deviations, so that neither units nor heavy tails matter; a constant column is 0. A
-    fading pair of moments looks back about a thousand rows; a column whose two scales are a factor
-    of four apart has changed its unit or its nature, and goes on with the fading ones. The last
-    four targets are appended for half of the experts: where the stream has a memory they help, and
-    where it has none the mixture leaves these experts aside.
+    standard deviations, so that neither units nor heavy tails matter; a constant column is 0. Every
+    64 rows each column is asked whether its unit has changed, by its median step from row to row
+    (a factor of four, and four times its own spread) and its level (5 standard deviations); then
+    its moments start anew from the latest 32 rows. The last four targets are appended for half of
+    the experts: where the stream has a memory they help, and where it has none the mixture leaves
+    these experts aside.
 
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
@@ -330,8 +331,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     and 8192 rows new kernels are born between the best ones and their neighbours. A share of the
     experts forgets.
 
-    *Mixture.* BOA over the experts; ridge regression of its errors on the experts' deviations from
-    it; and BOA over these. Forecasts stay within the range of the past targets, widened by a tenth.
+    *Mixture.* BOA over the experts; their means under likelihoods that fade within about 20 and 100
+    rows, for quick changes [3]_; ridge regressions of the errors of the first of these means on the
+    experts' deviations from it; and BOA over all of these. Forecasts stay within the range of the
+    past targets, widened by a tenth.
 
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
@@ -349,6 +352,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
        106(1), 2017.
     .. [2] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
        Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
+    .. [3] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
+       dynamic model averaging", Technometrics 52(1), 2010.
 
     Examples
     --------

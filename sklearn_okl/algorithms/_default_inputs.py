@@ -1,17 +1,17 @@
 """The inputs of the estimators without tuning: standardised as they come, the latest targets added.
 
 The moments are those of B. P. Welford, "Note on a method for calculating corrected sums of squares
-and products", Technometrics 4(3), 1962; that a fading pair of them takes over is ours.
+and products", Technometrics 4(3), 1962; when they are given up for those of a block is ours.
 """
 
 import numpy as np
-from scipy.signal import lfilter
 
-_FADING = 0.999  # the second pair of moments looks back about a thousand rows
-_APART = 4.0  # ratio of the two scales at which the past is given up
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
 _FAR = 5.0  # standard deviations at which an input is clipped: heavy tails carry no kernel far
-_TILE = 128  # rows of which all moments are held at once
+_BLOCK = 64  # rows after which a column is asked whether its unit has changed
+_KNOWN = 4  # blocks before the first such question
+_REPEATED = 0.2  # share of steps of 0 from which on a column says nothing
+_APART = 4.0  # ratio of roughness that makes a new unit, and deviations of the ratios before it
 
 
 class LaggedInputs:
@@ -55,78 +55,109 @@ class LaggedInputs:
 
 
 def start_moments(n_columns):
-    """Return running moments of nothing: a lasting pair (row 0) and a fading one (row 1)."""
+    """Return running moments of nothing."""
+    nothing = np.zeros(n_columns)
     return {
-        "origin": None,  # the first row: sums of large numbers would lose small differences
-        "weights": np.zeros((2, n_columns)),
-        "sums": np.zeros((2, n_columns)),
-        "squares": np.zeros((2, n_columns)),  # of the distances from the mean
+        # what is taken from all rows: sums of large numbers would lose small differences
+        "origin": None,
+        "weights": nothing,
+        "sums": nothing,
+        "squares": nothing,  # of the distances from the mean
+        "block": np.empty((0, n_columns)),  # the latest rows, origin taken off
+        "known": np.zeros((2, n_columns)),  # mean and scale before the block
+        "roughness": np.zeros((3, n_columns)),  # of blocks, its logarithm: number, mean, squares
     }
 
 
 def learn_moments(state, X):
     """Learn rows (n, d) in order; return centres and scales (n, d) known before each of them.
 
-    A scale is 0 where a column has been constant. Where the lasting and the fading scale are a
-    factor of four apart, as after a change of a column's unit, the column's lasting moments are
-    replaced by the fading ones. All sums are taken row by row, so that a cut of the stream leaves
-    them the same to the last bit, and with them that decision.
+    A scale is 0 where a column has been constant. After each block of rows a column whose unit or
+    nature has changed gives up its past for the block, see `_changed`. All sums are taken row by
+    row, so that a cut of the stream leaves them the same to the last bit, and with them that
+    decision.
     """
     if state["origin"] is None:
         state["origin"] = X[0].copy()
     centers, scales = np.empty_like(X), np.empty_like(X)
     low = 0
     while low < len(X):
-        rows = slice(low, low + _TILE)
-        low += _learn_tile(state, X[rows], centers[rows], scales[rows])
+        high = min(low + _BLOCK - len(state["block"]), len(X))
+        rows = X[low:high] - state["origin"]
+        weights, sums, squares = _paths(rows, state)
+        means, variances = _mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
+        centers[low:high] = means + state["origin"]
+        scales[low:high] = _scale(centers[low:high], variances)
+        state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
+        state["block"] = np.concatenate([state["block"], rows])
+        if len(state["block"]) == _BLOCK:
+            _end_block(state)
+        low = high
     return centers, scales
 
 
 def known_moments(state):
     """Return the centre and the scale (d,) of each column known now."""
-    means, variances = _mean_and_variance(*(state[name][0] for name in _SUMS))
+    means, variances = _mean_and_variance(state["weights"], state["sums"], state["squares"])
     return means + state["origin"], _scale(means + state["origin"], variances)
 
 
-_SUMS = ("weights", "sums", "squares")
-
-
-def _learn_tile(state, X, centers, scales):
-    """Learn rows until one after which a column gives up its past; return how many it was."""
-    rows = X - state["origin"]
-    paths = [_paths(rows, forgetting, state, pair) for pair, forgetting in ((0, 1.0), (1, _FADING))]
-    (means, variances), (_, recent) = (_mean_and_variance(*path) for path in paths)
-    apart = np.maximum(variances[1:], recent[1:]) > _APART**2 * np.minimum(
-        variances[1:], recent[1:]
-    )
-    n = len(X) if not apart.any() else int(apart.any(axis=1).argmax()) + 1
-    centers[:n] = means[:n] + state["origin"]
-    scales[:n] = _scale(centers[:n], variances[:n])
-    for pair, path in enumerate(paths):
-        for name, values in zip(_SUMS, path, strict=True):
-            state[name][pair] = values[n]
-    renewed = apart[n - 1]
-    for name in _SUMS:
-        state[name][0, renewed] = state[name][1, renewed]
-    return n
-
-
-def _paths(rows, forgetting, state, pair):
+def _paths(rows, state):
     """Return the weights, sums and squares (n + 1, d) before each row and after the last."""
-    weights, sums, squares = (state[name][pair] for name in _SUMS)
-    weights = _faded(np.ones_like(rows), forgetting, weights)
-    sums = _faded(rows, forgetting, sums)
+    weights = _sums(np.ones_like(rows), state["weights"])
+    sums = _sums(rows, state["sums"])
     means = sums / np.maximum(weights, 1.0)
     terms = (rows - means[:-1]) * (rows - means[1:])
-    return weights, sums, _faded(terms, forgetting, squares)
+    return weights, sums, _sums(terms, state["squares"])
 
 
-def _faded(terms, forgetting, start):
-    """Return s_0 = start and the sums s_t = forgetting s_{t-1} + terms_t, (n + 1, d)."""
-    if len(terms) == 1:  # the same in exact arithmetic and in this one, without the filter's calls
-        return np.stack([start, forgetting * start + terms[0]])
-    sums, _ = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])
-    return np.concatenate([start[None], sums])
+def _sums(terms, start):
+    return np.cumsum(np.concatenate([start[None], terms]), axis=0)
+
+
+def _end_block(state):
+    """Give up the past of the columns that have changed, and start the next block."""
+    block = state["block"]
+    # Steps from row to row, not distances from the middle: a slow column has a small spread in
+    # every block, and yet the same unit. Columns of few values have no typical step.
+    steps = np.abs(np.diff(block, axis=0))
+    telling = (steps == 0.0).mean(axis=0) < _REPEATED
+    rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
+    changed = telling & _changed(state, np.median(block, axis=0), rough)
+    if changed.any():
+        # had the change come later, most steps would be those of the old unit
+        rows = block[_BLOCK // 2 :]
+        mean = rows.mean(axis=0)
+        state["origin"] = np.where(changed, state["origin"] + mean, state["origin"])
+        state["weights"] = np.where(changed, float(len(rows)), state["weights"])
+        state["sums"] = np.where(changed, 0.0, state["sums"])
+        squares = np.square(rows - mean).sum(axis=0)
+        state["squares"] = np.where(changed, squares, state["squares"])
+        state["roughness"] = np.where(changed, 0.0, state["roughness"])
+    number, mean, squares = state["roughness"]
+    number = number + telling
+    distance = np.where(telling, rough - mean, 0.0)
+    mean = mean + distance / np.maximum(number, 1.0)
+    squares = squares + distance * np.where(telling, rough - mean, 0.0)
+    state["roughness"] = np.stack([number, mean, squares])
+    means, variances = _mean_and_variance(state["weights"], state["sums"], state["squares"])
+    state["known"] = np.stack([means, _scale(means + state["origin"], variances)])
+    state["block"] = block[:0]
+
+
+def _changed(state, middle, rough):
+    """Return which columns have changed their unit or their nature within the block.
+
+    Those whose median step is a factor of four, and four standard deviations of the logarithms of
+    the blocks before, from what it was; and those whose median lies where all inputs are clipped.
+    """
+    number, mean, squares = state["roughness"]
+    # few blocks know little of their spread: one more is made up that was off by a factor of e
+    deviation = np.sqrt((squares + 1.0) / np.maximum(number, 1.0))
+    new_unit = np.abs(rough - mean) > np.maximum(np.log(_APART), _APART * deviation)
+    center, scale = state["known"]
+    new_level = np.abs(middle - center) > _FAR * scale
+    return (number >= _KNOWN) & (new_unit | new_level)
 
 
 def _mean_and_variance(weights, sums, squares):

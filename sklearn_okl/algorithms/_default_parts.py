@@ -1,11 +1,10 @@
-"""What the estimators without tuning are made of: a dictionary, banks of experts, a mixture."""
+"""What the estimators without tuning are made of: a dictionary of kernels, banks of experts."""
 
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..aggregators import BOARegressor
 from ..features._fourier import fourier_map
 from ..kernels import sample_frequencies
 from ..learners import VAWRegressor
@@ -20,8 +19,6 @@ _BANDWIDTHS = (
 )
 _REFINEMENT = 1.8  # about the root of the grid's ratio: between two of its points
 _LINEAR_ALPHAS = (0.1, 10.0)
-_MARGIN = 0.1  # share of the past range by which forecasts may leave it
-_BOA = BOARegressor()
 
 
 class Constants(NamedTuple):
@@ -35,6 +32,8 @@ class Constants(NamedTuple):
         Ridges of the kernels that never forget.
     births : tuple of int
         Rounds at which new kernels are born between the best ones and their neighbours.
+    fadings : tuple of float
+        Factors by which the experts' likelihoods fade; the regressions start from the first.
     stacks : tuple of (float, float)
         Ridge and forgetting of each ridge regression of the second level.
     frequencies : float
@@ -44,6 +43,7 @@ class Constants(NamedTuple):
     n_lags: int = 4
     alphas: tuple = (0.3, 0.03)
     births: tuple = (512, 2048, 8192)
+    fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     frequencies: float = 1.0
 
@@ -201,84 +201,3 @@ def awake(bank):
 def learner(forgetting):
     """Return the forecaster of a bank."""
     return VAWRegressor(forecaster="ridge", forgetting=forgetting)
-
-
-@cache
-def _stack(alpha, forgetting):
-    return VAWRegressor(alpha, forgetting=forgetting)
-
-
-class Mixture:
-    """An aggregation of aggregations: never much worse than the best expert, often better.
-
-    BOA over the experts; ridge regression of its errors on the experts' deviations from it, for
-    several ridges and memories; and BOA over all of these. What forecasts is clipped to the range
-    of the past targets, widened a little.
-
-    Parameters
-    ----------
-    stacks : sequence of (float, float)
-        Ridge and forgetting of each ridge regression.
-    """
-
-    def __init__(self, stacks):
-        self._stacks = [_stack(alpha, forgetting) for alpha, forgetting in stacks]
-
-    def start(self, n_experts):
-        """Return the state before the first row."""
-        return {
-            "low": 0.0,
-            "high": 0.0,
-            "experts": _BOA._start(n_experts),
-            "stacks": [stack._start(n_experts) for stack in self._stacks],
-            "last": _BOA._start(1 + len(self._stacks)),
-        }
-
-    def learn(self, state, F, y, scales):
-        """Return forecasts (n,) from those of experts F (n, K), NaN where one is not born yet."""
-        lows = np.minimum.accumulate(np.append(state["low"], y))
-        highs = np.maximum.accumulate(np.append(state["high"], y))
-        sane = partial(_clipped, low=lows[:-1], high=highs[:-1])
-        state["low"], state["high"] = float(lows[-1]), float(highs[-1])
-        F = sane(F)
-        mixed = _BOA._learn(state["experts"], F, y)
-        if not self._stacks:
-            return mixed
-        D = _deviations(F, mixed, scales)
-        errors = (y - mixed) / scales
-        columns = [mixed]
-        for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
-            columns.append(sane(mixed + scales * stack._learn(stack_state, D, errors)))
-        return _BOA._learn(state["last"], np.column_stack(columns), y)
-
-    def forecast(self, state, F, scale):
-        """Return forecasts (n,), each as if the next, from those of experts F (n, K)."""
-        sane = partial(_clipped, low=state["low"], high=state["high"])
-        F = sane(F)
-        mixed = _BOA._forecast(state["experts"], F)
-        if not self._stacks:
-            return mixed
-        D = _deviations(F, mixed, scale)
-        columns = [mixed]
-        for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
-            columns.append(sane(mixed + scale * stack._forecast(stack_state, D)))
-        return _BOA._forecast(state["last"], np.column_stack(columns))
-
-    @staticmethod
-    def weights(state):
-        """Return the weights (K,) of the experts in the first of the aggregations."""
-        return _BOA._weights(state["experts"])
-
-
-def _clipped(F, low, high):
-    """Clip forecasts (n,) or (n, K) to the range of the past and a margin."""
-    margin = _MARGIN * (high - low)
-    low, high = low - margin, high + margin
-    if np.ndim(low) and F.ndim == 2:
-        low, high = low[:, None], high[:, None]
-    return np.clip(F, low, high)
-
-
-def _deviations(F, mixed, scales):
-    D = (F - mixed[:, None]) / np.reshape(scales, (-1, 1))
-    return np.where(np.isnan(D), 0.0, D)

@@ -1,0 +1,143 @@
+"""Adaptive conformal inference: the inverse of its levels, its bound, and the cut of the stream."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_okl.algorithms import _conformal
+from sklearn_okl.algorithms._conformal import LEVELS, STEP, WINDOW
+
+COVERAGES = np.array([0.05, 0.5, 0.8, 0.9, 0.95])
+COLUMNS = np.rint(100 * COVERAGES).astype(int) - 1
+
+
+def sequences():
+    rng = np.random.default_rng(0)
+    n = 3000
+    waves = np.sin(np.arange(n) / 40.0)
+    return {
+        "gaussian": rng.normal(size=n),
+        "heavy tails": rng.standard_cauchy(size=n),
+        "growing": np.exp(np.arange(n) / 200.0) * rng.normal(size=n),
+        "shrinking": np.exp(-np.arange(n) / 200.0) * rng.normal(size=n),
+        "bursts": np.where(np.arange(n) % 100 < 10, 50.0, 1.0) * rng.normal(size=n),
+        "waves": waves,
+        "ties": rng.integers(0, 3, size=n).astype(float),
+        "one jump": np.r_[np.full(n // 2, 1e-3), np.full(n - n // 2, 1e3)],
+        "zeros first": np.r_[np.zeros(n // 2), rng.normal(size=n - n // 2)],
+    }
+
+
+def hits_and_scores(errors):
+    """Return who was held in each round (n, 99), and doublings beyond the largest score (n,)."""
+    state, hits, doublings = _conformal.start(), [], []
+    for error in errors:
+        unit, scores = _conformal._unit(state), state["scores"]
+        beyond = 0
+        if unit > 0.0 and len(scores) and abs(error) / unit > scores.max():
+            ratio = abs(error) / unit / scores.max() if scores.max() > 0.0 else np.inf
+            beyond = np.ceil(np.log2(ratio))
+        counted = unit > 0.0
+        held = _conformal.learn(state, np.array([error]))
+        if counted:
+            hits.append(held)
+            doublings.append(beyond)
+    return np.array(hits), np.array(doublings)
+
+
+@pytest.mark.parametrize("name", sequences())
+def test_pathwise_bound(name):
+    hits, doublings = hits_and_scores(sequences()[name])
+    for n in (100, 500, len(hits)):
+        sums = np.vstack([np.zeros(99), np.cumsum(hits, axis=0)])
+        gaps = np.abs((sums[n:] - sums[:-n]) / n - LEVELS).max(axis=1)
+        # the level before the window has its range from earlier rounds: the largest k so far
+        worst = np.maximum.accumulate(doublings)[n - 1 :]
+        bound = (1 + (worst + 1) * STEP) / (n * STEP)
+        assert (gaps <= bound + 1e-12).all()
+
+
+def greedy(n, coverage, miss):
+    """Errors that are just held or just missed by one coverage, as a rule of the round says."""
+    state, errors = _conformal.start(), [1.0, 1.0]
+    _conformal.learn(state, np.array(errors))
+    for t in range(n):
+        half = _conformal.radius(state, coverage)
+        if half > 1e100:  # it grows and grows
+            break
+        error = (half if half > 0.0 else 0.1) * (1.01 if miss(t) else 0.99)
+        errors.append(error)
+        _conformal.learn(state, np.array([error]))
+    return np.array(errors)
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.9])
+def test_an_adversary_cannot_break_the_bound(coverage):
+    # always just outside: the interval must grow until a miss is a doubling
+    errors = greedy(600, coverage, lambda t: t % 2 == 0)
+    hits, doublings = hits_and_scores(errors)
+    gap = abs(hits[:, round(100 * coverage) - 1].mean() - coverage)
+    n = len(hits)
+    assert gap <= (1 + (doublings.max() + 1) * STEP) / (n * STEP)
+    assert gap > 0.0 or coverage == 0.5
+
+
+def test_levels_and_scores_are_inverse():
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 7, 60):
+        ordered = np.sort(rng.exponential(size=n).round(1) + 0.1)
+        for level in [*rng.uniform(-0.1, 1.3, size=200), 0.0, 1.0, n / (n + 1)]:
+            edge = _conformal._score_at(ordered, level)
+            if level < 0.0:
+                assert edge == 0.0
+                continue
+            assert _conformal._level_needed(ordered.tolist(), edge) <= level + 1e-12
+            assert _conformal._level_needed(ordered.tolist(), edge * (1 + 1e-6)) > level - 1e-12
+
+
+def test_hits_are_those_of_the_radius():
+    rng = np.random.default_rng(2)
+    errors = rng.standard_t(2, size=900)
+    state = _conformal.start()
+    for error in errors:
+        radii = np.array([_conformal.radius(state, c) for c in COVERAGES])
+        levels = state["levels"][COLUMNS]
+        counted = len(state["scores"]) > 0
+        held = _conformal.learn(state, np.array([error]))[COLUMNS]
+        if counted:
+            assert_array_equal(held == 1, (abs(error) <= radii) & (levels >= 0.0))
+
+
+def test_the_cut_is_invisible():
+    errors = sequences()["bursts"][:1200]
+    whole = _conformal.start()
+    covered = _conformal.learn(whole, errors)
+    for ends in ([1, 2, 1200], [499, 500, 501, 1200], range(1, 1201)):
+        state, low, total = _conformal.start(), 0, 0
+        for high in ends:
+            total = total + _conformal.learn(state, errors[low:high])
+            low = high
+        assert_array_equal(total, covered)
+        for name, value in whole.items():
+            assert_array_equal(state[name], value)
+
+
+def test_the_state_is_bounded():
+    state = _conformal.start()
+    _conformal.learn(state, np.random.default_rng(3).normal(size=3 * WINDOW))
+    assert len(state["scores"]) == WINDOW
+    assert_array_equal(state["levels"].shape, LEVELS.shape)
+
+
+def test_no_errors_and_zero_errors():
+    state = _conformal.start()
+    assert _conformal.radius(state, 0.9) == np.inf
+    assert _conformal.standard_deviation(state) == 0.0
+    _conformal.learn(state, np.zeros(10))
+    assert _conformal.radius(state, 0.9) == 0.0
+    # after a very long run of zeros a jump is still finite
+    _conformal.learn(state, np.ones(3))
+    _conformal.learn(state, np.zeros(50_000))
+    _conformal.learn(state, np.array([1.0, -2.0]))
+    assert np.isfinite(state["scores"]).all()
+    assert np.isfinite(_conformal.radius(state, 0.9))

@@ -1,0 +1,347 @@
+"""The estimators without tuning: units, drift, memory, intervals, what they say of themselves."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl.algorithms import _conformal
+from sklearn_okl.algorithms._default_inputs import (
+    LaggedInputs,
+    known_moments,
+    learn_moments,
+    start_moments,
+)
+from sklearn_okl.algorithms._default_mixture import Mixture
+from sklearn_okl.algorithms._default_parts import Constants
+from sklearn_okl.datasets import make_ar4, make_friedman_stream
+from sklearn_okl.evaluation import ExpertWeightsDisplay
+
+
+def fast(**arguments):
+    return OnlineKernelRegressor(**{"budget": "fast", "random_state": 0} | arguments)
+
+
+@pytest.fixture(scope="module")
+def friedman():
+    return make_friedman_stream(700, n_features=5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def taught(friedman):
+    return fast().fit(*friedman)
+
+
+def test_units_do_not_matter(friedman):
+    X, y = friedman
+    plain = fast().prequential_predict(X, y)[1:]
+    for factors, factor, shift in (
+        (2.0 ** np.arange(-20, 21, 10), 2.0**-30, 0.0),
+        (10.0 ** np.arange(-6, 7, 3), 1.0, 0.0),
+        # BOA rounds its ranges up to a power of two, and weighs rounding errors in the first rows
+        (np.ones(5), 1e5, 0.0),
+        (np.ones(5), 1.0, 1e6),
+        (-np.ones(5), 1.0, 0.0),
+    ):
+        other = fast().prequential_predict(X * factors, factor * y + shift)[1:]
+        other = (other - shift) / factor
+        if factor < 1e5 and shift == 0.0 and factors[0] > 0.0:
+            assert_allclose(other, plain, rtol=1e-6)
+        assert np.mean((other - y[1:]) ** 2) < 1.3 * np.mean((plain - y[1:]) ** 2)
+
+
+def test_no_look_ahead(friedman):
+    X, y = friedman
+    forecasts = fast().prequential_predict(X, y)
+    for t in (0, 1, 40, 520, 699):
+        other_X, other_y = X.copy(), y.copy()
+        other_y[t:] = 1e4
+        other_X[t + 1 :] = -1e4
+        assert_allclose(fast().prequential_predict(other_X, other_y)[: t + 1], forecasts[: t + 1])
+    assert forecasts[0] == 0.0  # nothing is known before the first row
+
+
+def test_the_cut_is_invisible_across_births(friedman):
+    X, y = friedman
+    expected = fast().prequential_predict(X, y)
+    model, low, parts = fast(), 0, []
+    for high in (1, 2, 300, 511, 512, 513, 700):
+        parts.append(model.prequential_predict(X[low:high], y[low:high]))
+        low = high
+    assert_allclose(np.concatenate(parts), expected, rtol=1e-8)
+    assert len(model.experts_["kernel"]) > len(fast().fit(X[:511], y[:511]).experts_["kernel"])
+
+
+UNITS = {
+    "x 1000": lambda x: 1e3 * x,
+    "/ 1000": lambda x: 1e-3 * x,
+    "x 30": lambda x: 30.0 * x,
+    "Fahrenheit": lambda x: 1.8 * x + 32.0,
+}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_column_that_changes_its_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=4000)
+    broken = X.copy()
+    broken[2500:, 0] = UNITS[unit](broken[2500:, 0])
+    losses = [
+        np.mean((fast().prequential_predict(Z, y)[3000:] - y[3000:]) ** 2) for Z in (X, broken)
+    ]
+    assert losses[1] < 1.5 * losses[0]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("at", [640, 660, 700])  # at a block's start, early and late in it
+def test_new_moments_within_two_blocks(unit, at):
+    x = np.random.default_rng(at).normal(3.0, 2.0, size=2000)
+    x[at:] = UNITS[unit](x[at:])
+    centers, scales = learn_moments(start_moments(1), x[:, None])
+    for t in (at + 130, 1999):
+        assert abs(centers[t, 0] - x[at:].mean()) < 0.6 * x[at:].std()
+        assert 0.7 < scales[t, 0] / x[at:].std() < 1.4
+
+
+def test_moments_against_numpy_and_the_cut():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e3, -1e8]
+    state = start_moments(3)
+    centers, scales = learn_moments(state, X)
+    for t in (2, 50, 399):
+        assert_allclose(centers[t], X[:t].mean(axis=0), rtol=1e-10, atol=1e-10)
+        assert_allclose(scales[t], X[:t].std(axis=0), rtol=1e-6)
+    assert_allclose(known_moments(state)[0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
+    X = rng.standard_cauchy(size=(5000, 3))
+    X[2000:, 1] *= 1e-4
+    whole = learn_moments(start_moments(3), X)
+    state, parts = start_moments(3), []
+    for low in range(0, 5000, 37):
+        parts.append(learn_moments(state, X[low : low + 37]))
+    for k in (0, 1):
+        assert_array_equal(np.concatenate([part[k] for part in parts]), whole[k])
+
+
+def test_moments_are_kept_where_no_unit_changes():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    t = np.arange(n)
+    columns = {
+        "gaussian": rng.normal(size=n),
+        "heavy tails": rng.standard_t(1.5, size=n),
+        "random walk": np.cumsum(rng.normal(size=n)),
+        "trend": t + rng.normal(size=n),
+        "season": np.sin(2 * np.pi * t / 3000) + 0.01 * rng.normal(size=n),
+        "days": np.maximum(np.sin(2 * np.pi * t / 1440), 0.0) * (1 + 0.1 * rng.normal(size=n)),
+        "volatile": rng.normal(size=n) * np.exp(0.7 * np.sin(2 * np.pi * t / 700)),
+        "rare": (rng.uniform(size=n) < 0.01) * 1.0,
+        "rare, in runs": ((t // 80) % 100 == 7) * 1.0,
+        "levels": np.repeat(rng.normal(size=n // 500), 500),
+        "counts": rng.poisson(1.0, size=n) * 1.0,
+        "half zeros": np.maximum(rng.normal(size=n), 0.0),
+    }
+    X = np.column_stack(list(columns.values()))
+    centers, scales = learn_moments(start_moments(X.shape[1]), X)
+    kept = np.isclose(centers[-1], X[:-1].mean(axis=0)) & np.isclose(
+        scales[-1], X[:-1].std(axis=0), rtol=1e-6
+    )
+    assert dict(zip(columns, kept, strict=True)) == dict.fromkeys(columns, True)
+
+
+def test_constant_columns_and_heavy_tails():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    X[:, 1] = 1e8
+    X[:, 3] = 0.1
+    y = X[:, 0]
+    inputs = LaggedInputs(2)
+    U, _ = inputs.learn(inputs.start(4), X, y - y[0])
+    assert_array_equal(U[:, [1, 3]], 0.0)
+    without = fast().prequential_predict(X[:, [0, 2]], y)
+    assert (
+        np.mean((fast().prequential_predict(X, y) - y)[50:] ** 2)
+        < 0.05
+        > np.mean((without - y)[50:] ** 2)
+    )
+    X[:, 2] = rng.standard_cauchy(300) ** 3
+    forecasts = fast().prequential_predict(X, y)
+    assert np.isfinite(forecasts).all()
+    assert np.mean((forecasts - y)[50:] ** 2) < 0.1
+
+
+def test_lags_are_the_latest_targets():
+    y = np.random.default_rng(0).normal(size=30)
+    inputs = LaggedInputs(3)
+    state = inputs.start(1)
+    U, _ = inputs.learn(state, np.zeros((30, 1)), y - y[0])
+    past = y[:20] - y[0]
+    expected = (past[[19, 18, 17]] - past.mean()) / past.std()
+    assert_allclose(U[20, 1:], expected)
+    following, _ = inputs.look(state, np.zeros((2, 1)))
+    past = y - y[0]
+    assert_allclose(following[1, 1:], (past[[29, 28, 27]] - past.mean()) / past.std())
+
+
+@pytest.mark.parametrize("make", [fast, lambda: fast(forgetting=0.99, budget=6)])
+def test_few_rows(make):
+    model = make().fit([[1.0, 2.0]], [3.0])
+    assert_array_equal(model.predict([[1.0, 2.0], [0.0, 0.0]]), [3.0, 3.0])
+    assert_array_equal(model.predict_interval([[1.0, 2.0]]), [[-np.inf, np.inf]])
+    assert isinstance(model.summary(), str)
+    for t in range(3):  # fewer rows than lags
+        model.partial_fit([[t, -t]], [t])
+        assert np.isfinite(model.predict([[5.0, 5.0]])).all()
+    constant = make().fit(np.ones((20, 2)), np.full(20, 7.0))
+    assert_array_equal(constant.predict(np.zeros((1, 2))), [7.0])
+    assert_array_equal(constant.predict_interval(np.zeros((1, 2))), [[7.0, 7.0]])
+
+
+def test_forecasts_stay_in_the_range_of_the_past(taught, friedman):
+    X, y = friedman
+    margin = 0.1 * np.ptp(y)
+    forecasts = taught.predict(100 * X - 50)
+    assert forecasts.min() >= y.min() - margin - 1e-9
+    assert forecasts.max() <= y.max() + margin + 1e-9
+
+
+def test_memory_is_constant():
+    X, y = make_ar4(8400)
+    model, sizes = fast(), []
+    for low, high in ((0, 600), (600, 4000), (4000, 8300), (8300, 8400)):
+        model.partial_fit(X[low:high], y[low:high])
+        sizes.append(len(pickle.dumps(model)))
+    # room for the kernels to be born is there from the start; their names come later
+    assert max(sizes) - min(sizes) < 0.01 * sizes[0]
+    assert sizes[-1] - sizes[-2] < 64
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_never_much_worse_than_the_best_part(seed):
+    rng = np.random.default_rng(seed)
+    n, K = 2000, 12
+    mixture = Mixture(Constants().fadings, Constants().stacks)
+    y = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
+    good = y * 0.8
+    F = np.where(rng.uniform(size=(n, K)) < 0.5, -1.0, 1.0)
+    F[: n // 2, 3], F[:, 5] = good[: n // 2], y * np.where(np.arange(n) < 1500, 1.0, -0.2)
+    F[:200, :2] = np.nan  # asleep
+    state = mixture.start(K)
+    forecasts = mixture.learn(state, F, y, np.ones(n))
+    losses = np.nanmean((F - y[:, None]) ** 2, axis=0)[2:]
+    # losses up to about 4: the bound's shape for two levels of BOA, with room for its constants
+    surplus = ((forecasts - y) ** 2).sum() - n * losses.min()
+    assert surplus < 4 * 2 * np.sqrt(np.log(K) * n * losses.min() + 16 * np.log(K)) + 40
+
+
+@pytest.mark.parametrize("drift", ["jump", "rotation"])
+def test_drift(drift):
+    from benchmarks.default_streams import halves
+
+    X, y = make_friedman_stream(2400, drift=drift, random_state=3)
+    found = halves(X, y)
+    for half in (0, 1):
+        assert found["default"][half] <= 1.1 * min(found["fixed"][half], found["VAW²"][half])
+
+
+def test_intervals(taught, friedman):
+    X = friedman[0]
+    narrow, wide = (taught.predict_interval(X[:5], c) for c in (0.5, 0.95))
+    assert (wide[:, 0] < narrow[:, 0]).all()
+    assert_allclose(narrow.mean(axis=1), taught.predict(X[:5]))
+    forecasts, std = taught.predict(X[:5], return_std=True)
+    assert_array_equal(forecasts, taught.predict(X[:5]))
+    assert 0.5 < std[0] < 3.0  # the noise is 1
+    assert std.min() == std.max()
+    for coverage in (0.0, 1.0, 0.995):
+        with pytest.raises(ValueError, match="coverage"):
+            taught.predict_interval(X, coverage)
+
+
+def test_coverage_is_that_of_the_progressive_intervals(friedman):
+    X, y = friedman[0][:120], friedman[1][:120]
+    model, held = fast().fit(X[:3], y[:3]), 0
+    state = _conformal.start()
+    errors = y - fast().prequential_predict(X, y)
+    _conformal.learn(state, errors[1:3])
+    expected = _conformal.learn(state, errors[3:])[79]
+    for t in range(3, 120):
+        low, high = model.predict_interval(X[t : t + 1], coverage=0.8)[0]
+        held += low <= y[t] <= high
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert held == expected
+    assert abs(held / 117 - 0.8) < 0.1
+
+
+def test_experts_are_a_table(taught, friedman):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(taught.experts_)
+    names = ["kernel", "bandwidth", "lags", "alpha", "forgetting", "weight", "mean_loss"]
+    assert set(table.columns) == {*names, "n_rounds"}
+    assert_allclose(table["weight"].sum(), 1.0)
+    assert (table["n_rounds"] == 700).sum() + (table["n_rounds"] == 700 - 512).sum() == len(table)
+    assert set(table["forgetting"]) == {1.0, 0.995}
+    F = taught.predict_experts(friedman[0][:4])
+    assert F.shape == (4, len(table))
+    assert np.isfinite(F).all()
+    assert len(taught.weights_) == len(taught.expert_losses_) >= len(table)
+
+
+def test_expert_losses_are_those_of_progressive_forecasts(friedman):
+    X, y = friedman[0][:40], friedman[1][:40]
+    model = fast().fit(X[:1], y[:1])
+    losses = 0.0
+    for t in range(1, 40):
+        losses = losses + (model.predict_experts(X[t : t + 1])[0] - y[t]) ** 2
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert_allclose(model.experts_["mean_loss"] * 40, losses, rtol=1e-8)
+
+
+def test_summary(taught):
+    text = taught.summary()
+    assert re.match(r"After 700 rows of 5 inputs the mean squared error of the progressive", text)
+    share = taught.experts_["weight"][taught.experts_["lags"]].sum()
+    assert f"hold {share:.0%} of the weight" in text
+    assert text.count(".") >= 3
+    assert "nan" not in text
+
+
+def test_the_display_reads_the_weights(taught):
+    pytest.importorskip("matplotlib").use("agg")
+    table = taught.experts_
+    labels = [f"{k} {b:.2g}" for k, b in zip(table["kernel"], table["bandwidth"], strict=True)]
+    ExpertWeightsDisplay({"default": table["weight"]}, labels).plot()
+
+
+def test_classifier_probabilities_and_labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "yes", "no")
+    model = OnlineKernelClassifier(budget="fast", random_state=0)
+    forecasts = model.prequential_predict(X, y)
+    assert np.mean(forecasts[300:] != y[300:]) < 0.15
+    P = model.predict_proba(X)
+    assert_allclose(P.sum(axis=1), 1.0)
+    assert P.min() >= 0.0
+    clear = np.abs(P[:, 1] - 0.5) > 1e-9
+    assert_array_equal(model.predict(X)[clear], model.classes_[(P[clear, 1] > 0.5).astype(int)])
+    assert "After 600 rows" in model.summary()
+    assert not hasattr(model, "predict_interval")
+
+
+def test_budgets_change_the_work():
+    X, y = make_ar4(60)
+    sizes = [
+        len(pickle.dumps(OnlineKernelRegressor(budget=b, random_state=0).fit(X, y)))
+        for b in ("fast", "balanced", "accurate")
+    ]
+    assert 4 * sizes[0] < sizes[1] < sizes[2] / 2
+    wide = np.random.default_rng(0).normal(size=(20, 130))
+    for budget, limit in (("fast", 1.5), ("balanced", 1.2)):
+        model = OnlineKernelRegressor(budget=budget, random_state=0)
+        work = [sum(shape.work * n for shape, _, n in model._plan(d)) for d in (4, wide.shape[1])]
+        assert work[1] < limit * work[0]
+    assert np.isfinite(fast().fit(wide, wide[:, 0]).predict(wide)).all()
