@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.algorithms._default_parts import Constants
-from sklearn_okl.datasets import load_dataset, make_ar4
+from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
 
 from . import default_streams
 from ._progress import progress
@@ -117,13 +117,24 @@ def run(data, output, *, n_seeds=N_SEEDS, n_rows=None, quick=False, accurate=Fal
     )
     print("that is best on the others. Geometric means over all sets.")
 
+    synthetic = vary_synthetic(rows_of_choice, quick)
+    print("\n" + _synthetic_table(synthetic))
+    print(
+        f"Mean squared errors on {rows_of_choice} rows of made streams, over those of the default."
+    )
+
     streams = default_streams.run(available, PUBLISHED, n_rows, quick)
     content = {
         "environment": where,
         "settings": {"seeds": n_seeds, "rows": n_rows},
         "cells": cells,
         "geometric_means": means,
-        "choices": {"rows": rows_of_choice, "ratios": ratios, "left_one_out": chosen},
+        "choices": {
+            "rows": rows_of_choice,
+            "ratios": ratios,
+            "left_one_out": chosen,
+            "synthetic": synthetic,
+        },
         **streams,
     }
     print(f"\nNumbers: {save_json(output / 'default.json', content)}")
@@ -246,6 +257,45 @@ def vary(available, n_rows):
     return ratios
 
 
+def synthetic_streams(n_rows, seed):
+    """Return made streams, by name: what the constants were chosen on, and may be chosen on."""
+    streams = {
+        f"{drift or 'steady'}, {d}": make_friedman_stream(
+            n_rows, n_features=d, drift=drift, random_state=100 + seed
+        )
+        for d in (5, 10)
+        for drift in (None, "jump", "rotation")
+    }
+    X, y = make_friedman_stream(n_rows, n_features=5, random_state=200 + seed)
+    X[n_rows // 2 :, 0] = 1.8 * X[n_rows // 2 :, 0] + 32.0  # Fahrenheit
+    rng = np.random.RandomState(300 + seed)
+    noise = rng.standard_normal(n_rows)
+    y_ar = np.zeros(n_rows)
+    for t in range(2, n_rows):  # its inputs say nothing, its past does
+        y_ar[t] = 1.2 * y_ar[t - 1] - 0.5 * y_ar[t - 2] + noise[t]
+    return streams | {"new unit": (X, y), "AR(2)": (rng.standard_normal((n_rows, 3)), y_ar)}
+
+
+def vary_synthetic(n_rows, quick):
+    """Return the loss of each choice on made streams over the default's, means over seeds."""
+    seeds = (0,) if quick else (0, 1, 2)
+    losses = {}
+    with progress(len(CHOICES) * len(seeds), "run") as advance:
+        for seed in seeds:
+            for choice, constants in CHOICES.items():
+                for name, (X, y) in synthetic_streams(n_rows, seed).items():
+                    model = OnlineKernelRegressor(random_state=seed)
+                    model._constants = constants
+                    loss = np.mean((model.prequential_predict(X, y) - y)[1:] ** 2)
+                    losses.setdefault(choice, {}).setdefault(name, []).append(float(loss))
+                advance(1, choice)
+    own = losses["the default"]
+    return {
+        choice: {name: float(np.mean(found[name]) / np.mean(own[name])) for name in found}
+        for choice, found in losses.items()
+    }
+
+
 def leave_one_out(ratios):
     """Return for each set the choice with the least geometric mean on the other sets."""
     names = list(next(iter(ratios.values())))
@@ -287,13 +337,19 @@ def _cell(cell):
     return f"{figure:.3g} ({cell['ratio']:.3f})" if figure < 1e4 else "diverged"
 
 
-def _choice_table(ratios, chosen, names):
-    def line(label, values):
-        mean = np.exp(np.mean(np.log(values)))
-        return [label, *(f"{value:.3f}" for value in values), f"{mean:.3f}"]
+def _line(label, values):
+    mean = np.exp(np.mean(np.log(values)))
+    return [label, *(f"{value:.3f}" for value in values), f"{mean:.3f}"]
 
-    rows = [line(choice, [found[name] for name in names]) for choice, found in ratios.items()]
-    rows.append(line("left one out", [ratios[chosen[name]][name] for name in names]))
+
+def _synthetic_table(ratios):
+    rows = [_line(choice, list(found.values())) for choice, found in ratios.items()]
+    return table(["made streams", *next(iter(ratios.values())), "mean"], rows)
+
+
+def _choice_table(ratios, chosen, names):
+    rows = [_line(choice, [found[name] for name in names]) for choice, found in ratios.items()]
+    rows.append(_line("left one out", [ratios[chosen[name]][name] for name in names]))
     text = table(["ratios, balanced", *names, "mean"], rows)
     picked = ", ".join(f"{name}: {choice}" for name, choice in chosen.items())
     return f"{text}\nChosen without the set: {picked}."
