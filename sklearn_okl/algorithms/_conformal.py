@@ -7,8 +7,8 @@ error over the running size of the errors before it. Each coverage c has a level
 up to that quantile of the latest `WINDOW` ones. Levels above 1 hold more than was ever seen, the
 double for each step of :math:`\gamma`; levels below 0 hold nothing.
 
-So a level stays within :math:`(-\gamma (1 - c), 1 + (k + c) \gamma]` if no score is more than
-:math:`2^k` times the largest in the window, and as it moves by
+So a level stays within :math:`[-\gamma (1 - c), 1 + (k + c) \gamma)` if no score so far was more
+than :math:`2^k` times the largest in its window, and as it moves by
 :math:`\gamma (c - \mathrm{hit})` a round, the share of hits in any T rounds in a row is within
 :math:`(1 + (k + 1) \gamma) / (T \gamma)` of c; Proposition 4.1 of the paper is k = 0.
 """

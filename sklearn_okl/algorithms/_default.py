@@ -32,6 +32,7 @@ from ._engines import CHUNK, forecast_bank, learn_bank, threads
 
 _LINEAR_SHARE = 0.2  # of the work, at most, for the linear experts of one forgetting rate
 _DRIFT_SHARE = 0.1  # for the kernels of one forgetting rate
+_FARTHEST = 1e70  # in units of the first other target: BOA takes fourth powers
 _REFINED_SHARE = 0.2  # for the kernels to be born
 
 
@@ -73,28 +74,18 @@ class DefaultModel:
     @property
     def weights_(self):
         """Weights of the experts in the first mixture, of shape (n_experts,)."""
-        state = self._fitted_state("weights_")
-        weights = np.where(state["rounds"] > 0, Mixture.weights(state["mixture"]), 0.0)
-        return weights / weights.sum()
+        return _weights(self._fitted_state("weights_"))
 
     @property
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
-        return self._fitted_state("expert_losses_")["losses"].copy()
+        state = self._fitted_state("expert_losses_")
+        return state["losses"] * _unit(state) ** 2
 
     @property
     def experts_(self):
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
-        state = self._fitted_state("experts_")
-        members = [member for bank in state["banks"] for member in bank["members"]]
-        table = {name: np.array([member[name] for member in members]) for name in members[0]}
-        born = _born(state)
-        rounds = state["rounds"][born]
-        return table | {
-            "weight": self.weights_[born],
-            "mean_loss": state["losses"][born] / np.maximum(rounds, 1),
-            "n_rounds": rounds,
-        }
+        return _table(self._fitted_state("experts_"))
 
     def summary(self):
         """Say in a paragraph what was learnt.
@@ -103,14 +94,15 @@ class DefaultModel:
         -------
         text : str
         """
-        table, t = self.experts_, self.n_samples_seen_
+        state = self._fitted_state("summary")
+        table, t = _table(state), state["t"]
         # an expert born late has met an easier stream
         best = int(np.argmin(np.where(table["n_rounds"] * 2 >= t, table["mean_loss"], np.inf)))
         heavy = np.argsort(-table["weight"])[:3]
         named = ", ".join(f"{_name(table, k)} {table['weight'][k]:.0%}" for k in heavy)
         lagged = table["weight"][table["lags"].astype(bool)].sum()
         fading = table["weight"][table["forgetting"] < 1.0].sum()
-        loss = self._state["loss"] / t
+        loss = state["loss"] * _unit(state) ** 2 / max(t - 1, 1)  # the first forecast is none
         return (
             f"After {t} rows of {self.n_features_in_} inputs the mean squared error of the "
             f"progressive forecasts is {loss:.4g}; that of the best of {len(table['weight'])} "
@@ -135,7 +127,8 @@ class DefaultModel:
         state, X = self._asked(X)
         with one_blas_thread:
             U, _ = self._inputs().look(state["inputs"], X)
-            return self._forecast_experts(state, U)[:, _born(state)] + state["origin"]
+            F = self._forecast_experts(state, U)[:, _born(state)]
+            return F * _unit(state) + state["origin"]
 
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
@@ -147,6 +140,7 @@ class DefaultModel:
         return {
             "t": 0,
             "origin": 0.0,  # the first target
+            "unit": 0.0,  # distance of the first other one, in which everything is measured
             "inputs": self._inputs().start(n_features),
             "banks": banks,
             "rounds": np.zeros(n_experts, dtype=int),
@@ -169,15 +163,17 @@ class DefaultModel:
         m = max(int(budget.frequencies * constants.frequencies), 1)
         main = shape_of(n_features, constants.n_lags, m, always)
 
-        def room(shape, share, most):
-            return int(np.clip(share * budget.work / shape.work, 1, most))
+        def room(shape, share, most, least=1):
+            return int(np.clip(share * budget.work / shape.work, least, most))
 
         plan = []
         for memory in (always, *drifting):
             shape = main._replace(linear=True, n_frequencies=0, forgetting=memory)
             linear = linear_members(memory, constants.n_lags > 0)
-            n = room(shape, _LINEAR_SHARE, len(linear))
-            plan.append((shape, linear[:n], n))
+            # D^2 of many inputs may be more than all is to cost
+            n = room(shape, _LINEAR_SHARE, len(linear), least=int(shape.work <= budget.work / 4))
+            if n:
+                plan.append((shape, linear[:n], n))
         for memory in drifting:
             shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
             n = room(shape, _DRIFT_SHARE, 6)
@@ -207,6 +203,11 @@ class DefaultModel:
         if state["t"] == 0:
             state["origin"] = float(y[0])
         y = y - state["origin"]
+        if state["unit"] == 0.0 and y.any():
+            state["unit"] = float(np.abs(y[y != 0.0][0]))
+        y = y / _unit(state)
+        if np.abs(y).max() > _FARTHEST:
+            raise np.linalg.LinAlgError("overflow")  # which the shell refuses with a sentence
         births = self._constants.births
         forecasts = np.empty(len(y))
         low = 0
@@ -219,9 +220,10 @@ class DefaultModel:
                 if state["t"] == due:
                     self._refine(state)
                 low = high
+        forecasts = forecasts * _unit(state) + state["origin"]
         if state["t"] == len(y):  # the first row of all: nothing was known, not even the origin
-            forecasts[0] = -state["origin"]
-        return forecasts + state["origin"]
+            forecasts[0] = 0.0
+        return forecasts
 
     def _learn_rows(self, state, X, y, run):
         U, scales = self._inputs().learn(state["inputs"], X, y)
@@ -249,14 +251,16 @@ class DefaultModel:
         shape, _, room = self._plan(self.n_features_in_)[1]
         main, young = state["banks"][:2]
         losses = state["losses"][: len(main["members"])]
-        members = refined(main["members"], losses, room // len(self._constants.births))
+        born = [*main["members"], *young["members"]]
+        members = refined(main["members"], losses, room // len(self._constants.births), born)
         rng = np.random.RandomState([state["seed"], state["t"]])
         add_members(young, members, shape, rng)
 
     def _forecast(self, state, X):
         U, scale = self._inputs().look(state["inputs"], X)
         F = self._forecast_experts(state, U)
-        return self._mixture().forecast(state["mixture"], F, scale) + state["origin"]
+        forecasts = self._mixture().forecast(state["mixture"], F, scale)
+        return forecasts * _unit(state) + state["origin"]
 
     def _forecast_experts(self, state, U):
         F = np.full((len(U), len(state["rounds"])), np.nan)
@@ -314,16 +318,18 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     Notes
     -----
     *Cost.* O(K D^2) a round for K experts of D features each, in whole blocks of rows, and as much
-    memory, whatever the number of rows. The budget bounds K D^2, so with many inputs there are
-    fewer kernels. A call of a single row costs milliseconds.
+    memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are fewer
+    kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and there
+    are no linear experts where one alone would cost a quarter of all. A call of a single row costs
+    milliseconds.
 
-    *Inputs.* Rows are standardised by the running moments of the rows before them and clipped at 5
-    standard deviations, so that neither units nor heavy tails matter; a constant column is 0. Every
-    64 rows each column is asked whether its unit has changed, by its median step from row to row
-    (a factor of four, and four times its own spread) and its level (5 standard deviations); then
-    its moments start anew from the latest 32 rows. The last four targets are appended for half of
-    the experts: where the stream has a memory they help, and where it has none the mixture leaves
-    these experts aside.
+    *Inputs.* Rows are standardised by the running moments of the rows before them, in which faulty
+    values count as 10 standard deviations, and clipped at 5, so that neither units nor heavy tails
+    matter; a constant column is 0. Every 64 rows each column is asked whether its unit has changed,
+    by its median step from row to row (a factor of four, and four times its own spread) and its
+    level (5 standard deviations); then its moments start anew from the latest 32 rows. The last
+    four targets are appended for half of the experts: where the stream has a memory they help, and
+    where it has none the mixture leaves these experts aside.
 
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
@@ -386,12 +392,13 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
             Only with ``return_std``: the standard deviation of Gaussian errors whose mean size is
             that of the latest fifty or so progressive errors, the same for every row.
         """
-        forecasts = super().predict(X)
+        state, X = self._asked(X)
+        with one_blas_thread:
+            forecasts = self._forecast(state, X)
         if not return_std:
             return forecasts
-        return forecasts, np.full(
-            len(forecasts), _conformal.standard_deviation(self._state["errors"])
-        )
+        std = _unit(state) * _conformal.standard_deviation(state["errors"])
+        return forecasts, np.full(len(forecasts), std)
 
     def predict_interval(self, X, coverage=0.9):
         r"""Return intervals that hold the next target in a given share of the rounds.
@@ -410,22 +417,29 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
 
         Raises
         ------
+        TypeError
+            If `coverage` is no number.
         ValueError
-            If `coverage` is not from 0.01 to 0.99.
+            If it is not from 0.01 to 0.99.
 
         Notes
         -----
-        Adaptive conformal inference on the progressive errors: whatever the stream, over T rounds
-        in a row the share held is off by at most :math:`(1 + (k + 1) \gamma) / (T \gamma)` with
-        :math:`\gamma = 0.05`, 0.042 over 500 rounds with k = 0, if no error, in units of the
-        latest fifty or so, is more than the largest of the 500 before it; k is 1 if one may be
-        twice as large, and one more for each further doubling. This holds for the 99 coverages of
-        whole percents; between them levels are interpolated.
+        Adaptive conformal inference on the progressive errors: over T rounds in a row the share
+        held is off by at most :math:`(1 + (k + 1) \gamma) / (T \gamma)`, :math:`\gamma = 0.05`, or
+        0.042 over 500 rounds with k = 0, if in all rounds so far no error, in units of the latest
+        fifty or so, was more than the largest of the 500 before it; k is 1 if one was up to
+        twice as large, and one more for each further doubling. An interval of no width counts as
+        empty. This holds for the 99 coverages of whole percents; between them levels are
+        interpolated. Each level moves by itself, so intervals of two coverages need not be nested.
         """
+        if not isinstance(coverage, Real):
+            raise TypeError(f"coverage={coverage!r} must be a number between 0.01 and 0.99.")
         if not _conformal.LEVELS[0] <= coverage <= _conformal.LEVELS[-1]:
             raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
-        forecasts = self.predict(X)
-        half = _conformal.radius(self._state["errors"], coverage)
+        state, X = self._asked(X)
+        with one_blas_thread:
+            forecasts = self._forecast(state, X)
+        half = _unit(state) * _conformal.radius(state["errors"], coverage)
         return np.column_stack([forecasts - half, forecasts + half])
 
     def _start(self, n_features, n_targets=None):
@@ -483,8 +497,10 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     Notes
     -----
     *Cost.* O(K D^2) a round for K experts of D features each, in whole blocks of rows, and as much
-    memory, whatever the number of rows. The budget bounds K D^2, so with many inputs there are
-    fewer kernels. A call of a single row costs milliseconds.
+    memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are fewer
+    kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and there
+    are no linear experts where one alone would cost a quarter of all. A call of a single row costs
+    milliseconds.
 
     *Inputs, experts, mixture* and *theorem* are those of :class:`OnlineKernelRegressor`, with the
     latest labels, -1 and +1, in place of the latest targets.
@@ -525,6 +541,10 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
         return np.column_stack([1.0 - upper, upper])
 
 
+def _unit(state):
+    return state["unit"] or 1.0
+
+
 def _banks(state):
     """Yield each bank with somebody awake, and their columns of forecasts."""
     low = 0
@@ -537,6 +557,22 @@ def _banks(state):
 
 def _born(state):
     return np.flatnonzero(state["rounds"] > 0)
+
+
+def _weights(state):
+    weights = np.where(state["rounds"] > 0, Mixture.weights(state["mixture"]), 0.0)
+    return weights / weights.sum()
+
+
+def _table(state):
+    members = [member for bank in state["banks"] for member in bank["members"]]
+    born = _born(state)
+    rounds = state["rounds"][born]
+    return {name: np.array([member[name] for member in members]) for name in members[0]} | {
+        "weight": _weights(state)[born],
+        "mean_loss": state["losses"][born] * _unit(state) ** 2 / rounds,
+        "n_rounds": rounds,
+    }
 
 
 def _name(table, k):

@@ -8,6 +8,7 @@ import numpy as np
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
 _FAR = 5.0  # standard deviations at which an input is clipped: heavy tails carry no kernel far
+_FAULTY = 10.0  # standard deviations beyond which a value counts as one so far off
 _BLOCK = 64  # rows after which a column is asked whether its unit has changed
 _KNOWN = 4  # blocks before the first such question
 _REPEATED = 0.2  # share of steps of 0 from which on a column says nothing
@@ -72,10 +73,11 @@ def start_moments(n_columns):
 def learn_moments(state, X):
     """Learn rows (n, d) in order; return centres and scales (n, d) known before each of them.
 
-    A scale is 0 where a column has been constant. After each block of rows a column whose unit or
-    nature has changed gives up its past for the block, see `_changed`. All sums are taken row by
-    row, so that a cut of the stream leaves them the same to the last bit, and with them that
-    decision.
+    A scale is 0 where a column has been constant. Values far beyond what was known before their
+    block are moved nearer, so that a faulty one does not make the others small for good. After each
+    block of rows a column whose unit or nature has changed gives up its past for the block, see
+    `_changed`. All sums are taken row by row, so that a cut of the stream leaves them the same to
+    the last bit, and with them that decision.
     """
     if state["origin"] is None:
         state["origin"] = X[0].copy()
@@ -84,7 +86,7 @@ def learn_moments(state, X):
     while low < len(X):
         high = min(low + _BLOCK - len(state["block"]), len(X))
         rows = X[low:high] - state["origin"]
-        weights, sums, squares = _paths(rows, state)
+        weights, sums, squares = _paths(_nearer(rows, *state["known"]), state)
         means, variances = _mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
         centers[low:high] = means + state["origin"]
         scales[low:high] = _scale(centers[low:high], variances)
@@ -100,6 +102,12 @@ def known_moments(state):
     """Return the centre and the scale (d,) of each column known now."""
     means, variances = _mean_and_variance(state["weights"], state["sums"], state["squares"])
     return means + state["origin"], _scale(means + state["origin"], variances)
+
+
+def _nearer(rows, center, scale):
+    """Move values further than `_FAULTY` scales from the centre to there."""
+    far = np.where(scale > 0.0, _FAULTY * scale, np.inf)
+    return np.clip(rows, center - far, center + far)
 
 
 def _paths(rows, state):
@@ -118,22 +126,21 @@ def _sums(terms, start):
 def _end_block(state):
     """Give up the past of the columns that have changed, and start the next block."""
     block = state["block"]
+    middle = np.median(block, axis=0)
     # Steps from row to row, not distances from the middle: a slow column has a small spread in
     # every block, and yet the same unit. Columns of few values have no typical step.
     steps = np.abs(np.diff(block, axis=0))
     telling = (steps == 0.0).mean(axis=0) < _REPEATED
     rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
-    changed = telling & _changed(state, np.median(block, axis=0), rough)
+    changed = telling & _changed(state, middle, rough)
     if changed.any():
         # had the change come later, most steps would be those of the old unit
-        rows = block[_BLOCK // 2 :]
-        mean = rows.mean(axis=0)
-        state["origin"] = np.where(changed, state["origin"] + mean, state["origin"])
-        state["weights"] = np.where(changed, float(len(rows)), state["weights"])
-        state["sums"] = np.where(changed, 0.0, state["sums"])
-        squares = np.square(rows - mean).sum(axis=0)
-        state["squares"] = np.where(changed, squares, state["squares"])
+        _start_anew(state, changed, block[_BLOCK // 2 :])
         state["roughness"] = np.where(changed, 0.0, state["roughness"])
+    elif state["weights"][0] == _BLOCK:  # the first one: nothing was known of what is far
+        spread = 1.4826 * np.median(np.abs(block - middle), axis=0)
+        rows = _nearer(block, middle, spread)
+        _start_anew(state, (rows != block).any(axis=0), rows)
     number, mean, squares = state["roughness"]
     number = number + telling
     distance = np.where(telling, rough - mean, 0.0)
@@ -143,6 +150,17 @@ def _end_block(state):
     means, variances = _mean_and_variance(state["weights"], state["sums"], state["squares"])
     state["known"] = np.stack([means, _scale(means + state["origin"], variances)])
     state["block"] = block[:0]
+
+
+def _start_anew(state, columns, rows):
+    """Take the moments of some columns from some rows alone."""
+    if columns.any():
+        mean = rows.mean(axis=0)
+        squares = np.square(rows - mean).sum(axis=0)
+        state["origin"] = np.where(columns, state["origin"] + mean, state["origin"])
+        state["weights"] = np.where(columns, float(len(rows)), state["weights"])
+        state["sums"] = np.where(columns, 0.0, state["sums"])
+        state["squares"] = np.where(columns, squares, state["squares"])
 
 
 def _changed(state, middle, rough):

@@ -9,6 +9,7 @@ from ..aggregators import BOARegressor
 from ..learners import VAWRegressor
 
 _MARGIN = 0.1  # share of the past range by which forecasts may leave it
+_SAME = 1e-9  # in units of the targets' scale
 _TINY = np.finfo(float).tiny
 _BOA = BOARegressor()
 
@@ -62,7 +63,7 @@ class Mixture:
             errors = (y - base) / scales
         for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
             columns.append(sane(base + scales * stack._learn(stack_state, D, errors)))
-        return _BOA._learn(state["last"], np.column_stack(columns), y)
+        return _BOA._learn(state["last"], _apart(columns, scales), y)
 
     def forecast(self, state, F, scale):
         """Return forecasts (n,), each as if the next, from those of experts F (n, K)."""
@@ -75,7 +76,7 @@ class Mixture:
         D = _deviations(F, base, scale)
         for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
             columns.append(sane(base + scale * stack._forecast(stack_state, D)))
-        return _BOA._forecast(state["last"], np.column_stack(columns))
+        return _BOA._forecast(state["last"], _apart(columns, scale))
 
     @staticmethod
     def weights(state):
@@ -132,6 +133,19 @@ def _clipped(F, low, high):
 def _deviations(F, base, scales):
     D = (F - base[:, None]) / np.reshape(scales, (-1, 1))
     return np.where(np.isnan(D), 0.0, D)
+
+
+def _apart(columns, scales):
+    """Return columns of forecasts (n, C), equal where they differ by rounding only.
+
+    BOA knows no size that is too small: in the first rounds, when all agree, it would weigh them by
+    their rounding errors.
+    """
+    columns = np.column_stack(columns)
+    first = columns[:, :1]
+    differences = columns - first
+    differences[np.abs(differences) <= _SAME * np.reshape(scales, (-1, 1))] = 0.0
+    return first + differences
 
 
 @cache

@@ -77,14 +77,14 @@ def linear_members(forgetting, lagged):
     ]
 
 
-def refined(members, losses, size):
-    """Return new members between the best ones and their neighbours on the grid."""
-    best = [members[k] for k in np.argsort(losses, kind="stable")]
-    return [
-        parent | {"bandwidth": parent["bandwidth"] * factor}
-        for parent in best[: -(-size // 2)]
+def refined(members, losses, size, born):
+    """Return new members between the best ones and their neighbours on the grid, not born yet."""
+    children = [
+        members[k] | {"bandwidth": members[k]["bandwidth"] * factor}
+        for k in np.argsort(losses, kind="stable")
         for factor in (_REFINEMENT, 1.0 / _REFINEMENT)
-    ][:size]
+    ]
+    return [child for child in children if child not in born][:size]
 
 
 class MaskedFeatures:
