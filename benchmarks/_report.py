@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -46,6 +47,19 @@ def environment_line(description):
         f"Python {description['python']}, numpy {description['numpy']}, "
         f"scikit-learn {description['scikit-learn']}"
     )
+
+
+def streams_at_hand(names, load):
+    """Return what `load` returns for each name; say on stderr which were not found, and if all."""
+    streams = {}
+    for name in names:
+        try:
+            streams[name] = load(name)
+        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
+            print(f"Left out {name}. {error}", file=sys.stderr)
+    if not streams:
+        print("No data set is left to run on.", file=sys.stderr)
+    return streams
 
 
 def table(header, rows):

@@ -5,7 +5,6 @@ to [0, 1] over the file as the publications do, which changes the unit of the fi
 forecasts are strictly causal and do not depend on units.
 """
 
-import sys
 import time
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
 
 from . import default_streams
 from ._progress import progress
-from ._report import environment, environment_line, save_json, table
+from ._report import environment, environment_line, save_json, streams_at_hand, table
 from .peers.learners import learners
 from .peers.report import scaled_by_the_past
 
@@ -77,14 +76,8 @@ def run(data, output, *, n_seeds=N_SEEDS, n_rows=None, quick=False, accurate=Fal
     """Run the default on each set, vary its constants, watch drift and intervals; print tables."""
     if quick:
         n_seeds, n_rows = 1, min(n_rows or 300, 300)
-    available = {}
-    for name in data:
-        try:
-            available[name] = load_stream(name)
-        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
-            print(f"Left out {name}. {error}", file=sys.stderr)
+    available = streams_at_hand(data, load_stream)
     if not available:
-        print("No data set is left to run on.", file=sys.stderr)
         return 1
     where = environment()
     print(environment_line(where))

@@ -6,7 +6,6 @@ a feature at a time, and targets to [0, 1]; a9a and Hardware come in [0, 1] and 
 Where the paper takes the best step in hindsight, it is the one of the smallest mean.
 """
 
-import sys
 import time
 from itertools import product
 
@@ -18,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from sklearn_okl.datasets import load_dataset
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json, table
+from .._report import environment, environment_line, save_json, streams_at_hand, table
 from .bandit_lines import LINES, LOSSES, OTHER_ROWS, ROWS, TABLES, TITLES
 
 DEFAULT_SEEDS = 3
@@ -30,14 +29,8 @@ def run(data, output, *, n_seeds=DEFAULT_SEEDS, n_rows=None, n_jobs=1, quick=Fal
     """Run every cell of the tables, print them as they come, save the numbers and a figure."""
     if quick:
         n_seeds, n_rows = 2, min(n_rows or 300, 300)
-    streams = {}
-    for name in data:
-        try:
-            streams[name] = load_stream(name, n_rows)
-        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
-            print(f"Left out {name}. {error}", file=sys.stderr)
+    streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
-        print("No data set is left to run on.", file=sys.stderr)
         return 1
     where = environment()
     print(environment_line(where))

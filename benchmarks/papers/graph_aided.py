@@ -10,7 +10,6 @@ tables and the JSON there are three PNGs:
   learner too (the published program compares with kernel ridge regression fitted to all rows).
 """
 
-import sys
 import time
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from sklearn_okl import RakerRegressor
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json, table
+from .._report import environment, environment_line, save_json, streams_at_hand, table
 from .figures import save_running_losses
 from .graph_lines import FREEZE_AFTER, GRAPHS, LINES, N_DRAWS, N_SELECTED, PROGRAM, SAME_FIGURES
 from .streams import TITLES, load_stream
@@ -44,14 +43,8 @@ STYLES = {
 
 def run(data, output, *, n_seeds=N_DRAWS, n_rows=None, exact=False):
     """Run every line on every data set; print the tables and save figures and numbers."""
-    streams = {}
-    for name in data:
-        try:
-            streams[name] = load_stream(name, n_rows)
-        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
-            print(f"Left out {name}. {error}", file=sys.stderr)
+    streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
-        print("No data set is left to run on.", file=sys.stderr)
         return 1
     where = environment()
     print(environment_line(where))

@@ -4,7 +4,6 @@ Streams are permutations of the files, features scaled to [-1, 1] and targets to
 file, with a Gaussian kernel whose sigma the paper chose for each file.
 """
 
-import sys
 import time
 from itertools import product
 
@@ -14,7 +13,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn_okl.datasets import load_dataset
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json, table
+from .._report import environment, environment_line, save_json, streams_at_hand, table
 from .nons_ald_lines import DATA, LINES, N_PERMUTATIONS, TITLES
 
 _SPREADS = 2  # standard deviations by which a mean may exceed the published one
@@ -23,14 +22,8 @@ _SIZE_SHARE = 0.1  # by which the size of a dictionary may differ
 
 def run(data, output, *, n_seeds=N_PERMUTATIONS, n_rows=None):
     """Run every line on every data set; print the tables and save the numbers."""
-    streams = {}
-    for name in data:
-        try:
-            streams[name] = load_stream(name, n_rows)
-        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
-            print(f"Left out {name}. {error}", file=sys.stderr)
+    streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
-        print("No data set is left to run on.", file=sys.stderr)
         return 1
     where = environment()
     print(environment_line(where))

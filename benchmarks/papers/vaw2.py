@@ -6,7 +6,6 @@ so one draw's experts learn once for all lines of the table; that the named algo
 same is checked in the same run.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn_okl import VAWRegressor
 from sklearn_okl.kernels import kernel_list
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json, table
+from .._report import environment, environment_line, save_json, streams_at_hand, table
 from .experts import record_experts
 from .figures import save_running_losses, save_weights
 from .rules import MAIN_RULES, RANGE, RULES
@@ -50,14 +49,8 @@ BARS = {"VAW²": _RIDGE, "VAW-EWA": _VAW, "VAW-ML-Prod": "#b5579a"}
 
 def run(job, data, output, *, n_seeds=5, n_rows=None, n_jobs=None):
     """Run every rule on every data set; print the tables and save figures and numbers."""
-    streams = {}
-    for name in data:
-        try:
-            streams[name] = load_stream(name, n_rows)
-        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
-            print(f"Left out {name}. {error}", file=sys.stderr)
+    streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
-        print("No data set is left to run on.", file=sys.stderr)
         return 1
     rules = MAIN_RULES if job == "main" else RULES
     where = environment()

@@ -17,7 +17,7 @@ from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import prequential
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json, table
+from .._report import environment, environment_line, save_json, streams_at_hand, table
 from .figure import save_trade_off
 from .learners import learners
 
@@ -40,23 +40,23 @@ def default_data():
     return [*GENERATED, *(FILES if os.environ.get("SKLEARN_OKL_DATA") else ())]
 
 
+def _load(name):
+    return GENERATED[name][1]() if name in GENERATED else load_dataset(name, return_X_y=True)
+
+
 def run(data, output, *, n_rows=5000, quick=False):
     """Run every learner on every stream; print the tables, save figure and numbers."""
     n_rows, n_alone = (min(n_rows, 4 * WARM_UP), 10) if quick else (n_rows, ONE_BY_ONE)
-    streams = {}
-    for name in data:
-        try:
-            X, y = (
-                GENERATED[name][1]() if name in GENERATED else load_dataset(name, return_X_y=True)
-            )
-        except (FileNotFoundError, ValueError) as error:  # the loader says what to do
-            print(f"Left out {name}. {error}", file=sys.stderr)
-            continue
-        title = GENERATED[name][0] if name in GENERATED else TITLES.get(name, name.capitalize())
-        streams[title] = X[:n_rows], y[:n_rows]
-    if not streams:
-        print("No data set is left to run on.", file=sys.stderr)
+    found = streams_at_hand(data, _load)
+    if not found:
         return 1
+    streams = {
+        GENERATED[name][0] if name in GENERATED else TITLES.get(name, name.capitalize()): (
+            X[:n_rows],
+            y[:n_rows],
+        )
+        for name, (X, y) in found.items()
+    }
     lines = learners()
     if not any(line.home == "River" for line in lines.values()):
         print('River is left out: pip install "sklearn_okl[peers]"', file=sys.stderr)

@@ -8,12 +8,11 @@ from math import isqrt, sqrt
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._online import OnlineRegressor
-from ..features._dictionary import coordinates, first_novel, grow_basis, start_basis
+from ..features._dictionary import coordinates, dual, first_novel, grow_basis, start_basis
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor
 from ._gradient import KOGDRegressor
@@ -357,7 +356,11 @@ class AOGDALDRegressor(OnlineRegressor):
     def dual_coef_(self):
         """Coefficient of each kernel function, of shape (J,)."""
         state = self._fitted_state("dual_coef_")
-        return state["exact"]["coef"].copy() if state["exact"] else _dual(state)
+        return (
+            state["exact"]["coef"].copy()
+            if state["exact"]
+            else dual(state["basis"], state["theta"])
+        )
 
     def _validate(self):
         super()._validate()
@@ -407,7 +410,7 @@ class AOGDALDRegressor(OnlineRegressor):
             state["exact"] = {
                 "t": len(atoms),
                 "rows": atoms,
-                "coef": _dual(state),
+                "coef": dual(state["basis"], state["theta"]),
                 "norm_sq": float(theta @ theta),
                 "gradients_sq": float(state["gradients_sq"]),
             }
@@ -506,11 +509,3 @@ def descend_in_ball(gram, before, y, radius, norm_sq, gradients_sq):
             left *= radius / sqrt(norm_sq)  # eq. (3)
             norm_sq = radius * radius
     return forecasts, left * coef, left, gradients_sq
-
-
-def _dual(state):
-    """Return the coefficients of kernel functions (J,) that make up theta."""
-    theta = state["theta"].copy()
-    if len(theta) > 0:
-        theta = dtrtrs(state["basis"]["factor"].T, theta, lower=0)[0].ravel()
-    return theta

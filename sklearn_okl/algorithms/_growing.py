@@ -13,13 +13,13 @@ Who enters may depend on the rows, never on the targets.
 """
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
 from sklearn.utils import check_random_state, gen_batches
 
 from .._online import OnlineRegressor
 from ..features._dictionary import (
     CLOSE,
     coordinates,
+    dual,
     entry_probabilities,
     first_entry,
     grow_basis,
@@ -50,10 +50,7 @@ class GrowingBasisRegressor(OnlineRegressor):
     def dual_coef_(self):
         """Coefficient of each kernel function before clipping, of shape (J,)."""
         state = self._fitted_state("dual_coef_")
-        theta = state["newton"]["theta"].copy()
-        if len(theta) > 0:
-            theta = dtrtrs(state["basis"]["factor"].T, theta, lower=0)[0].ravel()
-        return theta
+        return dual(state["basis"], state["newton"]["theta"])
 
     def _validate(self):
         super()._validate()

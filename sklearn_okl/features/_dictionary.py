@@ -42,6 +42,13 @@ def coordinates(kernel, basis, X):
     return Phi, _rest(kernel.diagonal(X), Phi)
 
 
+def dual(basis, theta):
+    """Return the coefficients (J,) of the atoms' kernel functions that make up theta (J,)."""
+    if len(theta) == 0:
+        return theta.copy()
+    return dtrtrs(basis["factor"].T, theta, lower=0)[0].ravel()
+
+
 def first_novel(kernel, basis, X, distances, novelty):
     """Return the first row farther than `novelty` from the span, or the number of rows.
 
