@@ -20,6 +20,7 @@ from sklearn_okl.algorithms._default_mixture import Mixture
 from sklearn_okl.algorithms._default_parts import Constants
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay
+from tests.oracles import default as oracle
 
 
 def fast(**arguments):
@@ -61,6 +62,29 @@ def test_units_do_not_matter(friedman, factors, factor, shift):
         losses = other.expert_losses_ / factor**2
         assert_allclose(losses, plain.expert_losses_, rtol=1e-6)
         assert_allclose(other.weights_, plain.weights_, rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seed"),
+    [({}, 0), ({"budget": 6, "forgetting": 0.97}, 1), ({"budget": "balanced"}, 2)],
+)
+def test_oracle(arguments, seed):
+    X, y = make_friedman_stream(180, n_features=5, random_state=seed)
+    model = fast(random_state=seed, **arguments)
+    forecasts = model.prequential_predict(100 * X - 7, 50 * y + 1000)
+    constants = Constants()
+    experts = []
+    for bank in model._state["banks"]:
+        maps = bank["features"]
+        for k, member in enumerate(bank["members"]):
+            expert = maps["frequencies"][k], maps["masks"][k]
+            experts.append((*expert, member["alpha"], member["forgetting"]))
+        experts += [None] * (len(maps["masks"]) - len(bank["members"]))
+    stacks = constants.stacks[: model._sizes().n_stacks]
+    expected = oracle.default(
+        100 * X - 7, 50 * y + 1000, experts, constants.n_lags, constants.fadings, stacks
+    )
+    assert_allclose(forecasts, expected, rtol=1e-8)
 
 
 def test_a_target_out_of_all_bounds_is_refused(friedman):
