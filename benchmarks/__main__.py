@@ -14,7 +14,7 @@ from .papers.pkawv_adversary import N_ROUNDS
 from .papers.pkawv_streams import DATA as PKAWV_DATA
 from .papers.rules import TABLE_3_DATA
 from .peers import report as peers
-from .speed import report
+from .speed import report, rows
 
 
 def main(arguments=None):
@@ -23,6 +23,8 @@ def main(arguments=None):
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments = ["main", *arguments]
     options = _parser().parse_args(arguments)
+    if options.job == "speed" and options.one_row:
+        return rows.run(options.output, quick=options.quick)
     if options.job == "speed":
         return report.run(options.output, quick=options.quick, memory=options.memory)
     if options.job == "peers":
@@ -315,6 +317,11 @@ def _parser():
     speed.add_argument("--quick", action="store_true", help="a trial of everything at small sizes")
     speed.add_argument(
         "--memory", action="store_true", help="measure the memory too (a few minutes)"
+    )
+    speed.add_argument(
+        "--one-row",
+        action="store_true",
+        help="only the README's table: a row alone, a row in long calls, megabytes of a model",
     )
     return parser
 

@@ -1,8 +1,62 @@
+"""What holds for every test: no network, and data files for those alone that ask for them."""
+
+import ipaddress
 import os
+import socket
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+# Without the variable no test can come to depend on the data unnoticed. It is kept under another
+# name, because xdist's workers inherit the environment of a process that has been here already.
+_FOLDER = "SKLEARN_OKL_TESTS_DATA"
+if "SKLEARN_OKL_DATA" in os.environ:
+    os.environ[_FOLDER] = os.environ.pop("SKLEARN_OKL_DATA")
+
+
+def _is_this_machine(host):
+    """Tell whether a host is nowhere else; a name is, unless it is localhost."""
+    host = host.decode() if isinstance(host, bytes) else host
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _refuse_the_network(event, arguments):
+    """Fail the test that leaves this machine; an audit hook, so no client gets round it."""
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        sock, address = arguments
+        if sock.family not in (socket.AF_INET, socket.AF_INET6) or address is None:
+            return  # a socket in the file system, or one whose connection was looked at
+        host = address[0]
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = arguments[0]
+    else:
+        return
+    if not _is_this_machine(host):
+        test = os.environ.get("PYTEST_CURRENT_TEST", "The import of a test module")
+        # no OSError, which a client would take for a network that is down
+        pytest.fail(
+            f"{test} tried to reach {host!r} over the network. Tests make their data, or ask for "
+            "the fixture data_files, which reads the folder that SKLEARN_OKL_DATA names."
+        )
+
+
+sys.addaudithook(_refuse_the_network)
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items):
+    """Mark the tests that ask for data files: nothing else lets a test see them."""
+    for item in items:
+        if "data_files" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
 
 
 @pytest.fixture(scope="session")
@@ -11,17 +65,35 @@ def full_size():
     return os.environ.get("OKL_FULL") == "1"
 
 
-@pytest.fixture(scope="session")
-def golden():
+@pytest.fixture
+def data_files(monkeypatch):
+    """Let a test see the data sets; calling it with names skips the test where one is not there.
+
+    Only within the test is SKLEARN_OKL_DATA what the user set it to.
+    """
+    folder = os.environ.get(_FOLDER)
+    if not folder:
+        pytest.skip("needs data files: set SKLEARN_OKL_DATA")
+    monkeypatch.setenv("SKLEARN_OKL_DATA", folder)
+
+    def paths(*names):
+        found = [Path(folder) / f"{name}.csv.gz" for name in names]
+        for path in found:
+            if not path.is_file():
+                pytest.skip(f"there is no file {path}")
+        return found
+
+    return paths
+
+
+@pytest.fixture
+def golden(data_files):
     """Load a file of forecasts made by published implementations, kept beside the data sets."""
-    data = os.environ.get("SKLEARN_OKL_DATA")
 
     def load(name):
-        if not data:
-            pytest.skip("golden forecasts lie beside the data sets: set SKLEARN_OKL_DATA")
-        path = Path(data).resolve().parent / "golden" / f"{name}.npz"
+        path = Path(os.environ["SKLEARN_OKL_DATA"]).resolve().parent / "golden" / f"{name}.npz"
         if not path.exists():
-            pytest.skip(f"no golden forecasts at {path}")
+            pytest.skip(f"there is no file {path}")
         return np.load(path)
 
     return load

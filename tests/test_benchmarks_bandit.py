@@ -1,7 +1,6 @@
 """The job bandit at its smallest size: it tunes, runs, prints its tables, saves its numbers."""
 
 import json
-import os
 from math import expm1
 
 import numpy as np
@@ -79,9 +78,9 @@ def test_the_programs_sampler_differs_in_one_constant():
     assert exploration[1] < exploration[0] / 2  # a round of little loss: it hardly explores
 
 
-@pytest.mark.skipif("SKLEARN_OKL_DATA" not in os.environ, reason="SKLEARN_OKL_DATA is not set")
 @pytest.mark.parametrize("name", ["bank32nh", "raker_toms"])
-def test_sets_at_hand(name):
+def test_sets_at_hand(data_files, name):
+    data_files(name)
     X, y = bandit.load_stream(name)
     assert len(y) == ROWS[name] or name == "raker_toms"
     assert abs(X).max() < 1 + 1e-12

@@ -126,11 +126,9 @@ def test_streams_are_run_as_far_as_time_allows(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", pkawv_streams.DATA)
-def test_streams_of_the_figures(name):
-    try:
-        X, y = pkawv_streams.load_stream(name, 2000)
-    except (FileNotFoundError, ValueError) as error:
-        pytest.skip(str(error))
+def test_streams_of_the_figures(data_files, name):
+    data_files(*pkawv_streams.DATA[name])
+    X, y = pkawv_streams.load_stream(name, 2000)
     assert X.shape == (2000, {"casp": 9, "ijcnn1": 22, "cod_rna": 8, "susy": 18}[name])
     assert np.abs(X).max() <= 1
     if name not in pkawv_streams.REGRESSION:

@@ -1,7 +1,6 @@
 """KOGD, OMKR, Raker and RFOMKR: oracles, published forecasts, theorems, laws, speed."""
 
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from sklearn_okl._linalg import one_blas_thread
 from sklearn_okl.algorithms._gradient import KOGDRegressor
 from sklearn_okl.algorithms._random_features import (
     OMKRRegressor,
@@ -20,6 +18,7 @@ from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.learners import OGDRegressor
 from sklearn_okl.losses import get_loss
 from tests.oracles import first_order
+from tests.timing import processor_times
 
 GRID = [{"kernel": ["rbf"], "gamma": [0.1, 1.0, 10.0]}, {"kernel": ["laplacian"], "gamma": [0.5]}]
 BANK = {
@@ -42,15 +41,6 @@ def rbf(gamma):
 
 def laplacian(gamma):
     return lambda x, z: np.exp(-gamma * np.sum(np.abs(x - z)))
-
-
-def seconds(function, repeats):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 # Kernel online gradient descent
@@ -210,9 +200,11 @@ def test_kogd_speed():
             f = np.exp(-np.sum((X[:t] - x) ** 2, axis=1)) @ coef[:t]
             coef[t] = -0.1 / np.sqrt(t + 1) * (f - y[t])
 
-    slow = seconds(literal, 2)
-    fast = seconds(lambda: KOGDRegressor("rbf", 1.0, eta0=0.05).fit(X, y), 3)
-    balls = seconds(lambda: KOGDRegressor("rbf", 1.0, eta0=0.05, radius=1.0).fit(X, y), 3)
+    slow, fast, balls = processor_times(
+        literal,
+        lambda: KOGDRegressor("rbf", 1.0, eta0=0.05).fit(X, y),
+        lambda: KOGDRegressor("rbf", 1.0, eta0=0.05, radius=1.0).fit(X, y),
+    )
     print(
         f"\nKOGD, us a row over 1500: loop over rows {slow / 1500 * 1e6:.1f}, "
         f"blocks {fast / 1500 * 1e6:.1f} ({slow / fast:.1f} times), ball {balls / 1500 * 1e6:.1f}"
@@ -469,16 +461,10 @@ def test_raker_speed_and_memory():
             weights = np.exp(log_weights - log_weights.max())
             weights @ f / weights.sum()
 
-    with one_blas_thread:
-        slow = seconds(lambda: literal(128), 2) / 128
     hedge, old = RFOMKRRegressor(random_state=0).fit(X, y), pickle.loads(pickle.dumps(model))
     old._state["t"] += 10**6
-    # in turns, so that whatever else the machine does hits them alike
-    times = [
-        [seconds(lambda m=m: m.partial_fit(X, y), 1) / n for m in (model, old, hedge)]
-        for _ in range(6)
-    ]
-    fast, late, other = np.min(times, axis=0)
+    calls = [lambda m=m: m.partial_fit(X, y) for m in (model, old, hedge)]
+    slow, fast, late, other = processor_times(lambda: literal(64), *calls) / [64, n, n, n]
     print(
         f"\nRaker, 76 x 100, us a round: loop over rows and kernels {slow * 1e6:.0f}, ours "
         f"{fast * 1e6:.1f} ({slow / fast:.1f} times), after 10^6 rounds {late * 1e6:.1f}; "

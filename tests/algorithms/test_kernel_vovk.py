@@ -1,6 +1,5 @@
 """Kernel-AWV and PKAWV: oracles, published forecasts, theorems, stability, speed."""
 
-import time
 from math import comb
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn_okl.evaluation._kernel_bounds import (
 )
 from sklearn_okl.features import TaylorFeatures
 from tests.oracles import kernel_vovk as oracle
+from tests.timing import processor_times
 
 
 @pytest.fixture(autouse=True)
@@ -60,15 +60,6 @@ def in_pieces(model, X, y, ends=(1, 40, 41, 117)):
 def uniforms(seed, n):
     own = np.random.RandomState(seed).randint(2**31 - 1)
     return np.random.RandomState(own).uniform(size=n)
-
-
-def seconds(function, repeats=3):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 # The definitions
@@ -535,10 +526,10 @@ def test_a_changed_dictionary_is_noticed_and_taylor_has_no_atoms():
 
 
 def test_speed_against_the_oracles():
-    X, y = stream(0, n=600, d=5)
+    n = 400
+    X, y = stream(0, n=n, d=5)
     k = rbf(0.5)
     K = k(X, X)
-    lines, n = [], 600
 
     def exact():
         KernelVAWRegressor("rbf", 0.5).prequential_predict(X, y)
@@ -546,17 +537,15 @@ def test_speed_against_the_oracles():
     def literal():
         oracle.kernel_awv(K, y)
 
-    ratios = {"KernelVAW": seconds(literal, 1) / seconds(exact)}
-    lines.append(f"KernelVAW {seconds(exact) / n * 1e6:.0f} us a row, 600 rows")
-
     def sampled():
         PKAWVRegressor("rbf", 0.5, kors_mu=1.0, random_state=0).prequential_predict(X, y)
 
     def algorithm_2():
         oracle.algorithm_2(k, X, y, uniforms(0, n), mu=1.0)
 
-    ratios["PKAWV-Nystroem"] = seconds(algorithm_2, 1) / seconds(sampled)
-    lines.append(f"PKAWV-Nystroem {seconds(sampled) / n * 1e6:.0f} us a row")
+    exact_row, literal_row, sampled_row, algorithm_2_row = (
+        processor_times(exact, literal, sampled, algorithm_2, turns=2) / n
+    )
 
     X, y = stream(0, n=2000, d=8)
     powers = oracle.taylor_powers(8, 3)
@@ -571,12 +560,22 @@ def test_speed_against_the_oracles():
     def program():
         oracle.algorithm_1(lambda x: oracle.printed_taylor(x, 1.0, 3), X[:100], y[:100], 585)
 
-    fast = seconds(taylor, 5) / 2000
-    ratios["PKAWV-Taylor, program of H.2"] = seconds(program, 1) / 100 / fast
-    ratios["PKAWV-Taylor, each monomial once"] = seconds(algorithm_1) / 500 / fast
-    lines.append(f"PKAWV-Taylor, d = 8, M = 3, {fast * 1e6:.0f} us a row")
-    print("\n" + "; ".join(lines))
-    print("times faster than:", {name: round(ratio, 1) for name, ratio in ratios.items()})
+    taylor_row, program_row, algorithm_1_row = processor_times(taylor, program, algorithm_1) / [
+        2000,
+        100,
+        500,
+    ]
+    ratios = {
+        "KernelVAW": literal_row / exact_row,
+        "PKAWV-Nystroem": algorithm_2_row / sampled_row,
+        "PKAWV-Taylor, program of H.2": program_row / taylor_row,
+        "PKAWV-Taylor, each monomial once": algorithm_1_row / taylor_row,
+    }
+    print(
+        f"\nus a row: KernelVAW {exact_row * 1e6:.0f} and PKAWV-Nystroem {sampled_row * 1e6:.0f}, "
+        f"{n} rows; PKAWV-Taylor, d = 8, M = 3, {taylor_row * 1e6:.0f}"
+    )
+    print("times faster than:", {name: round(float(ratio), 1) for name, ratio in ratios.items()})
     assert ratios["KernelVAW"] > 10
     assert ratios["PKAWV-Nystroem"] > 3
     assert ratios["PKAWV-Taylor, program of H.2"] > 10
@@ -588,14 +587,12 @@ def test_growth_of_the_cost():
     X, y = stream(0, n=4200, d=3)
 
     def exponent(model, rows=128):
-        costs = []
-        for t in sizes:
-            model = clone(model).fit(X[:t], y[:t])
-            costs.append(
-                seconds(
-                    lambda t=t, m=model: m.predict(X[t : t + rows]), 5
-                )  # all that a round meets
-            )
+        models = [clone(model).fit(X[:t], y[:t]) for t in sizes]
+        calls = [
+            lambda t=t, m=m: m.predict(X[t : t + rows])  # all that a round meets
+            for t, m in zip(sizes, models, strict=True)
+        ]
+        costs = processor_times(*calls)
         return np.polyfit(np.log(sizes), np.log(costs), 1)[0]
 
     exact = exponent(KernelVAWRegressor("rbf", 0.5))

@@ -1,7 +1,7 @@
 """LKMBooks: oracle, the law of the reservoir, unbiasedness, regret, the doubling trick, speed."""
 
+import copy
 import math
-import time
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from sklearn_okl.feedback._bandits import is_restart
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles import bandit_features as oracle
 from tests.oracles import bandits
+from tests.timing import processor_times
 
 CASES = [(LKMBooksRegressor, loss) for loss in ("squared_error", "absolute_error", "pinball")]
 CASES += [(LKMBooksClassifier, loss) for loss in ("log_loss", "hinge", "squared_hinge")]
@@ -244,22 +245,12 @@ def test_refusals_and_overflow():
     assert_array_equal(LKMBooksRegressor().fit(X, 0 * y).X_fit_, np.empty((0, 3)))  # slopes are 0
 
 
-def best_time(run, repeats=3):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        run()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 def test_speed():
     """Faster than the loop over rows and kernels in numpy, and no round dearer than another."""
     X, y = stream(0, 2000, d=20)
     model = LKMBooksRegressor(horizon=2000, random_state=0)
-    fast = best_time(lambda: model.fit(X, y)) / len(y)
-    later = best_time(lambda: model.partial_fit(X, y)) / len(y)
-    rows, coef, kernels = model.X_fit_, model.dual_coef_, model.kernels_
+    full = copy.deepcopy(model.fit(X, y))
+    rows, coef, kernels = full.X_fit_, full.dual_coef_, full.kernels_
     weights = np.full(6, 1 / 6)
 
     def literal():
@@ -271,7 +262,9 @@ def test_speed():
             p = p * np.exp(-0.01 * g * (fx - fx.min()))
             p = p / p.sum()
 
-    slow = best_time(literal) / 300
+    fast, later, slow = processor_times(
+        lambda: model.fit(X, y), lambda: full.partial_fit(X, y), literal
+    ) / [len(y), len(y), 300]
     print(
         f"\nLKMBooks, 200 rows, us a round: {fast * 1e6:.1f}, when full {later * 1e6:.1f}, "
         f"loop {slow * 1e6:.1f}"

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import time
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from sklearn_okl.feedback._bandits import draw_arm
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles import bandit_features as oracle
 from tests.oracles import bandits
+from tests.timing import processor_times
 
 REGRESSORS = [RFOKSRegressor, RFOKSPlusPlusRegressor, RFIOKSRegressor]
 CLASSIFIERS = [RFOKSClassifier, RFOKSPlusPlusClassifier, RFIOKSClassifier]
@@ -334,21 +334,12 @@ def test_angles_that_overflow_are_read_as_zero():
     assert np.all(np.abs(forecasts) <= math.sqrt(2))
 
 
-def best_time(run, repeats=3):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        run()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 @pytest.mark.parametrize("class_", REGRESSORS)
 def test_speed(class_):
     """No slower than the literal loop, and no round dearer than another."""
     X, y = stream(0, 2000, d=20)
     model = class_(random_state=0)
-    fast = best_time(lambda: model.fit(X, y)) / len(y)
+    old = copy.deepcopy(model.fit(X, y)).partial_fit(X, y)
     maps, view = maps_of(model), model._map().view(model._state["features"])
 
     def map_rows():
@@ -357,18 +348,18 @@ def test_speed(class_):
             for t in range(64):
                 view.features(2, t)
 
-    features = best_time(map_rows) / 1024
     box = model.radius / 20
 
     def literal():
         sampler = literal_sampler(model, 6)
         oracle.select(X[:300], y[:300], maps, sampler, np.random.RandomState(0), model.loss, box)
 
-    slow = best_time(literal) / 300
-    later = best_time(lambda: model.partial_fit(X, y)) / len(y)
+    fast, later, features, slow = processor_times(
+        lambda: model.fit(X, y), lambda: old.partial_fit(X, y), map_rows, literal, turns=3
+    ) / [len(y), len(y), 1024, 300]
     print(
         f"\n{class_.__name__}, us a round: {fast * 1e6:.1f}, of which features {features * 1e6:.1f}"
-        f", literal loop {slow * 1e6:.1f}; after {model.n_samples_seen_} rounds {later * 1e6:.1f}"
+        f", literal loop {slow * 1e6:.1f}; after {old.n_samples_seen_} rounds {later * 1e6:.1f}"
     )
     assert fast < slow
     assert later < 2 * fast

@@ -1,8 +1,5 @@
 """Streams against literal loops, published figures, and the laws they are made to break."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -277,17 +274,11 @@ def test_scaling_is_the_formula_and_spares_its_inputs():
     np.testing.assert_array_equal(scale_as_published([[1.0], [2.0]], [-1, 1])[1], [0.0, 1.0])
 
 
-def test_scaling_agrees_with_the_published_programs():
-    folder = os.environ.get("SKLEARN_OKL_DATA")
-    if not folder:
-        pytest.skip("SKLEARN_OKL_DATA is not set: no data to scale")
-    golden = Path(folder).parent / "golden" / "airfoil_300.npz"
-    data = Path(folder) / "airfoil.csv.gz"
-    if not (golden.is_file() and data.is_file()):
-        pytest.skip(f"{golden} or {data} is not there")
+def test_scaling_agrees_with_the_published_programs(data_files, golden):
+    (data,) = data_files("airfoil")
     table = np.loadtxt(data, delimiter=",", skiprows=1, max_rows=300)
     X, y = scale_as_published(table[:, :-1], table[:, -1])
-    with np.load(golden) as expected:
+    with golden("airfoil_300") as expected:
         np.testing.assert_allclose(X, expected["X"], rtol=1e-13)
         np.testing.assert_allclose(y, expected["y"], rtol=1e-13)
 

@@ -1,7 +1,6 @@
 """Loading: round trips, published summaries, error texts. No test touches the network."""
 
 import gzip
-import os
 from pathlib import Path
 from urllib.error import URLError
 
@@ -261,18 +260,10 @@ SUMMARY = {
 }
 
 
-def real(name):
-    folder = os.environ.get("SKLEARN_OKL_DATA")
-    if not folder:
-        pytest.skip("SKLEARN_OKL_DATA is not set: no data files")
-    if not (Path(folder) / f"{name}.csv.gz").is_file():
-        pytest.skip(f"SKLEARN_OKL_DATA has no {name}.csv.gz")
-    return load_dataset(name)
-
-
 @pytest.mark.parametrize("name", SUMMARY)
-def test_file_has_the_recorded_target(name):
-    bunch = real(name)
+def test_file_has_the_recorded_target(data_files, name):
+    data_files(name)
+    bunch = load_dataset(name)
     known = _loaders._KNOWN[name]
     assert bunch.data.shape == (known.n_samples, known.n_features)
     assert np.isfinite(bunch.data).all()
@@ -280,17 +271,11 @@ def test_file_has_the_recorded_target(name):
     np.testing.assert_allclose([y.mean(), y.min(), y.max()], SUMMARY[name], rtol=1e-9, atol=1e-12)
 
 
-def test_every_known_file_has_the_known_header_and_length():
-    folder = os.environ.get("SKLEARN_OKL_DATA")
-    if not folder:
-        pytest.skip("SKLEARN_OKL_DATA is not set: no data files")
-    paths = {name: Path(folder) / f"{name}.csv.gz" for name in NAMES}
-    there = {name: path for name, path in paths.items() if path.is_file()}
-    if not there:
-        pytest.skip(f"{folder} has none of the known files")
-    for name, path in there.items():
-        with gzip.open(path, "rb") as file:
-            header = file.readline().strip().split(b",")
-            n_samples = sum(1 for _ in file)
-        known = _loaders._KNOWN[name]
-        assert (n_samples, len(header) - 1) == (known.n_samples, known.n_features), name
+@pytest.mark.parametrize("name", NAMES)
+def test_file_has_the_known_header_and_length(data_files, name):
+    (path,) = data_files(name)
+    with gzip.open(path, "rb") as file:
+        header = file.readline().strip().split(b",")
+        n_samples = sum(1 for _ in file)
+    known = _loaders._KNOWN[name]
+    assert (n_samples, len(header) - 1) == (known.n_samples, known.n_features)

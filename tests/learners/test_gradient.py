@@ -1,17 +1,15 @@
 """OGDRegressor against its oracle, its theorems, its options one by one, and extreme steps."""
 
-import time
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import check_estimator
 
-from sklearn_okl._linalg import one_blas_thread
 from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.learners import OGDRegressor
 from sklearn_okl.losses import get_loss
 from tests.oracles.gradient import ogd
+from tests.timing import processor_times
 
 LOSSES = ["squared_error", "absolute_error", "pinball"]
 
@@ -224,15 +222,6 @@ def test_scikit_learn_checks(loss):
     check_estimator(OGDRegressor(loss=loss))
 
 
-def seconds(function, repeats):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 def test_speed_of_a_bank_and_of_one_model():
     rng = np.random.default_rng(0)
     K, n, D = 76, 512, 100
@@ -249,11 +238,12 @@ def test_speed_of_a_bank_and_of_one_model():
                 f = theta[k] @ z
                 theta[k] -= eta * (2 * (f - y[t]) * z + 2e-3 * theta[k])
 
-    with one_blas_thread:
-        slow = seconds(lambda: literal(K), 2)
-        fast = seconds(lambda: model._learn(model._start(D, bank=[{}] * K), Z, y), 5)
-        slow_one = seconds(lambda: literal(1), 5)
-        fast_one = seconds(lambda: model._learn(model._start(D), Z[0], y), 9)
+    slow, fast, slow_one, fast_one = processor_times(
+        lambda: literal(K),
+        lambda: model._learn(model._start(D, bank=[{}] * K), Z, y),
+        lambda: literal(1),
+        lambda: model._learn(model._start(D), Z[0], y),
+    )
     print(
         f"\nOGD, us a row: bank of {K} x {D} literal {slow / n * 1e6:.1f}, ours "
         f"{fast / n * 1e6:.1f} ({slow / fast:.1f} times); one model literal "

@@ -1,14 +1,12 @@
 """ONSRegressor against its oracle, its theorem, its private verbs for growing bases, and time."""
 
-import time
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_okl._linalg import one_blas_thread
 from sklearn_okl.learners._newton import ONSRegressor
 from tests.oracles.newton import ons, projected
+from tests.timing import processor_times
 
 
 def stream(seed, n=300, d=6):
@@ -163,22 +161,16 @@ def test_long_streams_do_not_drift():
 
 
 def test_speed():
-    def best(learn):
-        times = []
-        for _ in range(3):
-            with one_blas_thread:
-                start = time.process_time()
-                learn()
-                times.append(time.process_time() - start)
-        return min(times) / 500 * 1e6
-
     for d in (5, 30, 100):
         X, y = stream(8, n=500, d=d)
-        fast = best(lambda X=X, y=y: ONSRegressor().prequential_predict(X, y))
-        loop = best(lambda X=X, y=y: sherman_morrison(X, y))
-        literal = best(lambda X=X, y=y: ons(X, y))
+        fast, loop, literal = processor_times(
+            lambda X=X, y=y: ONSRegressor().prequential_predict(X, y),
+            lambda X=X, y=y: sherman_morrison(X, y),
+            lambda X=X, y=y: ons(X, y),
+        )
         print(
-            f"D={d}: {fast:.1f} us a row, literal {literal / fast:.1f}, row loop {loop / fast:.1f}"
+            f"D={d}: {fast / 500 * 1e6:.1f} us a row, literal {literal / fast:.1f}, "
+            f"row loop {loop / fast:.1f}"
         )
         assert fast < literal
         if d >= 30:
