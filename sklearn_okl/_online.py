@@ -48,6 +48,8 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     _multi_output = False
     _allow_nan = False
     _learns_banks = False  # whether the private verbs carry a leading axis of experts
+    # scikit-learn's tag: whether the defaults may score badly on 200 standardised rows, learnt once
+    _poor_score = False
 
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)
@@ -199,6 +201,11 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 class OnlineRegressor(RegressorMixin, OnlineEstimator):
     """Base of all regressors: rows are rounds, in order, and the cut into calls is invisible."""
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._poor_score
+        return tags
+
     def fit(self, X, y):
         """Forget everything, then learn every row once, in order.
 
@@ -287,6 +294,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = self._poor_score
         return tags
 
     def fit(self, X, y):

@@ -6,12 +6,22 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.datasets import make_regression
+from sklearn.preprocessing import scale
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
+import sklearn_okl
 from sklearn_okl import RunningMaxNormScaler, VAWRegressor
+from sklearn_okl.aggregators._convex import ConvexAggregator
+from sklearn_okl.algorithms._graphs import PartialInformationRegressor
+from sklearn_okl.algorithms._reservoir import _LKMBooks
+from sklearn_okl.algorithms._selection import KernelSelection
+from sklearn_okl.algorithms._selection_features import FeatureSelection
 from sklearn_okl.evaluation import online_checks
-from tests.instances import GROWING, instances, label
+from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label
+
+CHANCE = (PartialInformationRegressor, _LKMBooks, KernelSelection, FeatureSelection)
 
 # What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
 ORDER_DEPENDENT = {
@@ -50,6 +60,46 @@ def sklearn_checks():
 @pytest.mark.parametrize(("estimator", "check"), sklearn_checks())
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("estimator", defaults(), ids=label)
+def test_scikit_learn_as_constructed_by_default(estimator):
+    check_estimator(estimator, on_skip=None)
+
+
+def test_only_the_listed_defaults_may_score_badly():
+    excused = set()
+    for estimator in defaults():
+        tags = get_tags(estimator)
+        kinds = [tags.classifier_tags, tags.regressor_tags]
+        if any(kind is not None and kind.poor_score for kind in kinds):
+            excused.add(type(estimator).__name__)
+    by_nature = {
+        type(estimator).__name__
+        for estimator in defaults()
+        if isinstance(estimator, (ConvexAggregator, *CHANCE))
+    }
+    assert excused == by_nature | set(POOR_SCORE)
+    assert not by_nature & set(POOR_SCORE)
+
+
+def listed():
+    return [
+        getattr(sklearn_okl, name)(**arguments)
+        for name, better in POOR_SCORE.items()
+        for arguments in (better, *ARGUMENTS[name])
+    ]
+
+
+@pytest.mark.parametrize("estimator", listed(), ids=label)
+def test_the_listed_score_well_with_other_arguments(estimator):
+    """What the tag keeps scikit-learn from checking, on its rows."""
+    X, y = make_regression(200, 10, n_informative=1, bias=5.0, noise=20, random_state=42)
+    X, y = scale(X), scale(y)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    assert estimator.fit(X, y).score(X, y) > 0.5
 
 
 def checks_not_yielded():

@@ -37,12 +37,8 @@ class ConvexAggregator(OnlineRegressor):
     """
 
     _allow_nan = True
+    _poor_score = True  # forecasts nothing that its experts do not
     _parameter_constraints = EXPERT_CONSTRAINTS
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # forecasts nothing its experts do not
-        return tags
 
     @property
     def weights_(self):

@@ -237,8 +237,11 @@ class AOGDALDRegressor(OnlineRegressor):
     coef0 : float, default=1.0
         Constant of ``"poly"``, >= 0.
     radius : float, default=2.0
-        U > 0, radius of the ball of H that f stays in, in units of the targets; the paper's value
-        for targets in [0, 1].
+        U > 0, radius of the ball of H that f stays in, in units of the targets, to which the steps
+        are proportional. The default is the paper's for targets in [0, 1] and short for
+        standardised ones: on the 200 rows of scikit-learn's check 6 raises R² from 0.47 to 0.84, on
+        2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by one, from 0.44 to
+        0.76.
     novelty : float, default=None
         Threshold :math:`\alpha` > 0 in units of k(x, x), which is 1 for all kernels but ``"poly"``
         and callables. None takes 25 / `horizon`, the paper's setting, and 0.01 without a horizon. A
@@ -323,6 +326,7 @@ class AOGDALDRegressor(OnlineRegressor):
         **_ALD_CONSTRAINTS,
         "budget": [Interval(Integral, 0, None, closed="left"), None],
     }
+    _poor_score = True  # the default radius, and with it the steps, are for targets in [0, 1]
     _structural = KERNEL_STRUCTURE
 
     def __init__(

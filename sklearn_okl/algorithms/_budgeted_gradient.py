@@ -171,7 +171,10 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
         Level in (0, 1) of the pinball loss.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
-        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
+        for one pass over standardised rows: on the 200 of scikit-learn's check 0.9 raises R² from
+        0.18 to 0.63, on 2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by
+        one, from 0.31 to 0.63 (means over five draws).
     power_t : float, default=0.5
         Exponent p >= 0 of the decay; 0 keeps the step constant.
     radius : float, default=None
@@ -250,6 +253,7 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
     True
     """
 
+    _poor_score = True  # the default step is short for one pass over a few hundred rows
     _parameter_constraints = {**_MAP, **_REGRESSION, **_STEPS}
 
     def __init__(
@@ -438,7 +442,10 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
         Level in (0, 1) of the pinball loss.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
-        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
+        for one pass over standardised rows: on the 200 of scikit-learn's check 0.9 raises R² from
+        0.20 to 0.73, on 2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by
+        one, from 0.36 to 0.75.
     power_t : float, default=0.5
         Exponent p >= 0 of the decay; 0 keeps the step constant.
     radius : float, default=None
@@ -514,6 +521,7 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     True
     """
 
+    _poor_score = True  # the default step is short for one pass over a few hundred rows
     _parameter_constraints = {**_DICTIONARY, **_REGRESSION, **_STEPS}
 
     def __init__(

@@ -58,10 +58,7 @@ class PartialInformationRegressor(OnlineRegressor):
     first "n_combined" make the forecast; and "chances", the probability of each to be asked.
     """
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # the node is random
-        return tags
+    _poor_score = True  # the node is random
 
     @property
     def weights_(self):

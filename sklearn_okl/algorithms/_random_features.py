@@ -71,7 +71,10 @@ class OMKRRegressor(OnlineRegressor):
         :math:`\beta` in (0, 1), what a loss of 1 leaves of a weight.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. As half the loss is descended, it
-        acts as half this step does in :class:`KOGDRegressor`.
+        acts as half this step does in :class:`KOGDRegressor`. The papers' 0.1 is short for one pass
+        over standardised rows: on the 200 of scikit-learn's check 2 raises R² from 0.12 to 0.78, on
+        2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by one, from 0.25 to
+        0.81.
     power_t : float, default=0.5
         Exponent p >= 0 of the decay.
 
@@ -137,6 +140,7 @@ class OMKRRegressor(OnlineRegressor):
         **_DISCOUNT_CONSTRAINTS,
         **_STEP_CONSTRAINTS,
     }
+    _poor_score = True  # the default step is short for one pass over a few hundred rows
     _structural = ("kernels",)
 
     def __init__(self, kernels=None, *, discount=0.5, eta0=0.1, power_t=0.5):
@@ -383,7 +387,11 @@ class RakerRegressor(_Raker, OnlineRegressor):
     shrinkage : float, default=1e-3
         :math:`\lambda \ge 0`, weight of :math:`\|\theta\|^2` beside the loss.
     eta0 : float, default=0.1
-        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`, for coefficients and weights.
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`, for coefficients and weights. The
+        papers' 0.1 is short for one pass over standardised rows: on the 200 of scikit-learn's check
+        0.9 raises R² from 0.10 to 0.75, on 2000 of
+        :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by one, from 0.24 to 0.74
+        (means over five draws).
     power_t : float, default=0.5
         Exponent p >= 0 of the decay.
     form : {"paired", "phase"}, default="paired"
@@ -458,6 +466,7 @@ class RakerRegressor(_Raker, OnlineRegressor):
     True
     """
 
+    _poor_score = True  # the default step is short for one pass over a few hundred rows
     _parameter_constraints = {
         **BANK_CONSTRAINTS,
         **_STEP_CONSTRAINTS,
@@ -656,7 +665,10 @@ class RFOMKRRegressor(FullInformationRegressor):
     discount : float, default=0.5
         :math:`\beta` in (0, 1) of Hedge, what a loss of 1 leaves of a weight.
     eta0 : float, default=0.1
-        First step size of the experts, > 0, of :math:`\eta_t = \eta_0 / t^p`.
+        First step size of the experts, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' 0.1 is
+        short for one pass over standardised rows: on the 200 of scikit-learn's check 0.9 raises R²
+        from 0.28 to 0.75, on 2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast
+        one by one, from 0.45 to 0.74 (means over five draws).
     aggregator_eta0 : float, default=0.1
         The same for ``aggregator="ogd"``. Its K features are the forecasts, whose squared norm is
         about :math:`K y^2`: take a smaller step where that is large.
@@ -733,6 +745,7 @@ class RFOMKRRegressor(FullInformationRegressor):
         "aggregator_eta0": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [None, Integral],
     }
+    _poor_score = True  # the default step is short for one pass over a few hundred rows
     _structural = (*BANK_STRUCTURE, "aggregator")
 
     def __init__(

@@ -36,12 +36,7 @@ class _LKMBooks:
     coefficients, and exponential weights that mix them.
     """
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        for tags_of_kind in (tags.regressor_tags, tags.classifier_tags):
-            if tags_of_kind is not None:
-                tags_of_kind.poor_score = True  # what is remembered is random
-        return tags
+    _poor_score = True  # what is remembered is random
 
     @property
     def weights_(self):

@@ -46,12 +46,7 @@ class FeatureSelection:
     are a function of it.
     """
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        for tags_of_kind in (tags.regressor_tags, tags.classifier_tags):
-            if tags_of_kind is not None:
-                tags_of_kind.poor_score = True  # the kernel is random
-        return tags
+    _poor_score = True  # the kernel is random
 
     @property
     def probabilities_(self):

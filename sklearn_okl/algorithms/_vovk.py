@@ -37,7 +37,11 @@ class VAW2Regressor(FullInformationRegressor):
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     aggregator_alpha : float, default=1.0
-        Ridge penalty of the combination, > 0, in squared units of y.
+        Ridge penalty of the combination, > 0, in squared units of y. The paper's 1 is for targets
+        in [0, 1], and the best of 1, 3, 10 on four of its five data sets. For standardised targets
+        and some hundred rows more is better, as each kernel has a weight to learn: on the 200 rows
+        of scikit-learn's check 10 raises R² from 0.60 to 0.71 (medians over ten draws), and from
+        0.43 to 0.57 at ``alpha=0.01``, which that check sets.
     forecaster : {"vaw", "ridge"}, default="vaw"
         ``"vaw"`` on both levels is the algorithm of the theorem; ``"ridge"`` on both levels is
         what the published experiments run.
@@ -126,6 +130,8 @@ class VAW2Regressor(FullInformationRegressor):
         "y_range": [None, list, tuple, np.ndarray],
         "n_jobs": [None, Integral],
     }
+    # 76 kernels made for smaller rows, each with a weight to learn at a ridge for smaller targets
+    _poor_score = True
     _structural = (*BANK_STRUCTURE, "alpha", "aggregator_alpha", "clip_experts", "y_range")
 
     def __init__(
@@ -179,12 +185,15 @@ class ConcatenatedVAWRegressor(OnlineRegressor):
     Parameters
     ----------
     kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid; None is the paper's grid of 76 kernels, with which one
-        state takes 0.9 GB at 100 features a kernel: give fewer kernels or features.
-    n_components : int, default=100
-        Number of random features a kernel.
+        The dictionary as a parameter grid; None is the paper's grid of 76 kernels,
+        :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    n_components : int, default=10
+        Number of random features a kernel. With the 76 kernels 10 take about the memory of
+        :class:`VAW2Regressor` with 100, the paper's number, which here is a state of 0.9 GB.
     alpha : float, default=1.0
-        Ridge penalty, > 0 (the paper's lambda).
+        Ridge penalty, > 0 (the paper's lambda). The features of K kernels have squared norm K: for
+        the mean of the kernels in place of their sum take K times as much. With the 76 kernels that
+        is far better on short streams.
     forecaster : {"vaw", "ridge"}, default="vaw"
         See :class:`VAWRegressor`.
     forgetting : float, default=1.0
@@ -247,7 +256,7 @@ class ConcatenatedVAWRegressor(OnlineRegressor):
         self,
         kernels=None,
         *,
-        n_components=100,
+        n_components=10,
         alpha=1.0,
         forecaster="vaw",
         forgetting=1.0,
