@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._online import OnlineRegressor, _copied, _same, described
+from .features._moments import moderate
 from .features._scalers import RunningScaler, RunningStandardScaler
 from .learners import VAWRegressor
 
@@ -511,7 +512,9 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
     Round t unscales its forecast by what the targets before it have shown; the target, once it is
     known, counts for the scale at which it is learnt, so that no target is far out of range. The
     very first forecast is the regressor's own, not unscaled, for nothing is known of the unit.
-    What was learnt under early scales stays as it was learnt.
+    What was learnt under early scales stays as it was learnt. A faulty target, far from all before
+    it, is learnt nearer by :class:`RunningStandardScaler` and :class:`RunningRobustScaler`, see
+    there, and by the regressor as the scaler learns it; the other scalers take it for what it is.
 
     References
     ----------
@@ -554,16 +557,16 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         return {"t": 0, "regressor": regressor, "scaler": {}}
 
     def _learn(self, state, X, y):
-        scaler, column = self._scaler(), y[:, None]
+        scaler, column = self._scaler(), moderate(y)[:, None]
         first = not state["scaler"]
         if first:
             state["scaler"] = scaler._start(column[0])
-        centers, scales = (
+        centers, scales, nearer = (
             np.broadcast_to(part, column.shape) for part in scaler._learn(state["scaler"], column)
         )
         center, scale = scaler._known(state["scaler"])
         learnt = scaler._scaled(
-            column, np.vstack([centers[1:], center]), np.vstack([scales[1:], scale])
+            nearer, np.vstack([centers[1:], center]), np.vstack([scales[1:], scale])
         )
         forecasts = state["regressor"].prequential_predict(X, learnt[:, 0])
         unscaled = scaler._unscaled(forecasts[:, None], centers, scales)[:, 0]

@@ -204,3 +204,26 @@ def test_the_unit_of_the_targets_does_not_matter(unit):
     np.testing.assert_allclose((forecasts / unit - 1e3)[1:], again[1:], atol=1e-6)
     assert model.regressor_.n_samples_seen_ == 400
     assert np.mean((again[200:] - y[200:]) ** 2) < 0.5 * np.var(y)
+
+
+@pytest.mark.parametrize("fault", [1e6, -1e12, 1e300])
+@pytest.mark.parametrize("at", [0, 5, 31, 32, 300])
+@pytest.mark.parametrize("scaler", [None, RunningStandardScaler(0.995), RunningRobustScaler()])
+def test_a_faulty_target_is_forgotten(scaler, at, fault):
+    X, y = stream(3, n=1200)
+    X, y = RunningStandardScaler().prequential_transform(X), 100.0 + y
+    faulty = y.copy()
+    faulty[at] = fault
+    model = StreamingTransformedTargetRegressor(VAWRegressor(), scaler)
+    clean = clone(model).prequential_predict(X, y)[1000:]
+    forecasts = model.prequential_predict(X, faulty)
+    cut = clone(model)
+    parts = [
+        cut.prequential_predict(X[part], faulty[part])
+        for part in np.split(range(1200), [5, 6, 33, 301])
+    ]
+    largest = np.abs(forecasts).max()
+    np.testing.assert_allclose(np.concatenate(parts), forecasts, rtol=1e-8, atol=1e-8 * largest)
+    np.testing.assert_allclose(cut.predict(X), model.predict(X), rtol=1e-8)
+    losses = [np.mean((y_pred - y[1000:]) ** 2) for y_pred in (forecasts[1000:], clean)]
+    assert losses[0] < 2.0 * losses[1]

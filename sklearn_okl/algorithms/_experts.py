@@ -1,5 +1,6 @@
 """Mixing regressors of any kind: prediction with expert advice over estimators of one's own."""
 
+import warnings
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
@@ -15,6 +16,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._linalg import one_blas_thread
 from .._online import OnlineRegressor, _copied, described
 from ..aggregators import BOARegressor
+from ..features import _moments
+
+_SANE = 100.0  # root mean squares of the targets that a forecast may have
+_LARGEST = 1e60  # targets beyond it are learnt as this one: fourth powers stay finite
 
 
 class ExpertsRegressor(OnlineRegressor, _BaseComposition):
@@ -47,7 +52,7 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
     weights_ : ndarray of shape (n_experts,)
         Current weights of the experts in the aggregator.
     expert_losses_ : ndarray of shape (n_experts,)
-        Sum of squared errors of each expert's own progressive forecasts.
+        Sum of squared errors of each expert's own progressive forecasts, as far as it was awake.
     named_experts_ : Bunch
         Fitted experts by name, as copies: teaching them changes nothing here.
     n_samples_seen_ : int
@@ -65,6 +70,11 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
         If names repeat, if an expert fails (it is named, and the model stays as it was), or if an
         expert's parameters change in mid-stream.
 
+    Warns
+    -----
+    UserWarning
+        If an expert without `prequential_predict` diverges until it fails, and sleeps for good.
+
     See Also
     --------
     MultiKernelRegressor : One expert a kernel, all of a type, learnt side by side.
@@ -81,8 +91,9 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
     few features. Each call also copies the experts, so hand over rows in pieces.
 
     *Theorem.* The experts never look at the aggregator, so its theorem holds for their forecasts,
-    whatever they are. For the convex rules, the loss is at most that of any expert plus a regret
-    of order :math:`\sqrt{T \ln K}`, or :math:`\ln K` for `EWARegressor` and `AARegressor` with the
+    whatever they are, in the rounds in which nobody sleeps. For the convex rules, the loss is at
+    most that of any expert plus a regret of order :math:`\sqrt{T \ln K}`, or :math:`\ln K` for
+    `EWARegressor` and `AARegressor` with the
     square loss, if the forecasts stay in `y_range` [1]_; see each rule for its own. For
     ``VAWRegressor(alpha)``, :math:`|y| \le Y` and :math:`|f_{k,t}| \le B`, against all weights u,
 
@@ -98,8 +109,30 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
 
     *The first round.* A fixed number rather than a sleeping expert (NaN), since it suits every
     aggregator, and there is always somebody to forecast; 0 is what the linear learners of this
-    package forecast before they have learnt. Later on, an expert may sleep by forecasting NaN, if
-    the aggregator is one that takes it; such rounds do not count in `expert_losses_`.
+    package forecast before they have learnt.
+
+    *Sleeping experts.* An expert sleeps in a round by forecasting NaN, and is put to sleep where
+    its forecast is infinite or beyond 100 times the root mean square of `initial_forecast` and the
+    targets so far (:math:`\sqrt t` times after round 10000, :math:`3200 / t` times before round
+    32). Past targets are within that, and so is what an expert says that does not know their level
+    yet. One that is beyond has diverged, as `SGDRegressor` does on large rows, and its size alone
+    would ruin forecasts and the rates of the aggregator for good. It learns on, and is awake again
+    when its forecasts are sane. Rounds asleep do not count in `expert_losses_`. Where all sleep the
+    forecast is the mean of the targets so far, unless the aggregator has a `fallback` of its own.
+    For an aggregator that knows no sleep, such as `VAWRegressor`, whoever sleeps forecasts that
+    mean. The mixture's own forecast is kept within the same bounds.
+
+    *Experts that fail.* An error names its expert and leaves the model as it was. There is one
+    exception: an expert that learns row by row, has no sane forecast for a row and then fails to
+    learn it with a ValueError or an ArithmeticError, as `SGDRegressor` when it overflows at last,
+    sleeps from then on. A warning says so, and the others go on.
+
+    *Faulty targets.* A target beyond the same bounds is learnt, by experts and aggregator, as one 5
+    standard deviations from the mean: a single :math:`10^{12}` neither ruins the experts nor widens
+    the bounds. Mean and deviation are those of :class:`RunningStandardScaler`, so a level or unit
+    that changes for good is followed within 10 to 30 rows. The first 32 targets are learnt as they
+    come and judged together: if there was a fault among them, experts and aggregator begin anew and
+    learn these rows without it.
 
     *Names.* Experts get arrays without feature names. Their parameters are set as in
     scikit-learn, ``set_params(sgd__alpha=1e-3)`` for the expert named ``"sgd"``, or
@@ -203,11 +236,11 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
         Returns
         -------
         F : ndarray of shape (n_samples, n_experts)
-            The experts' forecasts.
+            The experts' forecasts, NaN for those asleep.
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            return self._forecast_experts(state, X)
+            return self._forecast_experts(state, X, self._known(state)[1])
 
     def _combiner(self):
         return BOARegressor() if self.aggregator is None else self.aggregator
@@ -244,60 +277,148 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
         return {
             "t": 0,
             "experts": {name: clone(expert) for name, expert in self.experts},
+            "gave_up": np.zeros(len(self.experts), dtype=bool),
             "expert_losses": np.zeros(len(self.experts)),
             "aggregator": self._combiner()._start(len(self.experts)),
+            "targets": {},  # their moments, from the first one on
+            # rounds that are judged as a whole, as long as they are not all there
+            "first": {"X": np.empty((0, n_features)), "y": np.empty(0)},
         }
 
     def _learn(self, state, X, y):
+        y = np.clip(y, -_LARGEST, _LARGEST)
+        room = _moments.N_FIRST - state["t"]
+        if room <= 0:
+            return self._learn_rows(state, X, y)
+        first = {
+            "X": np.concatenate([state["first"]["X"], X[:room]]),
+            "y": np.concatenate([state["first"]["y"], y[:room]]),
+        }
+        if len(y) < room:
+            state["first"] = first
+            return self._learn_rows(state, X, y)
+        state["first"] = {name: part[:0] for name, part in first.items()}
+        targets = self._judged(first["y"])
+        if (targets == first["y"]).all():
+            return self._learn_rows(state, X, y)
+        early = self._learn_rows(state, X[:room], y[:room])
+        anew = self._start(X.shape[1])
+        self._learn_rows(anew, first["X"], targets)
+        state.update(anew)
+        if len(y) == room:
+            return early
+        return np.concatenate([early, self._learn_rows(state, X[room:], y[room:])])
+
+    def _judged(self, y):
+        """Return first targets (n,), the faulty ones nearer."""
+        nearer = _moments.judged(y[:, None])[:, 0]
+        return np.where(np.abs(y) > self._reach(len(y), nearer.mean(), nearer.std()), nearer, y)
+
+    def _learn_rows(self, state, X, y):
         experts = state["experts"]
+        if state["t"] == 0:
+            state["targets"] = _moments.start(y[:1])
+        means, deviations, nearer = (
+            part[:, 0] for part in _moments.learn(state["targets"], y[:, None])
+        )
+        if state["t"] == 0:
+            means[0] = self.initial_forecast  # the moments of the first target are its own
+        reach = self._reach(np.arange(state["t"], state["t"] + len(y)), means, deviations)
+        if state["t"] == 0:
+            reach[0] = np.inf
+        y = np.where(np.abs(y) > reach, nearer, y)
         initial = float(self.initial_forecast) if state["t"] == 0 else None
-        learn = partial(_learn_expert, X=X, y=y, initial_forecast=initial)
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(experts))
+        learn = partial(_learn_expert, X=X, y=y, reach=reach, initial_forecast=initial)
+        jobs = [
+            (name, expert)
+            for (name, expert), gave_up in zip(experts.items(), state["gave_up"], strict=True)
+            if not gave_up
+        ]
+        n_jobs = min(effective_n_jobs(self.n_jobs), max(len(jobs), 1))
         if n_jobs == 1:
-            columns = [learn(*item) for item in experts.items()]
+            results = [learn(*job) for job in jobs]
         else:
             # not prefer="threads": under another backend the experts would learn elsewhere
             pool = Parallel(n_jobs, require="sharedmem")
-            columns = pool(delayed(learn)(*item) for item in experts.items())
-        F = self._sound(np.column_stack(columns), experts)
+            results = pool(delayed(learn)(*job) for job in jobs)
+        F = np.full((len(y), len(experts)), np.nan)
+        awake = np.flatnonzero(~state["gave_up"])
+        for k, (name, expert), (forecasts, error) in zip(awake, jobs, results, strict=True):
+            F[:, k] = forecasts
+            if error is not None:
+                state["gave_up"][k] = True
+                warnings.warn(
+                    f"The expert {name!r} ({type(expert).__name__}) had no sane forecast and then "
+                    f"failed to learn, so it sleeps from now on: {error}",
+                    UserWarning,
+                    stacklevel=2,
+                )
         state["expert_losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
         state["t"] += len(y)
-        return self._combiner()._learn(state["aggregator"], F, y)
+        learn = partial(self._combiner()._learn, state["aggregator"])
+        return self._combined(learn, F, means, reach, y)
 
     def _forecast(self, state, X):
-        F = self._sound(self._forecast_experts(state, X), state["experts"])
-        return self._combiner()._forecast(state["aggregator"], F)
+        mean, reach = self._known(state)
+        F = self._forecast_experts(state, X, reach)
+        means, reach = np.full(len(X), mean), np.full(len(X), reach)
+        forecast = partial(self._combiner()._forecast, state["aggregator"])
+        return self._combined(forecast, F, means, reach)
 
-    def _forecast_experts(self, state, X):
-        columns = []
-        for name, expert in state["experts"].items():
-            with _naming(name, expert, "forecast"):
-                columns.append(_as_column(expert.predict(X), len(X)))
-        return np.column_stack(columns)
+    def _known(self, state):
+        """Return the mean of the targets, and the size of the largest sane forecast, known now."""
+        mean, deviation = (float(part[0]) for part in _moments.known(state["targets"]))
+        return mean, float(self._reach(state["t"], mean, deviation))
 
-    def _sound(self, F, experts):
-        """Return forecasts F (n, K), all of them such as the aggregator can use."""
-        takes_nan = self._combiner()._allow_nan
-        bad = np.isinf(F) if takes_nan else ~np.isfinite(F)
-        if bad.any():
-            row, k = np.argwhere(bad)[0]
-            raise ValueError(
-                f"The expert {list(experts)[k]!r} forecast {F[row, k]} for row {row} of X. Scale "
-                "the features and the targets, tame the expert, or leave it out."
-            )
+    def _reach(self, t, means, deviations):
+        """Return the size of the largest sane forecast in round t (n,)."""
+        sizes = np.sqrt(means**2 + deviations**2 + float(self.initial_forecast) ** 2)
+        factors = np.maximum(_SANE * _moments.caution(t), np.sqrt(t))
+        return np.where(sizes > 0.0, factors * sizes, np.inf)
+
+    def _forecast_experts(self, state, X, reach):
+        F = np.full((len(X), len(state["experts"])), np.nan)
+        for k, (name, expert) in enumerate(state["experts"].items()):
+            if not state["gave_up"][k]:
+                with _naming(name, expert, "forecast"):
+                    F[:, k] = _sane(_as_column(expert.predict(X), len(X)), reach)
         return F
 
+    def _combined(self, combine, F, means, reach, *targets):
+        """Return the aggregator's forecasts; the mean of the past where it has nothing to mix."""
+        combiner = self._combiner()
+        asleep = np.isnan(F)
+        if not combiner._allow_nan:
+            F = np.where(asleep, means[:, None], F)
+            idle = np.zeros(len(F), dtype=bool)
+        elif getattr(combiner, "fallback", None) is None:
+            idle = asleep.all(axis=1)
+        else:
+            idle = np.zeros(len(F), dtype=bool)
+        forecasts = means.copy()
+        if not idle.all():
+            forecasts[~idle] = combine(F[~idle], *(part[~idle] for part in targets))
+        return np.clip(forecasts, -reach, reach)
 
-def _learn_expert(name, expert, X, y, initial_forecast):
-    """Teach one expert rows in place; return its forecasts (n,), each made before its target.
+
+def _learn_expert(name, expert, X, y, reach, initial_forecast):
+    """Teach one expert rows in place.
 
     `initial_forecast` is None where the expert has learnt before.
+
+    Returns
+    -------
+    forecasts : ndarray of shape (n,)
+        Each made before its target, NaN where it was not sane.
+    error : Exception or None
+        What the expert failed with when it had no sane forecast: it has learnt no row since.
     """
     if hasattr(expert, "prequential_predict"):
         with _naming(name, expert, "learn"):
-            return _as_column(expert.prequential_predict(X, y), len(X))
+            forecasts = _as_column(expert.prequential_predict(X, y), len(X))
+        return _sane(forecasts, reach), None
     X, y = X.copy(), y.copy()  # the caller's own memory, which an expert might keep or change
-    forecasts = np.empty(len(y))
+    forecasts = np.full(len(y), np.nan)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for t in range(len(y)):
             row = slice(t, t + 1)
@@ -305,10 +426,22 @@ def _learn_expert(name, expert, X, y, initial_forecast):
                 forecasts[0] = initial_forecast
             else:
                 with _naming(name, expert, "forecast"):
-                    forecasts[row] = _as_column(expert.predict(X[row]), 1)
-            with _naming(name, expert, "learn"):
-                expert.partial_fit(X[row], y[row])
-    return forecasts
+                    forecast = _as_column(expert.predict(X[row]), 1)
+                forecasts[row] = _sane(forecast, reach[row])
+            try:
+                with _naming(name, expert, "learn"):
+                    expert.partial_fit(X[row], y[row])
+            except ValueError as error:
+                overflowed = isinstance(error.__cause__, (ValueError, ArithmeticError))
+                if overflowed and np.isnan(forecasts[t]):
+                    return forecasts, error.__cause__
+                raise
+    return forecasts, None
+
+
+def _sane(forecasts, reach):
+    """Return forecasts (n,), and NaN for those that are beyond reach or no numbers."""
+    return np.where(np.abs(forecasts) <= np.minimum(reach, np.finfo(float).max), forecasts, np.nan)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.signal import lfilter
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
@@ -11,8 +10,10 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._online import _copied
+from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
+_FAR = 100.0  # its ranges beyond which a target is faulty: who takes it expects heavy tails
 
 
 class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -21,8 +22,13 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     A subclass says::
 
         _start(row) -> state                 from the first row alone, not yet learnt
-        _learn(state, X) -> centers, scales  (n, d) each: what was known before each row
+        _learn(state, X) -> centers, scales, learnt
+                                             (n, d) each: what was known before each row, and the
+                                             row as it was learnt, faulty values nearer
         _known(state) -> center, scale       (d,) each: what is known now
+
+    The verbs get moderate numbers, see `_moments.LARGEST`, and call a scale below the inverse of
+    that 1: no row can then make the quotients of later ones overflow.
     """
 
     def __sklearn_is_fitted__(self):
@@ -111,7 +117,7 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         X, dtype = self._asked(X)
         center, scale = self._known(self._state)
-        return self._scaled(X, center, scale).astype(dtype, copy=False)
+        return _as_type(self._scaled(_moments.moderate(X), center, scale), dtype)
 
     def inverse_transform(self, X):
         """Undo the scaling of rows by what is known now; changes nothing.
@@ -156,10 +162,10 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         model = object.__new__(type(self))
         model.__dict__.update(vars(self))
         X = validate_data(model, X, reset=restart, dtype=[np.float64, np.float32])
-        rows = X.astype(np.float64, copy=False)
+        rows = _moments.moderate(X.astype(np.float64, copy=False))
         state = model._start(rows[0]) if restart else _copied(self._state)
         with np.errstate(over="ignore", invalid="ignore"):
-            centers, scales = model._learn(state, rows)
+            centers, scales, _ = model._learn(state, rows)
             Z = self._scaled(rows, centers, scales)
         if not all(np.isfinite(part).all() for part in (Z, *model._known(state))):
             raise ValueError(
@@ -168,7 +174,15 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         model._state = state
         self.__dict__ = model.__dict__  # the one assignment
-        return Z.astype(X.dtype, copy=False)
+        return _as_type(Z, X.dtype)
+
+
+def _as_type(Z, dtype):
+    """Return scaled rows in the type of the rows, whose largest number may be smaller."""
+    if Z.dtype == dtype:
+        return Z
+    limits = np.finfo(dtype)
+    return np.clip(Z, limits.min, limits.max).astype(dtype)
 
 
 class RunningStandardScaler(RunningScaler):
@@ -212,6 +226,18 @@ class RunningStandardScaler(RunningScaler):
     :math:`W_t = \gamma W_{t-1} + 1`, add terms that are not negative, so large means do no harm
     [1]_. The first row is scaled by itself, to zeros.
 
+    *Faulty values.* A value is scaled as it came, but learnt as one 5 standard deviations from the
+    mean if it is further from it than 20 of them, and than :math:`\sqrt{W_{t-1}}` as no
+    :math:`W_{t-1}` values are from their own mean, and further from the range of all values learnt
+    before than that is wide: a single :math:`10^6` does not make all later rows small. Where such
+    values are more than one in eleven, each counts twice as much as the one before it, in squares,
+    so that a column whose level or unit changes is followed within 10 to 30 rows. The first 32
+    rows, which cannot tell what is far, are learnt as they come and judged as a whole when they are
+    there: values further from the median than 30 robust deviations are faulty if no more than three
+    are. A column that has been constant knows no fault. Gaussian columns are learnt as they come,
+    so their statistics are the usual ones; of log-normal ones a single early value may be moved.
+    With `forgetting` for few rows, :math:`W < 32`, 20 and 5 are :math:`32 / W` times as many.
+
     References
     ----------
     .. [1] B. P. Welford, "Note on a method for calculating corrected sums of squares and
@@ -248,40 +274,15 @@ class RunningStandardScaler(RunningScaler):
         return self._known(self._fitted_state("scale_"))[1]
 
     def _start(self, row):
-        zeros = np.zeros(len(row))
-        return {"t": 0, "weight": 0.0, "origin": row.copy(), "sums": zeros, "squares": zeros}
+        return _moments.start(row)
 
     def _learn(self, state, X):
-        n, origin = len(X), state["origin"]
-        rows = X - origin  # sums of large numbers would lose the small differences
-        weights = self._faded(np.ones((n, 1)), state["weight"])  # (n, 1)
-        sums = self._faded(rows, state["sums"])
-        before = np.vstack([state["sums"][None] / (state["weight"] or 1.0), sums / weights])
-        means = before[1:]
-        squares = self._faded((rows - before[:n]) * (rows - means), state["squares"])
-        variances = np.vstack(
-            [state["squares"][None] / (state["weight"] or 1.0), squares / weights]
-        )
-        weights = np.append(state["weight"], weights[:, 0])
-        scales = _root_or_one(variances[:n], before[:n] + origin, weights[:n, None])
-        state.update(t=state["t"] + n, weight=float(weights[n]), sums=sums[-1], squares=squares[-1])
-        return before[:n] + origin, scales
+        means, deviations, learnt = _moments.learn(state, X, self.forgetting)
+        return means, _or_one(deviations), learnt
 
     def _known(self, state):
-        mean = state["origin"] + state["sums"] / state["weight"]
-        return mean, _root_or_one(state["squares"] / state["weight"], mean, state["weight"])
-
-    def _faded(self, terms, start):
-        """Return the sums s_t = forgetting s_{t-1} + terms_t (n, d), from s_0 = start."""
-        first = np.broadcast_to(self.forgetting * np.asarray(start), (1, terms.shape[1]))
-        return lfilter([1.0], [1.0, -self.forgetting], terms, axis=0, zi=first)[0]
-
-
-def _root_or_one(variances, means, weights):
-    """Return standard deviations, and 1 where rounding alone could have made the variance."""
-    rounding = np.finfo(np.float64).eps
-    floor = weights * rounding * variances + (weights * means * rounding) ** 2
-    return np.sqrt(np.where(variances <= floor, 1.0, variances))
+        mean, deviation = _moments.known(state)
+        return mean, _or_one(deviation)
 
 
 class RunningMaxNormScaler(RunningScaler):
@@ -310,6 +311,10 @@ class RunningMaxNormScaler(RunningScaler):
     -----
     *Cost.* O(d) a row, in whole blocks. The first row is divided by its own norm.
 
+    One faulty row of great length shrinks all later ones for good: that is what a largest norm
+    means. Where faults may come, take :class:`RunningStandardScaler` or
+    :class:`RunningRobustScaler`.
+
     References
     ----------
     .. [1] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
@@ -337,12 +342,11 @@ class RunningMaxNormScaler(RunningScaler):
     def _learn(self, state, X):
         norms = np.maximum.accumulate(np.append(state["norm"], np.linalg.norm(X, axis=1)))
         state.update(t=state["t"] + len(X), norm=float(norms[-1]))
-        scales = np.where(norms > 0, norms, 1.0)[:-1, None]
-        return np.zeros((1, X.shape[1])), scales
+        return np.zeros((1, X.shape[1])), _or_one(norms[:-1, None]), X
 
     def _known(self, state):
-        scale = state["norm"] or 1.0
-        return np.zeros(state["n_features"]), np.full(state["n_features"], scale)
+        scale = _or_one(np.full(state["n_features"], state["norm"]))
+        return np.zeros(state["n_features"]), scale
 
 
 class RunningMinMaxScaler(RunningScaler):
@@ -377,6 +381,10 @@ class RunningMinMaxScaler(RunningScaler):
     -----
     *Cost.* O(d) a row, in whole blocks. A column that has been constant is shifted only, so the
     first row becomes the low end of the range. `inverse_transform` cannot undo a clip.
+
+    One faulty value squeezes all later ones into a corner of the range for good: that is what a
+    range means. Where faults may come, take :class:`RunningRobustScaler` or
+    :class:`RunningStandardScaler`.
 
     References
     ----------
@@ -422,10 +430,10 @@ class RunningMinMaxScaler(RunningScaler):
         lows = np.minimum.accumulate(np.vstack([state["low"], X]))
         highs = np.maximum.accumulate(np.vstack([state["high"], X]))
         state.update(t=state["t"] + len(X), low=lows[-1].copy(), high=highs[-1].copy())
-        return lows[:-1], _width(lows[:-1], highs[:-1])
+        return lows[:-1], _or_one(highs[:-1] - lows[:-1]), X
 
     def _known(self, state):
-        return state["low"], _width(state["low"], state["high"])
+        return state["low"], _or_one(state["high"] - state["low"])
 
     def _scaled(self, X, center, scale):
         low, high = self.feature_range
@@ -437,8 +445,9 @@ class RunningMinMaxScaler(RunningScaler):
         return super()._unscaled((X - low) / (high - low), center, scale)
 
 
-def _width(low, high):
-    return np.where(high > low, high - low, 1.0)
+def _or_one(scales):
+    """Return scales, and 1 where there is none."""
+    return np.where(scales > 1.0 / _moments.LARGEST, scales, 1.0)
 
 
 class RunningRobustScaler(RunningScaler):
@@ -467,7 +476,7 @@ class RunningRobustScaler(RunningScaler):
 
     See Also
     --------
-    RunningStandardScaler : Smoother, and at the mercy of single large values.
+    RunningStandardScaler : Smoother, and exact where tails are light.
     sklearn.preprocessing.RobustScaler : The same statistics, but a whole batch at once.
 
     Notes
@@ -505,7 +514,7 @@ class RunningRobustScaler(RunningScaler):
     @property
     def scale_(self):
         """What rows are divided by, of shape (n_features,)."""
-        return self._fitted_state("scale_")["scale"].copy()
+        return self._known(self._fitted_state("scale_"))[1]
 
     def _start(self, row):
         low, high = self.quantile_range
@@ -519,31 +528,48 @@ class RunningRobustScaler(RunningScaler):
             "t": 0,
             "rows": np.empty((0, len(row))),
             "center": row.copy(),
-            "scale": np.ones(len(row)),
+            "scale": np.zeros(len(row)),
         }
 
     def _learn(self, state, X):
-        centers, scales = np.empty(X.shape), np.empty(X.shape)
+        centers, scales, learnt = (np.empty(X.shape) for _ in range(3))
         low = 0
         while low < len(X):
             t, due = state["t"], _next_refresh(state["t"])
             high = min(len(X), low + due - t)
-            centers[low:high], scales[low:high] = state["center"], state["scale"]
+            center, scale = state["center"], state["scale"]
+            centers[low:high], scales[low:high] = center, _or_one(scale)
+            learnt[low:high] = _nearer(
+                X[low:high], center, scale, min(_last_refresh(t), self.window)
+            )
             state["rows"] = np.vstack([state["rows"], X[low:high]])[-self.window :]
             state["t"] = t + high - low
             if state["t"] == due:
                 self._refresh(state)
             low = high
-        return centers, scales
+        return centers, scales, learnt
 
     def _refresh(self, state):
         low, high = self.quantile_range
         quantiles = np.percentile(state["rows"], [low, 50.0, high], axis=0)
         state["center"] = quantiles[1]
-        state["scale"] = _width(quantiles[0], quantiles[2])
+        state["scale"] = quantiles[2] - quantiles[0]
 
     def _known(self, state):
-        return state["center"], state["scale"]
+        return state["center"], _or_one(state["scale"])
+
+
+def _nearer(X, center, scale, n):
+    """Return rows with the values that are faulty, given the quantiles of n rows, nearer."""
+    unit = _moments.caution(n) * scale
+    faulty = (np.abs(X - center) > _FAR * unit) & (scale > 1.0 / _moments.LARGEST)
+    size = _moments.LEARNT * unit
+    return np.where(faulty, np.clip(X, center - size, center + size), X)
+
+
+def _last_refresh(t):
+    """Return the last count up to t at which the quantiles were taken."""
+    return 1 << t.bit_length() >> 1 if t < _REFRESH else t - t % _REFRESH
 
 
 def _next_refresh(t):

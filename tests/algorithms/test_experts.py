@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -55,6 +56,9 @@ class Fails(LastTarget):
         if y[0] == 7.0:
             raise RuntimeError("seven")
         return self
+
+    def predict(self, X):
+        return super().predict(X) if self.source is None else np.full(len(X), self.source)
 
 
 class Silent(LastTarget):
@@ -296,10 +300,18 @@ def test_experts_may_sleep_where_the_aggregator_lets_them():
     model = ExpertsRegressor(experts)
     assert_allclose(model.prequential_predict(X, y), aggregation.boa(F, y)[0], rtol=1e-8)
     assert_allclose(model.expert_losses_, np.nansum((F - y[:, None]) ** 2, axis=0))
-    with pytest.raises(ValueError, match="expert 'silent' forecast nan for row 1"):
-        ExpertsRegressor(experts, VAWRegressor()).fit(X, y)
-    with pytest.raises(ValueError, match="expert 'loud' forecast inf for row 1"):
-        ExpertsRegressor([("loud", Silent(source=np.inf))]).fit(X, y)
+    F[0] = 0.0
+    means = np.r_[0.0, np.cumsum(y)[:-1] / np.arange(1, len(y))]
+    F = np.where(np.isnan(F), means[:, None], F)  # VAW knows no sleep
+    model = ExpertsRegressor(experts, VAWRegressor())
+    assert_allclose(model.prequential_predict(X, y), vovk.vaw(F, y, 1.0), rtol=1e-8, atol=1e-9)
+
+
+def test_the_fallback_of_the_aggregator_counts():
+    X, y = stream()
+    model = ExpertsRegressor([("silent", Silent(source=np.inf))], BOARegressor(fallback=0.25))
+    assert_array_equal(model.prequential_predict(X, y)[1::2], np.full(len(y) // 2, 0.25))
+    assert_array_equal(model.partial_fit(X[:1], y[:1]).predict(X), np.full(len(y), 0.25))
 
 
 @pytest.mark.parametrize(
@@ -408,3 +420,158 @@ def test_experts_get_no_feature_names():
     assert_array_equal(model.predict(frame), mixture().fit(X, y).predict(X))
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     assert not hasattr(model.named_experts_.sgd, "feature_names_in_")
+
+
+class Diverges(LastTarget):
+    """Forecast the last target, but `source` from as many taught rows on as `patience` says.
+
+    What is taught thereafter is refused where `source` is infinite.
+    """
+
+    def partial_fit(self, X, y):
+        super().partial_fit(X, y)
+        if self.source == np.inf and len(self.rows_) > self.patience + 5:
+            raise ValueError("Floating-point overflow")
+        return self
+
+    def predict(self, X):
+        last = np.full(len(X), self.last_)
+        return last if len(self.rows_) < self.patience else last + self.source
+
+
+INSANE = [1e56, -1e4, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize(
+    "aggregator", [None, EWARegressor(eta=0.5), VAWRegressor(), OGDRegressor()]
+)
+@pytest.mark.parametrize("insane", INSANE)
+@pytest.mark.parametrize("alone", [False, True])
+def test_insane_forecasts_do_not_count(aggregator, insane, alone):
+    X, y = stream()
+    experts = [("wild", Diverges(40, source=insane))]
+    if not alone:
+        experts.append(("vaw", VAWRegressor()))
+    model = ExpertsRegressor(experts, aggregator)
+    cut = clone(model)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The expert 'wild'")
+        forecasts = model.prequential_predict(X, y)
+        parts = [cut.prequential_predict(X[t : t + 1], y[t : t + 1]) for t in range(len(y))]
+    assert_allclose(np.concatenate(parts), forecasts, rtol=1e-9)
+    assert np.abs(forecasts).max() < 2.0
+    assert np.isnan(model.predict_experts(X)[:, 0]).all()
+    assert np.isfinite(model.expert_losses_).all()
+    own = np.sum((y[:40] - np.r_[0.0, y[:39]]) ** 2)
+    assert model.expert_losses_[0] == pytest.approx(own, rel=1e-9)
+    before = pickle.dumps(model)
+    assert np.abs(model.predict(X)).max() < 2.0
+    assert pickle.dumps(model) == before
+    if alone:
+        if getattr(aggregator, "_allow_nan", True):  # all sleep: the mean of the past
+            assert_allclose(forecasts[40:], np.cumsum(y)[39:-1] / np.arange(40, len(y)), rtol=1e-9)
+            assert_allclose(model.predict(X), np.full(len(y), y.mean()), rtol=1e-9)
+    elif aggregator is None:
+        F = loop([("last", LastTarget()), *experts[1:]], X, y)
+        F[40:, 0] = np.nan
+        assert_allclose(forecasts, aggregation.boa(F, y)[0], rtol=1e-8)
+
+
+def test_an_expert_wakes_when_its_forecasts_are_sane_again():
+    X, y = stream()
+    experts = [("silent", Silent(source=1e9)), ("vaw", VAWRegressor())]
+    F = loop(experts, X, y)
+    F[1::2, 0] = np.nan
+    model = ExpertsRegressor(experts)
+    assert_allclose(model.prequential_predict(X, y), aggregation.boa(F, y)[0], rtol=1e-8)
+    assert_array_equal(model.predict_experts(X)[:, 0], np.full(len(y), y[-1]))
+    assert np.isnan(model.partial_fit(X[:1], y[:1]).predict_experts(X)[:, 0]).all()
+
+
+def test_a_diverging_sgd_does_not_take_the_mixture_along():
+    X, y = stream(n=400)
+    X = 30.0 * X  # too large for the default step
+    experts = [("sgd", SGDRegressor(random_state=0, penalty=None)), ("vaw", VAWRegressor())]
+    assert np.abs(loop(experts[:1], X, y)).max() > 1e6
+    for aggregator in (None, VAWRegressor()):
+        model = ExpertsRegressor(experts, aggregator)
+        forecasts = model.prequential_predict(X, y)
+        assert np.abs(forecasts).max() < 100.0
+        vaw = VAWRegressor().prequential_predict(X, y)
+        assert np.sum((forecasts - y)[8:] ** 2) < 1.1 * np.sum((vaw - y)[8:] ** 2)
+
+
+def test_an_expert_that_diverged_until_it_fails_sleeps_for_good():
+    X, y = stream()
+    model = ExpertsRegressor([("wild", Diverges(40, source=np.inf)), ("vaw", VAWRegressor())])
+    with pytest.warns(UserWarning, match=r"'wild' \(Diverges\) .* sleeps from now on: .*overflow"):
+        forecasts = model.prequential_predict(X, y)
+    assert np.isfinite(forecasts).all()
+    assert np.isnan(model.predict_experts(X)[:, 0]).all()
+    model.partial_fit(X, y)  # not asked again: no warning
+    resumed = pickle.loads(pickle.dumps(model))
+    assert_array_equal(resumed.prequential_predict(X, y), model.prequential_predict(X, y))
+
+
+@pytest.mark.parametrize("at", [0, 1, 10, 31, 32, 60])
+@pytest.mark.parametrize("fault", [-1e6, 1e300])
+@pytest.mark.parametrize("aggregator", [None, VAWRegressor()])
+def test_a_faulty_target_is_forgotten(at, fault, aggregator):
+    X, y = stream(n=300)
+    faulty = y.copy()
+    faulty[at] = fault
+    experts = [
+        ("vaw", VAWRegressor()),
+        ("sgd", SGDRegressor(random_state=0)),
+        ("wild", Diverges(200, source=1e9)),
+    ]
+    model = ExpertsRegressor(experts, aggregator)
+    clean = clone(model).prequential_predict(X, y)
+    forecasts = model.prequential_predict(X, faulty)
+    cut = clone(model)
+    ends = [at, at + 1, 33, 70] if at else [1, 33, 70]
+    parts = [
+        cut.prequential_predict(X[part], faulty[part])
+        for part in np.split(np.arange(300), sorted(ends))
+        if len(part)
+    ]
+    parts, late = np.concatenate(parts), slice(max(at, 32), None)
+    assert_allclose(parts, forecasts, rtol=1e-8, atol=1e-8 * min(abs(fault), 1e60))
+    assert_allclose(parts[late], forecasts[late], rtol=1e-8, atol=1e-9)
+    assert_allclose(cut.predict(X), model.predict(X), rtol=1e-8)
+    soon = np.arange(300) >= max(at + 1, 32)
+    losses = [np.mean((part[soon] - y[soon]) ** 2) for part in (forecasts, clean)]
+    assert losses[0] < 1.5 * losses[1]
+    assert np.abs(forecasts[soon]).max() < 5.0
+
+
+@pytest.mark.parametrize("change", [lambda y: y + 1e4, lambda y: 1e4 * y])
+def test_targets_that_change_for_good_are_followed(change):
+    X, y = stream(n=400)
+    y = np.r_[y[:200], change(y[200:])]
+    model = ExpertsRegressor([("last", LastTarget()), ("vaw", VAWRegressor())])
+    forecasts = model.prequential_predict(X, y)
+    assert_array_equal(model.predict_experts(X)[:, 0], y[-1])
+    last = np.mean(np.diff(y[299:]) ** 2)
+    assert np.mean((forecasts[300:] - y[300:]) ** 2) < 2.0 * last + 0.1 * np.var(y[300:])
+
+
+def test_an_sgd_that_overflows_sleeps_for_good():
+    X, y = stream()
+    X[40:] *= 1e200
+    model = ExpertsRegressor([("sgd", SGDRegressor(random_state=0)), ("last", LastTarget())])
+    with pytest.warns(UserWarning, match=r"'sgd' \(SGDRegressor\) .* sleeps from now on: Floating"):
+        forecasts = model.prequential_predict(X, y)
+    assert np.abs(forecasts).max() < 2.0
+    cut = clone(model)
+    with pytest.warns(UserWarning, match="sleeps from now on"):
+        parts = [cut.prequential_predict(X[t : t + 1], y[t : t + 1]) for t in range(len(y))]
+    assert_allclose(np.concatenate(parts), forecasts, rtol=1e-8, atol=1e-9)
+
+
+def test_errors_of_other_kinds_are_errors_whatever_was_forecast():
+    X, y = stream()
+    y[60] = 7.0
+    model = ExpertsRegressor([("bad", Fails(source=np.nan)), ("vaw", VAWRegressor())])
+    with pytest.raises(ValueError, match=r"expert 'bad' \(Fails\) failed to learn: seven"):
+        model.fit(X, y)

@@ -94,6 +94,124 @@ def test_a_change_of_units_is_forgotten():
         assert 0.5 < Z[3000:].std() < 2.0
 
 
+FAULTS = {
+    "the first row": [0],
+    "an early row": [5],
+    "a late row": [700],
+    "eight rows": [3, 4, 40, 41, 300, 600, 601, 900],
+}
+
+
+@pytest.mark.parametrize("fault", [1e6, -1e12, 1e300])
+@pytest.mark.parametrize("at", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(
+    "scaler",
+    [RunningStandardScaler(), RunningStandardScaler(0.99), RunningStandardScaler(0.9)],
+    ids=str,
+)
+def test_faulty_values_blind_no_standard_scaler(scaler, at, fault):
+    clean = np.random.default_rng(4).normal(size=(1200, 2)) + 3.0
+    faulty = clean.copy()
+    faulty[at, 0] = fault
+    Z = clone(scaler).prequential_transform(faulty)
+    expected = clone(scaler).prequential_transform(clean)
+    np.testing.assert_array_equal(Z[:, 1], expected[:, 1])
+    judged = [t for t in at if t >= 32]
+    assert (np.sign(fault) * Z[judged, 0] > 1e3).all()  # what is faulty still looks faulty
+    late = np.setdiff1d(np.arange(1000, 1200), at)
+    assert 0.5 < Z[late, 0].std() / expected[late, 0].std() <= 1.0 + 1e-9
+    if len(at) == 1:
+        soon = np.setdiff1d(np.arange(max(at[0], 32), 1200), at)[32:]
+        spread = np.abs(Z[soon, 0]).mean() / np.abs(expected[soon, 0]).mean()
+        assert 0.7 < spread < 1.05
+
+
+@pytest.mark.parametrize("scaler", SCALERS, ids=str)
+def test_faults_know_no_cut(scaler):
+    X = stream(5)
+    X[[0, 20, 31, 32, 63, 150, 151], [0, 1, 2, 0, 1, 2, 0]] = 1e9
+    X[180:, 1] *= 1e4
+    whole, rows, cut = clone(scaler), clone(scaler), clone(scaler)
+    Z = whole.prequential_transform(X)
+    singles = [rows.prequential_transform(x[None]) for x in X]
+    parts = [cut.prequential_transform(part) for part in np.split(X, [1, 17, 32, 64, 151, 200])]
+    for model, other in ((rows, singles), (cut, parts)):
+        np.testing.assert_array_equal(np.vstack(other), Z)
+        np.testing.assert_array_equal(model.transform(X), whole.transform(X))
+
+
+@pytest.mark.parametrize("forgetting", [0.95, 0.99, 1.0])
+def test_gaussian_columns_have_their_plain_moments(forgetting):
+    """Of 1000 columns no value is taken for a fault."""
+    X = np.random.default_rng(6).normal(size=(300, 1000)) * np.logspace(-6, 6, 1000) + 1e3
+    for n in (2, 20, 40, 300):
+        scaler = RunningStandardScaler(forgetting).fit(X[:n])
+        weights = forgetting ** np.arange(n)[::-1]
+        mean = np.average(X[:n], axis=0, weights=weights)
+        variance = np.average((X[:n] - mean) ** 2, axis=0, weights=weights)
+        np.testing.assert_allclose(scaler.mean_, mean, rtol=1e-12, atol=1e-12 * X.std())
+        np.testing.assert_allclose(scaler.var_, variance, rtol=1e-6)
+
+
+@pytest.mark.parametrize("forgetting", [0.98, 1.0])
+def test_rare_ones_are_no_faults(forgetting):
+    x = np.zeros((20_000, 2))
+    x[::500, 0] = 1.0
+    x[7::2000, 1] = 1.0
+    scaler = RunningStandardScaler(forgetting).fit(x)
+    weights = forgetting ** np.arange(len(x))[::-1]
+    mean = np.average(x, axis=0, weights=weights)
+    np.testing.assert_allclose(scaler.mean_, mean, rtol=1e-12, atol=1e-13)
+    variance = np.average((x - mean) ** 2, axis=0, weights=weights)
+    np.testing.assert_allclose(scaler.var_, variance, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("at", [50, 3000])
+@pytest.mark.parametrize("change", ["level", "unit", "life", "now and then"])
+def test_a_column_that_changes_for_good_is_followed(at, change):
+    x = np.random.default_rng(7).normal(size=(2 * at + 400, 1))
+    if change == "level":
+        x[at:] += 100.0
+    elif change == "unit":
+        x[at:] *= 1000.0
+    elif change == "now and then":
+        x[at:] += 1e6 * (np.arange(at + 400) % 4 == 0)[:, None]
+    else:
+        x[:at] *= 1e-9
+    guarded = RunningStandardScaler().fit(x[: at + 150])
+    assert guarded.scale_[0] == pytest.approx(x[: at + 150].std(), rel=0.4)
+    guarded.partial_fit(x[at + 150 :])
+    assert guarded.scale_[0] == pytest.approx(x.std(), rel=0.1)
+    assert guarded.mean_[0] == pytest.approx(x.mean(), abs=0.1 * x.std())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scaler", SCALERS, ids=str)
+def test_no_call_spoils_the_next_one(scaler, dtype):
+    # sums of a few hundred stay finite: scikit-learn's validation takes them
+    largest, smallest = np.finfo(dtype).max / 1000, np.finfo(dtype).smallest_subnormal
+    ordinary = np.random.default_rng(8).normal(size=(200, 1)).astype(dtype)
+    for odd in (
+        [0.0, 1e-80, 1.0],
+        [0.0, 1e-150, 1.0],
+        [0.0, 1e-310, 1e-310],
+        [0.0, smallest, 0.0],
+        [largest],
+        [largest, -largest],
+        [1.0, 2.0, 3.0, 4.0, largest, -largest],
+        np.tile([largest, -largest], 100),
+        np.linspace(smallest, 1e-300, 70),
+    ):
+        model = clone(scaler)
+        for _ in range(2):
+            model.partial_fit(np.array(odd, dtype)[:, None])
+            Z = model.prequential_transform(ordinary)
+            assert Z.dtype == dtype
+            assert np.isfinite(Z).all()
+            assert np.isfinite(model.transform(ordinary)).all()
+            assert np.isfinite(model.transform(np.array(odd, dtype)[:, None])).all()
+
+
 @pytest.mark.parametrize("scaler", SCALERS, ids=str)
 def test_a_rejected_batch_leaves_no_trace(scaler):
     X = stream(2)

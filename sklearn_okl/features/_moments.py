@@ -1,0 +1,189 @@
+"""Running moments that a faulty value cannot spoil.
+
+The moments are those of B. P. Welford, "Note on a method for calculating corrected sums of squares
+and products", Technometrics 4(3), 1962; what counts as faulty is ours.
+
+Of n values none is further than sqrt(n) standard deviations from their mean, however rare it is.
+One that comes further off than that, than 20 deviations, and further from the range of those before
+it than that is wide, is a fault. It is learnt as one 5 deviations off, which says little among some
+tens of rows. But faults are not many: where they are more than one in eleven, each counts twice as
+much as the one before it, in squares, so that a new level or unit of any size is followed within 10
+to 30 rows.
+
+The first rows tell nothing of what is far. They are learnt as they come, and judged as a whole when
+there are enough.
+"""
+
+import numpy as np
+from scipy.signal import lfilter
+
+N_FIRST = 32  # rows that are judged as a whole
+LARGEST = 1e100  # larger numbers are learnt as this one; scales below its inverse are none
+_FAULTY = 20.0  # standard deviations that a value must be off at least to count as faulty
+LEARNT = 5.0  # and as how many off it is learnt
+_FAULTY_AT_FIRST = 30.0  # robust ones, for the first values: clean tails may be heavy
+_MOST = 0.1  # share of the first values that can be faults
+_MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
+_RISE = 10.0  # of the alarm at a faulty value: whole numbers, which no cut of the stream rounds
+_CHUNK = 512  # rows learnt at once
+_CAUTIOUS = 16  # and after a faulty one
+
+
+def start(row):
+    """Return the moments of nothing, to be followed by a row (d,)."""
+    nothing = np.zeros(len(row))
+    return {
+        "t": 0,
+        "weight": 0.0,
+        "origin": row.copy(),  # sums of large numbers would lose the small differences
+        "sums": nothing,
+        "squares": nothing,  # of the distances from the mean
+        "alarm": nothing,  # 10 for each faulty value, less 1 for each other one, and never below 0
+        "range": np.stack([row, row]),  # smallest and largest values as they were learnt
+        "first": np.empty((0, len(row))),  # rows not yet judged
+    }
+
+
+def learn(state, X, forgetting=1.0):
+    """Learn rows (n, d) in order; any cut of the stream gives the same to the last bit.
+
+    Returns
+    -------
+    means, deviations : ndarray of shape (n, d)
+        What was known before each row. A deviation is 0 where a column has been constant.
+    learnt : ndarray of shape (n, d)
+        The rows as they were learnt, faulty values nearer; the first rows as they came, but for
+        the last of them, with which they are judged.
+    """
+    means, deviations, learnt = np.empty_like(X), np.empty_like(X), X.copy()
+    low, step = 0, _CHUNK
+    while low < len(X):
+        early = N_FIRST - state["t"]  # rows that come before the first judgement
+        high = min(len(X), low + (early if early > 0 else step))
+        weights, sums, squares = _paths(state, learnt[low:high], forgetting)
+        m, s = _mean_and_deviation(state["origin"], weights[:-1], sums[:-1], squares[:-1])
+        if early <= 0:
+            i, nearer = _first_faulty(state, learnt[low:high], weights[:-1], m, s)
+            if i is None:
+                step = min(2 * step, _CHUNK)
+                state["alarm"] = np.maximum(state["alarm"] - (high - low), 0.0)
+            else:
+                # what follows is to be seen from there
+                high, step = low + i + 1, _CAUTIOUS
+                faulty = nearer != learnt[low + i]
+                alarm = np.maximum(state["alarm"] - i, 0.0)
+                state["alarm"] = np.maximum(alarm + np.where(faulty, _RISE, -1.0), 0.0)
+                learnt[low + i] = nearer
+                weights, sums, squares = _paths(state, learnt[low:high], forgetting)
+        means[low:high], deviations[low:high] = m[: high - low], s[: high - low]
+        state.update(
+            t=state["t"] + high - low,
+            weight=float(weights[-1, 0]),
+            sums=sums[-1].copy(),
+            squares=squares[-1].copy(),
+            range=_widened(state["range"], learnt[low:high]),
+        )
+        if early > 0:
+            state["first"] = np.concatenate([state["first"], X[low:high]])
+            if len(state["first"]) == N_FIRST:
+                learnt[high - 1] = _judge(state, forgetting)
+        low = high
+    return means, deviations, learnt
+
+
+def known(state):
+    """Return the mean and the deviation (d,) of each column known now."""
+    return _mean_and_deviation(state["origin"], state["weight"], state["sums"], state["squares"])
+
+
+def caution(weights):
+    """Return by how much more a value must be off where few rows are remembered.
+
+    Their deviation may be small by chance.
+    """
+    return np.maximum(1.0, N_FIRST / np.maximum(weights, 1.0))
+
+
+def judged(rows):
+    """Return first rows (n, d), the faulty values nearer: those far beyond nearly all others."""
+    middle = np.median(rows, axis=0)
+    distances = np.abs(rows - middle)
+    spread = _MAD * np.median(distances, axis=0)
+    far = distances > _FAULTY_AT_FIRST * spread
+    # a column that is constant for the most part has no typical distance
+    far &= (spread > _rounding(len(rows), middle)) & (far.mean(axis=0) <= _MOST)
+    nearer = np.clip(rows, middle - LEARNT * spread, middle + LEARNT * spread)
+    return np.where(far, nearer, rows)
+
+
+def moderate(X):
+    """Return rows without the numbers whose squares would overflow."""
+    return np.clip(X, -LARGEST, LARGEST)
+
+
+def _judge(state, forgetting):
+    """Take the moments of columns with faults from the first rows as judged; return the last."""
+    rows = judged(state["first"])
+    faulty = (rows != state["first"]).any(axis=0)
+    if faulty.any():
+        anew = start(np.median(rows, axis=0))  # the first row may have been the fault
+        _, sums, squares = _paths(anew, rows, forgetting)
+        for name, now in (("origin", anew["origin"]), ("sums", sums[-1]), ("squares", squares[-1])):
+            state[name] = np.where(faulty, now, state[name])
+        state["range"] = np.stack([rows.min(axis=0), rows.max(axis=0)])
+    state["first"] = state["first"][:0]
+    return rows[-1]
+
+
+def _paths(state, X, forgetting):
+    """Return the weights (n + 1, 1), and the sums and squares (n + 1, d), before each row of X."""
+    rows = X - state["origin"]
+    weights = _faded(np.ones((len(X), 1)), np.array([state["weight"]]), forgetting)
+    sums = _faded(rows, state["sums"], forgetting)
+    means = sums / np.maximum(weights, 1.0)  # below 1 only where there is nothing to divide
+    terms = (rows - means[:-1]) * (rows - means[1:])
+    return weights, sums, _faded(terms, state["squares"], forgetting)
+
+
+def _faded(terms, start, forgetting):
+    """Return the sums s_t = forgetting s_{t-1} + terms_t, from s_0 = start on, (n + 1, d)."""
+    sums = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])[0]
+    return np.concatenate([start[None], sums])
+
+
+def _mean_and_deviation(origin, weights, sums, squares):
+    """Return means, and deviations that are 0 where rounding alone could have made them."""
+    weights = np.maximum(weights, 1.0)
+    means, variances = origin + sums / weights, squares / weights
+    floor = weights * np.finfo(np.float64).eps * variances + _rounding(weights, means) ** 2
+    none = (variances <= floor) | (variances <= LARGEST**-2)
+    return means, np.sqrt(np.where(none, 0.0, variances))
+
+
+def _rounding(weights, means):
+    return weights * np.finfo(np.float64).eps * np.abs(means)
+
+
+def _widened(limits, rows):
+    """Return the smallest and the largest values (2, d) of a range and of rows."""
+    return np.stack(
+        [np.minimum(limits[0], rows.min(axis=0)), np.maximum(limits[1], rows.max(axis=0))]
+    )
+
+
+def _first_faulty(state, rows, weights, means, deviations):
+    """Return the index of the first row with faulty values, and the row with these nearer."""
+    alarms = np.maximum(state["alarm"] - np.arange(len(rows))[:, None], 0.0)
+    factors = caution(weights) * np.exp2(alarms / (2.0 * _RISE))
+    far = np.maximum(_FAULTY * factors, np.sqrt(weights)) * deviations
+    faulty = (np.abs(rows - means) > far) & (deviations > 0.0)
+    # most rows are not even far, and need no look at the range
+    for i in np.flatnonzero(faulty.any(axis=1)):
+        low, high = _widened(state["range"], rows[:i]) if i > 0 else state["range"]
+        width = high - low
+        outside = faulty[i] & ((rows[i] < low - width) | (rows[i] > high + width))
+        if outside.any():
+            size = LEARNT * factors[i] * deviations[i]
+            nearer = np.clip(rows[i], means[i] - size, means[i] + size)
+            return int(i), np.where(outside, nearer, rows[i])
+    return None, None
