@@ -24,28 +24,34 @@ WINDOW = 500
 _N_LAGS = 4
 _MEMORIES = (1.0, 0.998, 0.99)
 _N_FREQUENCIES = 70
-_N_DRIFTING = 4000
+_N_DRIFTING = (4000, 2400)  # the shorter ones, of five inputs, for what the first rows cost
 _SEEDS = (0, 1, 2)
 _LINES = ("default", "fixed", "VAW²")
 
 
 def run(available, published, n_rows, quick):
     """Print drift and coverage; return the numbers."""
-    n_drifting = 300 if quick else min(_N_DRIFTING, n_rows or _N_DRIFTING)
     seeds = _SEEDS[:1] if quick else _SEEDS
-    kinds = [(kind, d) for d in (10, 5) for kind in ("jump", "rotation")]
+    most = 300 if quick else n_rows or max(_N_DRIFTING)
+    kinds = [
+        (kind, d, min(n, most))
+        for n, widths in zip(_N_DRIFTING, ((10, 5), (5,)), strict=True)
+        for d in widths
+        for kind in ("jump", "rotation")
+    ]
     drift, drifting = {}, {}
     with progress(len(kinds) * len(seeds), "stream") as advance:
-        for kind, d in kinds:
-            title = f"Friedman, {kind}, {d} inputs"
+        for kind, d, n in kinds:
+            title = f"Friedman, {kind}, {d} inputs, {n} rows"
             drift[title] = []
             for seed in seeds:
-                X, y = make_friedman_stream(n_drifting, n_features=d, drift=kind, random_state=seed)
+                X, y = make_friedman_stream(n, n_features=d, drift=kind, random_state=seed)
                 drift[title].append(halves(X, y, seed))
                 advance(1, title)
             drifting[title] = X, y
     print("\n" + _drift_table(drift))
-    print(f"Mean squared errors in each half of {n_drifting} rows, means of {len(seeds)} streams.")
+    print(f"Mean squared errors in each half, means of {len(seeds)} streams, but for the first row,")
+    print("whose target the best fixed ones and VAW² are given as their origin.")
     print("Best fixed: of all kernels, ridges and memories of the pool, each a ridge forecaster")
     print("alone, learnt from the start, the best of this half; VAW² with the published grid, on")
     print("standardised rows. The ratio is over the better of the two, mean and worst; bar 1.10.")
@@ -66,7 +72,10 @@ def run(available, published, n_rows, quick):
 
 
 def halves(X, y, seed=0):
-    """Return the MSE in each half of the default, of the best fixed part of its pool, and VAW2."""
+    """Return the MSE in each half of the default, of the best fixed part of its pool, and VAW2.
+
+    The first row is left out: the others have its target for their origin, a thing nobody knows.
+    """
     n = len(y) // 2
     forecasts = {
         "default": OnlineKernelRegressor(random_state=seed).prequential_predict(X, y)[:, None],
@@ -76,7 +85,7 @@ def halves(X, y, seed=0):
     return {
         label: [
             float(np.square(F[rows] - y[rows, None]).mean(axis=0).min())
-            for rows in (slice(0, n), slice(n, None))
+            for rows in (slice(1, n), slice(n, None))
         ]
         for label, F in forecasts.items()
     }

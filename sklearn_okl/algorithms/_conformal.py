@@ -35,18 +35,26 @@ def start():
     }
 
 
-def learn(state, errors):
-    """Learn errors of forecasts (n,), in order; return in how many rounds each level held."""
+def learn(state, errors, faulty=None):
+    """Learn errors of forecasts (n,), in order; return in how many rounds each level held.
+
+    Where the target was `faulty` (n,), the error is a hit or a miss like any other, but no score:
+    the next one is hardly of its size.
+    """
     scores, ordered = state["scores"].tolist(), sorted(state["scores"].tolist())
     levels = state["levels"]
     covered = np.zeros(len(LEVELS), dtype=int)
-    for error in np.abs(errors).tolist():
+    faulty = np.zeros(len(errors), dtype=bool) if faulty is None else faulty
+    for error, no_score in zip(np.abs(errors).tolist(), faulty.tolist(), strict=True):
         unit = _unit(state)
         if unit > 0.0:
-            score = error / unit
-            hit = levels >= _level_needed(ordered, score)
+            hit = levels >= _level_needed(ordered, error / unit)
             covered += hit
             levels = levels + STEP * (LEVELS - hit)
+        if no_score:
+            continue
+        if error > 0.0 or unit > 0.0:
+            score = error / unit if unit > 0.0 else 1.0  # the first one is its own unit
             insort(ordered, score)
             scores.append(score)
             if len(scores) > WINDOW:
@@ -58,10 +66,15 @@ def learn(state, errors):
     return covered
 
 
+def forgive(state):
+    """Let no interval hold more than was ever seen: the misses had a cause that is gone."""
+    state["levels"] = np.minimum(state["levels"], 1.0)
+
+
 def radius(state, coverage):
     """Return the half width of the interval of some coverage around the next forecast.
 
-    Infinite before there is a score to compare with; 0 where all errors so far were 0.
+    Infinite before there is an error, 0 where all errors so far were 0.
     """
     if len(state["scores"]) == 0:
         return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf

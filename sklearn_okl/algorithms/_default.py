@@ -4,6 +4,7 @@ What its experts see is in `_default_inputs.py`, what they are in `_default_part
 mixed in `_default_mixture.py`, its intervals in `_conformal.py`.
 """
 
+import textwrap
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._linalg import one_blas_thread
 from .._online import OnlineClassifier, OnlineRegressor
 from . import _conformal
+from . import _default_targets as targets
 from ._default_inputs import LaggedInputs
 from ._default_mixture import Mixture
 from ._default_parts import (
@@ -28,11 +30,11 @@ from ._default_parts import (
     shape_of,
     start_bank,
 )
-from ._engines import CHUNK, forecast_bank, learn_bank, threads
+from ._engines import forecast_bank, learn_bank, threads
 
 _LINEAR_SHARE = 0.2  # of the work, at most, for the linear experts of one forgetting rate
 _DRIFT_SHARE = 0.1  # for the kernels of one forgetting rate
-_FARTHEST = 1e70  # in units of the first other target: BOA takes fourth powers
+_SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 _REFINED_SHARE = 0.2  # for the kernels to be born
 
 
@@ -63,6 +65,7 @@ class DefaultModel:
         "random_state": ["random_state"],
     }
     _structural = ("budget", "forgetting")
+    _guarded = True  # whether a target can be faulty
     _constants = Constants()
 
     def __init__(self, *, budget="balanced", forgetting=None, n_jobs=None, random_state=None):
@@ -74,18 +77,18 @@ class DefaultModel:
     @property
     def weights_(self):
         """Weights of the experts in the first mixture, of shape (n_experts,)."""
-        return _weights(self._fitted_state("weights_"))
+        return self.experts_["weight"]
 
     @property
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
-        state = self._fitted_state("expert_losses_")
-        return state["losses"] * _unit(state) ** 2
+        return _losses(self._fitted_state("expert_losses_"))
 
     @property
     def experts_(self):
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
-        return _table(self._fitted_state("experts_"))
+        state = self._fitted_state("experts_")
+        return _table(state, self._heard(state))
 
     def summary(self):
         """Say in a paragraph what was learnt.
@@ -93,23 +96,27 @@ class DefaultModel:
         Returns
         -------
         text : str
+            In lines of at most 88 characters.
         """
         state = self._fitted_state("summary")
-        table, t = _table(state), state["t"]
+        table, t = self.experts_, state["t"]
         # an expert born late has met an easier stream
         best = int(np.argmin(np.where(table["n_rounds"] * 2 >= t, table["mean_loss"], np.inf)))
         heavy = np.argsort(-table["weight"])[:3]
-        named = ", ".join(f"{_name(table, k)} {table['weight'][k]:.0%}" for k in heavy)
+        named = "; ".join(f"{table['name'][k]} ({table['weight'][k]:.0%})" for k in heavy)
         lagged = table["weight"][table["lags"].astype(bool)].sum()
         fading = table["weight"][table["forgetting"] < 1.0].sum()
-        loss = state["loss"] * _unit(state) ** 2 / max(t - 1, 1)  # the first forecast is none
-        return (
+        loss = state["loss"] * _squared_unit(state) / max(t - 1, 1)  # the first forecast is none
+        n_faulty = state["targets"]["n_faulty"]
+        faulty = f" Faulty targets: {n_faulty}." if n_faulty else ""
+        text = (
             f"After {t} rows of {self.n_features_in_} inputs the mean squared error of the "
             f"progressive forecasts is {loss:.4g}; that of the best of {len(table['weight'])} "
-            f"experts, {_name(table, best)}, is {table['mean_loss'][best]:.4g}. The largest "
+            f"experts, {table['name'][best]}, is {table['mean_loss'][best]:.4g}. The largest "
             f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
-            f"of the weight, those that forget {fading:.0%}."
+            f"of the weight, those that forget {fading:.0%}.{faulty}"
         )
+        return textwrap.fill(text, width=88)
 
     def predict_experts(self, X):
         """Forecast each row by each expert; changes nothing.
@@ -128,24 +135,28 @@ class DefaultModel:
         with one_blas_thread:
             U, _ = self._inputs().look(state["inputs"], X)
             F = self._forecast_experts(state, U)[:, _born(state)]
-            return F * _unit(state) + state["origin"]
+            return targets.unscaled(state["targets"], F)
 
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._start_from(n_features, seed)
+
+    def _start_from(self, n_features, seed):
         rng = np.random.RandomState(seed)
         plan = self._plan(n_features)
         banks = [start_bank(members, shape, rng, size) for shape, members, size in plan]
         n_experts = sum(len(bank["features"]["masks"]) for bank in banks)
         return {
             "t": 0,
-            "origin": 0.0,  # the first target
-            "unit": 0.0,  # distance of the first other one, in which everything is measured
+            "targets": targets.start(self._guarded),
+            "latest": _no_rows(n_features),  # up to a block of rows as they came, while young
             "inputs": self._inputs().start(n_features),
             "banks": banks,
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros(n_experts),
             "loss": 0.0,
+            "reference": 0,  # an expert that sees no lags, by whose forecasts new units are known
             "mixture": self._mixture().start(n_experts),
             "seed": seed,
         }
@@ -174,15 +185,17 @@ class DefaultModel:
             n = room(shape, _LINEAR_SHARE, len(linear), least=int(shape.work <= budget.work / 4))
             if n:
                 plan.append((shape, linear[:n], n))
+        # the shorter the past, the less of a ridge it can bear: the smaller ones come first
+        forgetful = dictionary(constants.alphas[::-1], constants.n_lags > 0)
         for memory in drifting:
             shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
             n = room(shape, _DRIFT_SHARE, 6)
-            plan.append((shape, members[:n], n))
+            plan.append((shape, forgetful[:n], n))
         left = budget.work - sum(shape.work * n for shape, _, n in plan)
         n_births = len(constants.births)
         if n_births:
             n_born = max(room(main, _REFINED_SHARE, _REFINED_SHARE * len(members)) // n_births, 2)
-            plan.insert(0, (main, [], n_born * n_births))
+            plan.append((main, [], n_born * n_births))  # the last ones: nobody changes his place
             left -= n_born * n_births * main.work
         n_main = int(np.clip(left / main.work, 2, len(members)))
         return [(main, members[:n_main], n_main), *plan]
@@ -200,67 +213,154 @@ class DefaultModel:
         return Mixture(self._constants.fadings, self._constants.stacks[: self._sizes().n_stacks])
 
     def _learn(self, state, X, y):
-        if state["t"] == 0:
-            state["origin"] = float(y[0])
-        y = y - state["origin"]
-        if state["unit"] == 0.0 and y.any():
-            state["unit"] = float(np.abs(y[y != 0.0][0]))
-        y = y / _unit(state)
-        if np.abs(y).max() > _FARTHEST:
-            raise np.linalg.LinAlgError("overflow")  # which the shell refuses with a sentence
-        births = self._constants.births
         forecasts = np.empty(len(y))
-        low = 0
+        low, longest, room = 0, _LONGEST, {}
         with threads(self.n_jobs) as run:
             while low < len(y):
-                due = min((birth for birth in births if birth > state["t"]), default=np.inf)
-                high = int(min(len(y), low + CHUNK, low + due - state["t"]))
-                rows = slice(low, high)
-                forecasts[rows] = self._learn_rows(state, X[rows], y[rows], run)
-                if state["t"] == due:
-                    self._refine(state)
-                low = high
-        forecasts = forecasts * _unit(state) + state["origin"]
+                since = state["targets"]["since"]
+                n = min(len(y) - low, longest, self._rounds_to_stop(state["t"], since))
+                rows = slice(low, low + n)
+                part = self._learn_guarded(state, X[rows], y[rows], room, run)
+                forecasts[low : low + len(part)] = part
+                low += len(part)
+                if len(part) < n or targets.alarmed(state["targets"]):
+                    longest = 1  # a faulty target, which is met alone
+                else:
+                    longest = min(max(2 * longest, _SHORTEST), _LONGEST)
+                self._stop(state, run)
         if state["t"] == len(y):  # the first row of all: nothing was known, not even the origin
             forecasts[0] = 0.0
         return forecasts
 
-    def _learn_rows(self, state, X, y, run):
-        U, scales = self._inputs().learn(state["inputs"], X, y)
-        F = np.full((len(y), len(state["rounds"])), np.nan)
+    def _rounds_to_stop(self, t, since):
+        """Return the number of rounds until something else than learning is due."""
+        births, wait = self._constants.births, self._constants.apprenticeship
+        reviews = (since + age for age in targets.REVIEWS)
+        stops = (*reviews, *births, *(birth + wait for birth in births))
+        return min(stop - t for stop in (*stops, 1 << t.bit_length()) if stop > t)
+
+    def _stop(self, state, run):
+        """Do what is due at this round, if anything is."""
+        t = state["t"]
+        if self._guarded and t - state["targets"]["since"] in targets.REVIEWS:
+            self._review(state, run)
+        if t >= targets.BLOCK and t.bit_count() == 1:  # a power of two
+            members = state["banks"][0]["members"]
+            lagged = np.array([member["lags"] for member in members])
+            losses = state["losses"][: len(members)]
+            state["reference"] = int(np.where(lagged, np.inf, losses).argmin())
+        if t in self._constants.births:
+            self._refine(state)
+
+    def _learn_guarded(self, state, X, y, room, run):
+        """Learn rows up to the first faulty target or new unit; return their forecasts.
+
+        A faulty target that is not alone is left to the next call, and nothing is learnt where it
+        comes first.
+        """
+        guard, t = state["targets"], state["t"]
+        if t == 0:
+            guard["origin"] = float(y[0])
+        n = targets.n_alike(guard, t, y)
+        X, y = X[:n], y[:n]
+        u = taught = targets.scaled(guard, y)
+        if len(u) == 1:
+            forecast = float(self._forecast_scaled(state, X)[0]) if t else 0.0
+            taught = np.array([targets.fenced(guard, t, float(u[0]), forecast)])
+        else:
+            _keep(state, room)
+        forecasts, references = self._learn_rows(state, X, taught, run)
+        answer = targets.unscaled(guard, forecasts)
+        misses = u - forecasts
+        errors = targets.errors_to_learn(guard, t, u, forecasts, taught)
+        n = len(u) if len(u) == 1 else targets.n_sound(guard, t, u, forecasts)
+        n, lags = targets.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
+        if n < len(u):
+            _go_back(state, room)
+            if n == 0:
+                return answer[:0]
+            self._learn_rows(state, X[:n], u[:n], run)
+        if self._guarded and t - guard["since"] < targets.REVIEWS[-1]:
+            rows = {"X": X[:n], "y": y[:n], "faulty": (u != taught)[:n]}
+            for name, before in state["latest"].items():
+                both = np.concatenate([before, rows[name]])
+                state["latest"][name] = both[-targets.BLOCK :].copy()
+        state["t"] += n
+        first = int(t == 0)  # whose forecast is none
+        self._learn_errors(state, misses[first:n], errors[first:n])
+        if lags is not None:
+            self._move(state, lags)
+        return answer[:n]
+
+    def _learn_rows(self, state, X, u, run):
+        """Learn rows and targets; return the forecasts, and those of the expert of reference."""
+        U, scales = self._inputs().learn(state["inputs"], X, u)
+        F = np.full((len(u), len(state["rounds"])), np.nan)
+        heard = self._heard(state)
         for bank, places in _banks(state):
             part = awake(bank)
-            F[:, places] = learn_bank(MaskedFeatures, learner(bank["forgetting"]), part, U, y, run)
+            F[:, places] = learn_bank(MaskedFeatures, learner(bank["forgetting"]), part, U, u, run)
             bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
-            state["rounds"][places] += len(y)
-        state["losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
-        forecasts = self._mixture().learn(state["mixture"], F, y, scales)
-        errors = y - forecasts
-        if state["t"] == 0:
-            errors = errors[1:]  # the first forecast is none
-        state["loss"] += float(errors @ errors)
-        self._learn_errors(state, errors)
-        state["t"] += len(y)
-        return forecasts
+            state["rounds"][places] += len(u)
+        state["losses"] += np.nansum(np.square(F - u[:, None]), axis=0)
+        forecasts = self._mixture().learn(state["mixture"], F, u, scales, heard)
+        return forecasts, F[:, state["reference"]]
 
-    def _learn_errors(self, state, errors):
-        """Learn what the progressive forecasts missed: for those that make intervals of it."""
+    def _learn_errors(self, state, misses, errors):
+        """Learn by how much forecasts have missed, and the errors that the fence makes of it."""
+        state["loss"] += float(errors @ errors)
+
+    def _move(self, state, lags):
+        """Go on in another unit, in which the latest targets are these, the last one first."""
+        state["inputs"]["lags"] = lags[: self._constants.n_lags]
+
+    def _heard(self, state):
+        """Return which experts (K,) are heard: those born late learn for a while first."""
+        age = state["t"] - state["targets"]["since"]
+        return state["rounds"] >= min(age, self._constants.apprenticeship)
+
+    def _review(self, state, run):
+        """Judge the latest targets as a whole; start anew with them if they were taken wrongly."""
+        t, guard = state["t"], state["targets"]
+        age = t - guard["since"]
+        n = min(age, targets.BLOCK)
+        X, y, known = (state["latest"][name][-n:] for name in ("X", "y", "faulty"))
+        faulty, middle, usual = targets.first_faulty(y)
+        judged_otherwise = age == n and (faulty != known).any()
+        if judged_otherwise or not targets.is_sane(guard, middle, usual):
+            n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
+            state.update(self._start_from(X.shape[1], state["seed"]))
+            state["latest"] = {"X": X, "y": y, "faulty": faulty}
+            y = np.where(faulty, np.clip(y, middle - usual, middle + usual), y)
+            guard = state["targets"]
+            guard |= {"since": t - n, "origin": float(y[~faulty][0]), "unit": float(usual)}
+            u = targets.scaled(guard, y)
+            forecasts, references = self._learn_rows(state, X, u, run)
+            targets.learn(guard, t - n, u, forecasts, references, u)
+            guard["n_faulty"] = n_faulty
+            state["t"] = t
+            errors = (u - forecasts)[1:]
+            self._learn_errors(state, errors, errors)
+        if age == targets.REVIEWS[-1]:
+            state["latest"] = _no_rows(X.shape[1])
 
     def _refine(self, state):
         """Let new kernels be born between the best ones and their neighbours."""
-        shape, _, room = self._plan(self.n_features_in_)[1]
-        main, young = state["banks"][:2]
+        shape, _, room = self._plan(self.n_features_in_)[-1]
+        main, young = state["banks"][0], state["banks"][-1]
         losses = state["losses"][: len(main["members"])]
         born = [*main["members"], *young["members"]]
         members = refined(main["members"], losses, room // len(self._constants.births), born)
         rng = np.random.RandomState([state["seed"], state["t"]])
-        add_members(young, members, shape, rng)
+        add_members(young, members, shape, rng, level=state["targets"]["level"])
 
     def _forecast(self, state, X):
+        return targets.unscaled(state["targets"], self._forecast_scaled(state, X))
+
+    def _forecast_scaled(self, state, X):
         U, scale = self._inputs().look(state["inputs"], X)
         F = self._forecast_experts(state, U)
-        forecasts = self._mixture().forecast(state["mixture"], F, scale)
-        return forecasts * _unit(state) + state["origin"]
+        return self._mixture().forecast(state["mixture"], F, scale, self._heard(state))
 
     def _forecast_experts(self, state, U):
         F = np.full((len(U), len(state["rounds"])), np.nan)
@@ -295,13 +395,15 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     Attributes
     ----------
     experts_ : dict of ndarray of shape (n_experts,)
-        A table that pandas reads, a row for each expert: ``kernel``, ``bandwidth`` (see Notes),
-        ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture, ``mean_loss``,
-        ``n_rounds``.
-    weights_ : ndarray of shape (n_experts_in_all,)
-        Weights of the first mixture, those of kernels yet to be born (0) included.
-    expert_losses_ : ndarray of shape (n_experts_in_all,)
+        A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
+        Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
+        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others.
+    weights_ : ndarray of shape (n_experts,)
+        Weights of the first mixture, 0 for kernels that are not heard yet.
+    expert_losses_ : ndarray of shape (n_experts,)
         Sums of squared progressive errors.
+    n_faulty_ : int
+        Targets that were too far from their forecasts to be learnt as they were.
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
@@ -331,11 +433,21 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     four targets are appended for half of the experts: where the stream has a memory they help, and
     where it has none the mixture leaves these experts aside.
 
+    *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
+    errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
+    are asked whether the level or the unit of the targets has changed: if most of them were so far
+    off, or the forecasts do worse than a constant, and a line through the forecasts of a kernel
+    that never forgets explains them. Then forecasts go on in the new unit, and nothing that was
+    learnt is lost. The first 64 targets are judged as a whole, after 8, 16, 32 and 64 rows, and
+    learnt again without those more than ten times as far from their median as nine tenths of them.
+    ``n_faulty_`` counts the targets that were not learnt as they came; the losses in ``experts_``
+    and `summary` count them as they were learnt.
+
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
     for Matérn), half a decade apart, which fits standardised rows of any dimension; after 512, 2048
-    and 8192 rows new kernels are born between the best ones and their neighbours. A share of the
-    experts forgets.
+    and 8192 rows new kernels are born between the best ones and their neighbours, and heard after
+    256 rows more. A share of the experts forgets.
 
     *Mixture.* BOA over the experts; their means under likelihoods that fade within about 20 and 100
     rows, for quick changes [3]_; ridge regressions of the errors of the first of these means on the
@@ -370,9 +482,16 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
     >>> model.predict(X[:2]).shape, model.predict_interval(X[:2], coverage=0.8).shape
     ((2,), (2, 2))
-    >>> model.summary()
-    'After 300 rows of 4 inputs ...'
+    >>> model.predict_interval(X[:2], coverage=[0.5, 0.8, 0.95]).shape
+    (2, 3, 2)
+    >>> print(model.summary())
+    After 300 rows of 4 inputs ...
     """
+
+    @property
+    def n_faulty_(self):
+        """Int : targets that were too far from their forecasts to be learnt as they were."""
+        return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
 
     def predict(self, X, return_std=False):
         """Forecast each row as if it were the next one; changes nothing.
@@ -397,7 +516,7 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
             forecasts = self._forecast(state, X)
         if not return_std:
             return forecasts
-        std = _unit(state) * _conformal.standard_deviation(state["errors"])
+        std = targets.unit(state["targets"]) * _conformal.standard_deviation(state["errors"])
         return forecasts, np.full(len(forecasts), std)
 
     def predict_interval(self, X, coverage=0.9):
@@ -407,18 +526,18 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, each as if it were the next one.
-        coverage : float, default=0.9
-            Share of targets to be held, from 0.01 to 0.99.
+        coverage : float or array-like of shape (n_levels,), default=0.9
+            Share of targets to be held, from 0.01 to 0.99, or several of them.
 
         Returns
         -------
-        intervals : ndarray of shape (n_samples, 2)
-            Low and high ends around the forecasts of `predict`; infinite in the first few rows.
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
+            Low and high ends around the forecasts of `predict`; finite from the third row on.
 
         Raises
         ------
         TypeError
-            If `coverage` is no number.
+            If `coverage` is neither a number nor a list of numbers.
         ValueError
             If it is not from 0.01 to 0.99.
 
@@ -432,21 +551,25 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         empty. This holds for the 99 coverages of whole percents; between them levels are
         interpolated. Each level moves by itself, so intervals of two coverages need not be nested.
         """
-        if not isinstance(coverage, Real):
-            raise TypeError(f"coverage={coverage!r} must be a number between 0.01 and 0.99.")
-        if not _conformal.LEVELS[0] <= coverage <= _conformal.LEVELS[-1]:
-            raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
+        levels = _checked_coverages(coverage)
         state, X = self._asked(X)
         with one_blas_thread:
             forecasts = self._forecast(state, X)
-        half = _unit(state) * _conformal.radius(state["errors"], coverage)
-        return np.column_stack([forecasts - half, forecasts + half])
+        radii = [_conformal.radius(state["errors"], float(level)) for level in np.ravel(levels)]
+        half = targets.unit(state["targets"]) * np.reshape(radii, levels.shape)
+        centers = forecasts.reshape(-1, *[1] * levels.ndim)
+        return np.stack([centers - half, centers + half], axis=-1)
 
-    def _start(self, n_features, n_targets=None):
-        return super()._start(n_features, n_targets) | {"errors": _conformal.start()}
+    def _start_from(self, n_features, seed):
+        return super()._start_from(n_features, seed) | {"errors": _conformal.start()}
 
-    def _learn_errors(self, state, errors):
-        _conformal.learn(state["errors"], errors)
+    def _learn_errors(self, state, misses, errors):
+        super()._learn_errors(state, misses, errors)
+        _conformal.learn(state["errors"], misses, misses != errors)
+
+    def _move(self, state, lags):
+        super()._move(state, lags)
+        _conformal.forgive(state["errors"])
 
 
 class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
@@ -473,12 +596,12 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     Attributes
     ----------
     experts_ : dict of ndarray of shape (n_experts,)
-        A table that pandas reads, a row for each expert: ``kernel``, ``bandwidth`` (see Notes),
-        ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture, ``mean_loss``,
-        ``n_rounds``.
-    weights_ : ndarray of shape (n_experts_in_all,)
-        Weights of the first mixture, those of kernels yet to be born (0) included.
-    expert_losses_ : ndarray of shape (n_experts_in_all,)
+        A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
+        Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
+        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others.
+    weights_ : ndarray of shape (n_experts,)
+        Weights of the first mixture, 0 for kernels that are not heard yet.
+    expert_losses_ : ndarray of shape (n_experts,)
         Sums of squared progressive errors.
     classes_ : ndarray of shape (2,)
         The two classes.
@@ -524,6 +647,8 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     True
     """
 
+    _guarded = False
+
     def predict_proba(self, X):
         """Return the probabilities of the classes; changes nothing.
 
@@ -541,8 +666,46 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
         return np.column_stack([1.0 - upper, upper])
 
 
-def _unit(state):
-    return state["unit"] or 1.0
+def _checked_coverages(coverage):
+    """Return one coverage or several as an array of no or one dimension."""
+    levels = np.asarray(coverage)
+    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:
+        raise TypeError(
+            f"coverage={coverage!r} must be a number between 0.01 and 0.99, or a list of such."
+        )
+    if not ((levels >= _conformal.LEVELS[0]) & (levels <= _conformal.LEVELS[-1])).all():
+        raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
+    return levels
+
+
+def _keep(state, room):
+    """Copy a state into the arrays of a room, where they fit."""
+    room.update(_kept(state, room))
+
+
+def _kept(value, room):
+    if isinstance(value, dict):
+        room = room if isinstance(room, dict) else {}
+        return {name: _kept(part, room.get(name)) for name, part in value.items()}
+    if isinstance(value, list):
+        rooms = room if isinstance(room, list) else [None] * len(value)
+        return [_kept(part, place) for part, place in zip(value, rooms, strict=True)]
+    if not isinstance(value, np.ndarray):
+        return value
+    if not isinstance(room, np.ndarray) or room.shape != value.shape:
+        return value.copy()
+    np.copyto(room, value)
+    return room
+
+
+def _go_back(state, room):
+    """Exchange a state, all but what it knows of its targets, for the one in a room."""
+    for name in state.keys() - {"targets"}:
+        state[name], room[name] = room[name], state[name]
+
+
+def _no_rows(n_features):
+    return {"X": np.empty((0, n_features)), "y": np.empty(0), "faulty": np.empty(0, dtype=bool)}
 
 
 def _banks(state):
@@ -559,23 +722,34 @@ def _born(state):
     return np.flatnonzero(state["rounds"] > 0)
 
 
-def _weights(state):
-    weights = np.where(state["rounds"] > 0, Mixture.weights(state["mixture"]), 0.0)
-    return weights / weights.sum()
+def _losses(state):
+    return state["losses"][_born(state)] * _squared_unit(state)
 
 
-def _table(state):
-    members = [member for bank in state["banks"] for member in bank["members"]]
+def _squared_unit(state):
+    unit = targets.unit(state["targets"])
+    return unit * unit  # infinite, and no error, beyond 1e154
+
+
+def _table(state, heard):
     born = _born(state)
-    rounds = state["rounds"][born]
-    return {name: np.array([member[name] for member in members]) for name in members[0]} | {
-        "weight": _weights(state)[born],
-        "mean_loss": state["losses"][born] * _unit(state) ** 2 / rounds,
-        "n_rounds": rounds,
-    }
+    members = [member for bank in state["banks"] for member in bank["members"]]
+    columns = {name: np.array([member[name] for member in members]) for name in members[0]}
+    weights = np.where(heard, Mixture.weights(state["mixture"]), 0.0)[born]
+    return (
+        {"name": np.array([_name(**member) for member in members])}
+        | columns
+        | {
+            "weight": weights / weights.sum(),
+            "mean_loss": _losses(state) / state["rounds"][born],
+            "n_rounds": state["rounds"][born],
+        }
+    )
 
 
-def _name(table, k):
-    kernel, bandwidth = table["kernel"][k], table["bandwidth"][k]
-    name = kernel if kernel == "linear" else f"{kernel} of bandwidth {bandwidth:.2g}"
-    return name + (" with lags" if table["lags"][k] else "")
+def _name(kernel, bandwidth, lags, alpha, forgetting):
+    """Name an expert by all that makes it another one than its neighbours."""
+    parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
+    parts += ["lags"] if lags else []
+    parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
+    return ", ".join(parts)

@@ -18,8 +18,7 @@ _APART = 4.0  # ratio of roughness that makes a new unit, and deviations of the 
 class LaggedInputs:
     """Standardise rows by the rows before them, and append the latest targets, standardised too.
 
-    The targets are counted from the first one, which is all that is known of their level when
-    nothing else is.
+    Of the targets neither faulty values nor new units are looked for: see `_default_targets.py`.
     """
 
     def __init__(self, n_lags):
@@ -29,14 +28,17 @@ class LaggedInputs:
         """Return the state before the first row."""
         return {
             "rows": start_moments(n_features),
-            "targets": start_moments(1),
+            "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")},
             "lags": np.zeros(self.n_lags),  # the latest first
         }
 
     def learn(self, state, X, y):
         """Return inputs (n, d + n_lags), and the scale of y known before each row, (n,)."""
         rows = _standardised(X, *learn_moments(state["rows"], X))
-        centers, scales = learn_moments(state["targets"], y[:, None])
+        paths = dict(zip(state["targets"], _paths(y[:, None], state["targets"]), strict=True))
+        state["targets"] = {name: path[-1] for name, path in paths.items()}
+        centers, variances = _mean_and_variance(**{k: path[:-1] for k, path in paths.items()})
+        scales = _scale(centers, variances)
         past = np.concatenate([state["lags"][::-1], y])
         n, k = len(y), self.n_lags
         lags = np.empty((n, k))  # row t holds y_{t-1}, y_{t-2}, ...
@@ -49,7 +51,8 @@ class LaggedInputs:
     def look(self, state, X):
         """Return inputs for rows, each as if the next, and the scale of y known now."""
         rows = _standardised(X, *known_moments(state["rows"]))
-        center, scale = known_moments(state["targets"])
+        center, variance = _mean_and_variance(**state["targets"])
+        scale = _scale(center, variance)
         lags = _standardised(state["lags"], center, scale)
         U = np.hstack([rows, np.broadcast_to(lags, (len(X), self.n_lags))])
         return U, float(_or_one(scale)[0])

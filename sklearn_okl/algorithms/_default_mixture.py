@@ -45,16 +45,21 @@ class Mixture:
             "last": _BOA._start(1 + len(self._fadings) + len(self._stacks)),
         }
 
-    def learn(self, state, F, y, scales):
-        """Return forecasts (n,) from those of experts F (n, K), NaN where one is not born yet."""
+    def learn(self, state, F, y, scales, heard=None):
+        """Return forecasts (n,) from those of experts F (n, K), NaN where one is not born yet.
+
+        Experts (K,) that are not `heard` yet have no say; what they lose is known when they are.
+        """
         lows = np.minimum.accumulate(np.append(state["low"], y))
         highs = np.maximum.accumulate(np.append(state["high"], y))
         sane = partial(_clipped, low=lows[:-1], high=highs[:-1])
         state["low"], state["high"] = float(lows[-1]), float(highs[-1])
         F = sane(F)
+        everybody, F = F, _of_the_heard(F, heard)
         columns = [_BOA._learn(state["experts"], F, y)]
         # who sleeps is charged what BOA loses, as specialists are
-        squares = np.square(np.where(np.isnan(F), columns[0][:, None], F) - y[:, None])
+        squares = np.where(np.isnan(everybody), columns[0][:, None], everybody) - y[:, None]
+        np.square(squares, out=squares)
         for fading, likelihoods in zip(self._fadings, state["fading"], strict=True):
             columns.append(_means(F, *learn_likelihoods(likelihoods, squares, fading)))
         base = columns[min(1, len(self._fadings))]
@@ -65,10 +70,10 @@ class Mixture:
             columns.append(sane(base + scales * stack._learn(stack_state, D, errors)))
         return _BOA._learn(state["last"], _apart(columns, scales), y)
 
-    def forecast(self, state, F, scale):
+    def forecast(self, state, F, scale, heard=None):
         """Return forecasts (n,), each as if the next, from those of experts F (n, K)."""
         sane = partial(_clipped, low=state["low"], high=state["high"])
-        F = sane(F)
+        F = _of_the_heard(sane(F), heard)
         columns = [_BOA._forecast(state["experts"], F)]
         for likelihoods in state["fading"]:
             columns.append(_means(F, likelihoods["losses"], likelihoods["rounds"]))
@@ -119,6 +124,10 @@ def _means(F, losses, rounds):
         excess = (losses - least) / np.maximum(least, _TINY)
     weights = np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)
     return np.einsum("nk,nk->n", weights, np.where(asleep, 0.0, F)) / weights.sum(axis=1)
+
+
+def _of_the_heard(F, heard):
+    return F if heard is None or heard.all() else np.where(heard, F, np.nan)
 
 
 def _clipped(F, low, high):

@@ -32,6 +32,8 @@ class Constants(NamedTuple):
         Ridges of the kernels that never forget.
     births : tuple of int
         Rounds at which new kernels are born between the best ones and their neighbours.
+    apprenticeship : int
+        Rounds that a kernel born so learns before it is heard.
     fadings : tuple of float
         Factors by which the experts' likelihoods fade; the regressions start from the first.
     stacks : tuple of (float, float)
@@ -43,6 +45,7 @@ class Constants(NamedTuple):
     n_lags: int = 4
     alphas: tuple = (0.3, 0.03)
     births: tuple = (512, 2048, 8192)
+    apprenticeship: int = 256
     fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     frequencies: float = 1.0
@@ -163,13 +166,19 @@ def start_bank(members, shape, rng, size=None):
     return bank
 
 
-def add_members(bank, members, shape, rng):
-    """Let experts be born into the room that a bank has for them."""
+def add_members(bank, members, shape, rng, level=0.0):
+    """Let experts be born into the room that a bank has for them, at some level of the targets.
+
+    Where nothing is known of them, they forecast the level: theta is (level, 0, ...), and b is
+    A theta, as after a past that has taught them so.
+    """
     low = len(bank["members"])
     places = slice(low, low + len(members))
     fresh = learner(shape.forgetting)._start(shape.n_features, bank=members)
     for name in ("alpha", "A", "b", "P", "theta", "squares"):
         bank["experts"][name][places] = fresh[name]
+    bank["experts"]["theta"][places, 0] = level
+    bank["experts"]["b"][places, 0] = level * fresh["alpha"]
     for k, member in enumerate(members, low):
         seen = shape.n_inputs if member["lags"] else shape.n_inputs - shape.n_lags
         bank["features"]["masks"][k, :seen] = 1.0 / np.sqrt(seen)

@@ -184,7 +184,8 @@ class ExpertWeightsDisplay:
             One estimator, named after its class, or several with their names and the same
             experts, whose bars stand side by side. Weights are read from ``weights_``, or from
             ``coef_`` where a linear learner combines forecasts. The experts' names come from
-            ``kernels_``, else ``feature_names_in_``, else they are numbered.
+            the table ``experts_``, else from ``kernels_``, else ``feature_names_in_``, else they
+            are numbered.
         X : array-like of shape (n_samples, n_features), default=None
             Rows in the order in which they come. None: the estimators are fitted, and their
             weights are shown as they are. Else clones learn these rows, and the estimators stay
@@ -261,7 +262,9 @@ def _weights_over_time(estimator, X, y, n_points):
     for low, high in pairwise(ends.tolist()):
         model.partial_fit(_safe_indexing(X, slice(low, high)), y[low:high])
         weights.append(_weights_of(model))
-    weights = np.array(weights)
+    # experts that are born on the way come last, and had no weight before
+    n_experts = len(weights[-1])
+    weights = np.array([np.pad(row, (0, n_experts - len(row))) for row in weights])
     return _expert_labels(model, weights.shape[1]), ends[1:], weights
 
 
@@ -278,7 +281,10 @@ def _weights_of(estimator):
 
 
 def _expert_labels(estimator, n_experts):
-    """Name the experts by their kernels, else the columns of X, else their numbers."""
+    """Name the experts as their table does, or by kernels, columns of X or numbers."""
+    table = getattr(estimator, "experts_", None)
+    if isinstance(table, dict) and "name" in table:
+        return table["name"].tolist()
     if hasattr(estimator, "kernels_"):
         return [_kernel_label(**point) for point in estimator.kernels_]
     return [str(name) for name in getattr(estimator, "feature_names_in_", range(n_experts))]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.algorithms import _conformal
 from sklearn_okl.algorithms._default import _BUDGETS
@@ -85,16 +86,6 @@ def test_oracle(arguments, seed):
         100 * X - 7, 50 * y + 1000, experts, constants.n_lags, constants.fadings, stacks
     )
     assert_allclose(forecasts, expected, rtol=1e-8)
-
-
-def test_a_target_out_of_all_bounds_is_refused(friedman):
-    X, y = friedman
-    model = fast().fit(X, y)
-    before = model.predict(X)
-    for far in (1e160, 1e300):
-        with pytest.raises(ValueError, match="overflowed"):
-            model.partial_fit(X[:3], [1.0, far, 2.0])
-        assert_array_equal(model.predict(X), before)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -320,11 +311,10 @@ def test_never_much_worse_than_the_best_part(seed):
     assert surplus < 4 * 2 * np.sqrt(np.log(K) * n * losses.min() + 16 * np.log(K)) + 40
 
 
+@pytest.mark.parametrize(("n_features", "seed"), [(10, 3), (5, 0), (5, 3)])
 @pytest.mark.parametrize("drift", ["jump", "rotation"])
-def test_drift(drift):
-    from benchmarks.default_streams import halves
-
-    X, y = make_friedman_stream(2400, drift=drift, random_state=3)
+def test_drift_and_the_first_rows(drift, n_features, seed):
+    X, y = make_friedman_stream(2400, n_features=n_features, drift=drift, random_state=seed)
     found = halves(X, y)
     for half in (0, 1):
         assert found["default"][half] <= 1.1 * min(found["fixed"][half], found["VAW²"][half])
@@ -339,11 +329,21 @@ def test_intervals(taught, friedman):
     assert_array_equal(forecasts, taught.predict(X[:5]))
     assert 0.5 < std[0] < 3.0  # the noise is 1
     assert std.min() == std.max()
-    for coverage in (0.0, 1.0, 0.995):
+    levels = taught.predict_interval(X[:5], [0.5, 0.95])
+    assert_array_equal(levels, np.stack([narrow, wide], axis=1))
+    for coverage in (0.0, 1.0, 0.995, [0.5, 1.0]):
         with pytest.raises(ValueError, match="coverage"):
             taught.predict_interval(X, coverage)
-    with pytest.raises(TypeError, match="number"):
-        taught.predict_interval(X, "wide")
+    for coverage in ("wide", None, [], [[0.5]], ["0.5"]):
+        with pytest.raises(TypeError, match="number"):
+            taught.predict_interval(X, coverage)
+
+
+def test_intervals_are_finite_from_the_third_row_on(friedman):
+    X, y = friedman
+    for n in (2, 3, 10):
+        intervals = fast().fit(X[:n], y[:n]).predict_interval(X, [0.01, 0.9, 0.99])
+        assert np.isfinite(intervals).all()
 
 
 def test_coverage_is_that_of_the_progressive_intervals(friedman):
@@ -365,14 +365,17 @@ def test_experts_are_a_table(taught, friedman):
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(taught.experts_)
     names = ["kernel", "bandwidth", "lags", "alpha", "forgetting", "weight", "mean_loss"]
-    assert set(table.columns) == {*names, "n_rounds"}
+    assert set(table.columns) == {"name", *names, "n_rounds"}
+    assert table["name"].is_unique
     assert_allclose(table["weight"].sum(), 1.0)
     assert (table["n_rounds"] == 700).sum() + (table["n_rounds"] == 700 - 512).sum() == len(table)
     assert set(table["forgetting"]) == {1.0, 0.995}
     F = taught.predict_experts(friedman[0][:4])
     assert F.shape == (4, len(table))
     assert np.isfinite(F).all()
-    assert len(taught.weights_) == len(taught.expert_losses_) >= len(table)
+    assert len(taught.weights_) == len(taught.expert_losses_) == len(table)
+    assert_allclose(taught.expert_losses_, table["mean_loss"] * table["n_rounds"])
+    assert f"that of the best of {len(table)} experts" in taught.summary().replace("\n", " ")
 
 
 def test_expert_losses_are_those_of_progressive_forecasts(friedman):
@@ -387,6 +390,8 @@ def test_expert_losses_are_those_of_progressive_forecasts(friedman):
 
 def test_summary(taught):
     text = taught.summary()
+    assert max(map(len, text.splitlines())) <= 88
+    text = text.replace("\n", " ")
     assert re.match(r"After 700 rows of 5 inputs the mean squared error of the progressive", text)
     share = taught.experts_["weight"][taught.experts_["lags"]].sum()
     assert f"hold {share:.0%} of the weight" in text
@@ -394,11 +399,18 @@ def test_summary(taught):
     assert "nan" not in text
 
 
-def test_the_display_reads_the_weights(taught):
+def test_the_display_names_the_experts(taught, friedman):
     pytest.importorskip("matplotlib").use("agg")
-    table = taught.experts_
-    labels = [f"{k} {b:.2g}" for k, b in zip(table["kernel"], table["bandwidth"], strict=True)]
-    ExpertWeightsDisplay({"default": table["weight"]}, labels).plot()
+    display = ExpertWeightsDisplay.from_estimator(taught)
+    assert display.labels == taught.experts_["name"].tolist()
+    assert "laplacian 0.5, alpha 0.3, lags" in display.labels
+    X, y = friedman
+    # kernels are born on the way: the others keep their places
+    display = ExpertWeightsDisplay.from_estimator(fast(), X, y, over_time=True, n_points=5)
+    assert display.labels == taught.experts_["name"].tolist()
+    (weights,) = display.weights.values()
+    assert_allclose(weights[-1], taught.weights_)
+    assert_allclose(weights.sum(axis=1), 1.0)
 
 
 def test_classifier_probabilities_and_labels():

@@ -1,0 +1,108 @@
+"""Kernels that are born on the way: no forecast gets worse at their birth, or when first heard."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.algorithms import _conformal
+from sklearn_okl.algorithms._default_parts import Constants
+
+N_STREAMS = 20
+
+
+def streams(n_streams, n):
+    """Yield plain streams, streams with a trend, and streams whose smallest target comes first."""
+    for seed in range(n_streams):
+        X, y = make_friedman1(n, n_features=5, noise=1.0, random_state=seed)
+        if seed % 3 == 1:
+            y = y + 0.002 * np.arange(n)
+        elif seed % 3 == 2:
+            order = np.r_[y.argmin(), np.delete(np.arange(n), y.argmin())]
+            X, y = X[order], y[order]
+        yield seed, X, y
+
+
+def model_of(budget, seed, **constants):
+    model = OnlineKernelRegressor(budget=budget, random_state=seed)
+    model._constants = Constants(**constants)
+    return model
+
+
+def events(n):
+    """Return the rounds after which a kernel is born, or heard for the first time."""
+    births, wait = Constants().births, Constants().apprenticeship
+    return [t for birth in births for t in (birth, birth + wait) if t < n]
+
+
+def size_of(budget, full_size):
+    """Return how many streams of how many rows."""
+    if full_size:
+        return N_STREAMS, 3000
+    return (N_STREAMS, 2400) if budget == "fast" else (6, 1300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", ["fast", "balanced"])
+def test_forecasts_do_not_jump_where_the_experts_change(budget, full_size):
+    # Without lags: with them, R² on later rows goes up and down with the latest four targets.
+    n_streams, n = size_of(budget, full_size)
+    for seed, X, y in streams(min(n_streams, n_streams if full_size else 6), n):
+        spreads = []
+        for births in (Constants().births, ()):
+            model, low = model_of(budget, seed, births=births, n_lags=0), 0
+            for event in events(n - 100):
+                later, scores = slice(event + 2, event + 602), []
+                for high in range(event - 2, event + 3):
+                    model.partial_fit(X[low:high], y[low:high])
+                    low = high
+                    scores.append(model.score(X[later], y[later]))
+                spreads.append(np.ptp(scores))
+        own, others = np.split(np.array(spreads), 2)
+        assert (own <= 0.01 + others).all(), (seed, own, others)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", ["fast", "balanced"])
+def test_the_rows_after_are_no_worse_than_without_births(budget, full_size):
+    n_streams, n = size_of(budget, full_size)
+    after = np.concatenate([np.arange(event, event + 16) for event in events(n - 16)])
+    around = np.concatenate([np.arange(event - 2, event + 18) for event in events(n - 18)])
+    losses, held = np.zeros(2), []
+    for seed, X, y in streams(n_streams, n):
+        for k, births in enumerate((Constants().births, ())):
+            errors = y - model_of(budget, seed, births=births).prequential_predict(X, y)
+            losses[k] += np.square(errors[after]).sum()
+            if births:
+                state = _conformal.start()
+                hits = [_conformal.learn(state, errors[t : t + 1])[89] for t in range(1, n)]
+                held.append(np.array(hits)[around - 1])
+    assert losses[0] <= 1.05 * losses[1]
+    assert abs(np.mean(held) - _conformal.LEVELS[89]) <= 0.03
+
+
+def test_what_is_learnt_unheard_has_no_say():
+    X, y = make_friedman1(800, n_features=5, noise=1.0, random_state=0)
+    model = model_of("fast", 0).fit(X[:600], y[:600])
+    table = model.experts_
+    young = table["n_rounds"] < 600
+    assert young.any()
+    assert (table["weight"][young] == 0.0).all()
+    before = model.predict(X)
+    model._state["banks"][-1]["experts"]["theta"] += 1e3
+    np.testing.assert_array_equal(model.predict(X), before)
+    model = model_of("fast", 0).fit(X, y)
+    assert (model.experts_["weight"][young] > 0.0).all()
+
+
+def test_a_newborn_forecasts_the_level_of_the_latest_block():
+    X, y = make_friedman1(512, n_features=5, noise=1.0, random_state=0)
+    y += 0.1 * np.arange(512)  # the first target is far away
+    model = model_of("fast", 0).fit(X, y)
+    state = model._state
+    level = state["targets"]["level"] * state["targets"]["unit"] + state["targets"]["origin"]
+    np.testing.assert_allclose(level, np.median(y[448:]))
+    F = model._forecast_experts(state, np.zeros((1, 9)))[0, -6:]
+    born = F[~np.isnan(F)] * state["targets"]["unit"] + state["targets"]["origin"]
+    assert len(born)
+    np.testing.assert_allclose(born, level)
