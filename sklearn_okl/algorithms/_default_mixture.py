@@ -10,6 +10,7 @@ from ..learners import VAWRegressor
 
 _MARGIN = 0.1  # share of the past range by which forecasts may leave it
 _SAME = 1e-9  # in units of the targets' scale
+_LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
 _TINY = np.finfo(float).tiny
 _BOA = BOARegressor()
 
@@ -65,7 +66,7 @@ class Mixture:
         base = columns[min(1, len(self._fadings))]
         if self._stacks:
             D = _deviations(F, base, scales)
-            errors = (y - base) / scales
+            errors = np.clip((y - base) / scales, -_LARGEST, _LARGEST)
         for stack, stack_state in zip(self._stacks, state["stacks"], strict=True):
             columns.append(sane(base + scales * stack._learn(stack_state, D, errors)))
         return _BOA._learn(state["last"], _apart(columns, scales), y)

@@ -102,6 +102,15 @@ def test_the_cut_is_invisible_in_the_first_rows(seed):
         assert_allclose(np.append(first, rest), whole, rtol=1e-8, atol=1e-8)
 
 
+def test_first_targets_that_are_alike_do_no_harm():
+    # the scale of the targets is next to nothing then, and the third one is far off in it
+    X, y = make_friedman_stream(1500, n_features=5, random_state=1)
+    alike = y.copy()
+    alike[0] = y[1] + 1e-3
+    losses = [np.mean((fast().prequential_predict(X, z) - y)[500:] ** 2) for z in (y, alike)]
+    assert losses[1] < 1.02 * losses[0]
+
+
 def test_no_look_ahead(friedman):
     X, y = friedman
     forecasts = fast().prequential_predict(X, y)

@@ -76,7 +76,8 @@ def mixture(F, y, scales, fadings, stacks):
     base = columns[1]
     D = np.nan_to_num((F - base[:, None]) / scales[:, None])
     for alpha, forgetting in stacks:
-        corrections = vaw(D, (y - base) / scales, alpha, "vaw", forgetting)
+        errors = np.clip((y - base) / scales, -4.0, 4.0)
+        corrections = vaw(D, errors, alpha, "vaw", forgetting)
         columns.append(
             np.array([sane(base[t] + scales[t] * corrections[t], y[:t]) for t in range(n)])
         )
