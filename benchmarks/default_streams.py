@@ -50,8 +50,8 @@ def run(available, published, n_rows, quick):
                 advance(1, title)
             drifting[title] = X, y
     print("\n" + _drift_table(drift))
-    print(f"Mean squared errors in each half, means of {len(seeds)} streams, but for the first row,")
-    print("whose target the best fixed ones and VAW² are given as their origin.")
+    print(f"Mean squared errors in each half, means of {len(seeds)} streams. The first row is left")
+    print("out: the best fixed ones and VAW² are given its target as their origin.")
     print("Best fixed: of all kernels, ridges and memories of the pool, each a ridge forecaster")
     print("alone, learnt from the start, the best of this half; VAW² with the published grid, on")
     print("standardised rows. The ratio is over the better of the two, mean and worst; bar 1.10.")

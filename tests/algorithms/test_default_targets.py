@@ -7,7 +7,9 @@ from sklearn.datasets import make_friedman1
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.algorithms import _default_targets as targets
+from sklearn_okl.algorithms._default_parts import Constants
 from sklearn_okl.datasets import load_dataset
+from sklearn_okl.evaluation import _laws, online_checks
 
 BUDGETS = ["fast", "balanced"]
 FAULTS = (200.0, 1e3, -9999.0, 1e6, 1e12, 1e30)
@@ -159,6 +161,28 @@ def test_the_cut_is_invisible_with_faults_and_births(seed):
         assert (np.abs(forecasts - expected) <= 1e-8 * np.abs(expected) + atol).all()
         assert_allclose(model.predict(X), whole.predict(X), rtol=1e-7)
         assert model.n_faulty_ == whole.n_faulty_
+
+
+class EarlyBirths(OnlineKernelRegressor):
+    """The default, with births and first words within the rows that the laws look at."""
+
+    _constants = Constants(births=(30, 64), apprenticeship=20)
+
+
+@pytest.mark.parametrize("law", [name for name, _ in online_checks(EarlyBirths(), grows=True)][::2])
+def test_laws_with_faults_and_births(law, monkeypatch):
+    def stream(rng, n_features, n_samples=150):
+        X = rng.uniform(-1, 1, size=(n_samples, n_features))
+        y = np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(n_samples)
+        y[[1, 12, 40, 66]] = 1e3, -1e6, 1e12, -300.0
+        y[100:] += 20.0
+        return X, y
+
+    monkeypatch.setattr(_laws, "_stream", stream)
+    model = EarlyBirths(budget="fast", random_state=0)
+    for name, check in online_checks(model, grows=True):
+        if name == law:
+            check()
 
 
 @pytest.mark.parametrize(
