@@ -37,6 +37,7 @@ def prequential(
     X,
     y,
     *,
+    delay=0,
     chunk_size=None,
     loss="squared_error",
     window=500,
@@ -56,12 +57,20 @@ def prequential(
         Rows in the order in which they come: array, sparse matrix or DataFrame.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Targets.
+    delay : int or array-like of int of shape (n_samples,), default=0
+        How late the labels come. A number D of rounds: row t is forecast when the labels of the
+        rows up to t - 1 - D have been learnt, and no other. An array, the arrivals: ``delay[i]``,
+        greater than i, is the first round that knows the label of row i (``n_samples`` or more:
+        after the last forecast), so that D is ``np.arange(n_samples) + 1 + D``. Labels are learnt
+        in the order in which they arrive, those of one round in the order of their rows; those
+        that arrive after the last forecast are learnt in the end.
     chunk_size : int, default=None
         Rows a call. An estimator with ``prequential_predict`` forecasts every row before it learns
         it however the stream is cut, so the size changes nothing but the steps of the progress bar;
         None means 4096. Any other estimator forecasts a chunk and then learns it; None means 1, the
         true row-by-row evaluation. Larger chunks are faster, and their forecasts are made with a
-        model up to ``chunk_size`` rows old.
+        model up to ``chunk_size`` rows old. Not to be given with a delay other than 0: there the
+        arrivals cut the stream.
     loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
         Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss a row. With several
         targets the named losses are averaged over the targets. ``"zero_one"`` is for classifiers,
@@ -70,7 +79,8 @@ def prequential(
         Rows over which ``windowed_loss`` is a mean.
     initial_forecast : float or label, default=nan
         Forecast for the first chunk of an estimator without ``prequential_predict``, which cannot
-        forecast before it has been trained. NaN leaves these rows out of every mean and sum.
+        forecast before it has been trained; with a delay, the forecast of any estimator for all
+        rows before the first label arrives. NaN leaves these rows out of every mean and sum.
     verbose : bool, default=False
         Whether to show progress: a bar if ``tqdm`` is installed, else a line on stderr.
 
@@ -89,12 +99,27 @@ def prequential(
     Raises
     ------
     TypeError
-        If the estimator has no ``partial_fit`` and no ``prequential_predict``.
+        If the estimator has no ``partial_fit`` and no ``prequential_predict``; or, with a delay, no
+        ``partial_fit`` or no ``predict``.
     ValueError
-        If the loss is unknown, lengths differ, or a callable returns the wrong shape.
+        If the loss is unknown, lengths differ, or a callable returns the wrong shape; if the delay
+        is negative, or arrivals are not integers, one a row and greater than the row; if
+        ``chunk_size`` is given with a delay other than 0; if the estimator has a ``label_delay``
+        that is neither 0 nor the delay.
 
     Notes
     -----
+    With a delay other than 0 the rows are forecast by ``predict`` and learnt by ``partial_fit``,
+    also where there is a ``prequential_predict``, which would learn each row at once. Labels that
+    arrive in one round are learnt in one call by an estimator with ``prequential_predict``, to
+    which the cut makes no difference, and in one call each by any other. Rows between which no
+    label arrives are forecast in one call, as ``predict`` treats rows independently. So a delay
+    costs up to two calls a round, of an estimator that without it is called once for thousands of
+    rows.
+
+    An estimator whose parameter ``label_delay`` is the delay keeps the labels back itself: it is
+    evaluated as without a delay, and its first forecasts are its own.
+
     Only rows for which there *could* be no forecast are left out. A NaN that a trained estimator
     forecasts is its failure: it makes the sums from there on, and every window that holds it, NaN.
 
@@ -107,7 +132,8 @@ def prequential(
     ----------
     A. P. Dawid, "Statistical theory: the prequential approach", JRSS A 147(2), 1984; J. Gama,
     R. Sebastiao, P. P. Rodrigues, "On evaluating stream learning algorithms", Machine Learning 90,
-    2013, section 3.
+    2013, section 3. On late labels: M. Grzenda, H. M. Gomes, A. Bifet, "Delayed labelling
+    evaluation for data streams", Data Mining and Knowledge Discovery 34, 2020.
 
     Examples
     --------
@@ -120,6 +146,18 @@ def prequential(
     True
     >>> bool(result.windowed_loss[-1] < 0.1 * result.running_loss[49])
     True
+
+    The same when every label arrives 20 rounds late, so that the first 21 rows have no forecast,
+    and when each arrives 20 to 40 rounds late, out of order:
+
+    >>> model = SGDRegressor(random_state=0, eta0=0.1)
+    >>> late = prequential(model, X, X @ [1.0, -1.0], delay=20)
+    >>> int(np.isnan(late.forecasts).sum())
+    21
+    >>> arrivals = np.arange(300) + 1 + np.random.default_rng(1).integers(20, 41, size=300)
+    >>> later = prequential(model, X, X @ [1.0, -1.0], delay=arrivals)
+    >>> bool(result.mean_loss < late.mean_loss < later.mean_loss)
+    True
     """
     online = hasattr(estimator, "prequential_predict")
     if not online and not hasattr(estimator, "partial_fit"):
@@ -130,7 +168,8 @@ def prequential(
     if not callable(loss) and loss not in _LOSSES:
         raise ValueError(f"loss must be a callable or one of {sorted(_LOSSES)}, got {loss!r}.")
     check_scalar(window, "window", Integral, min_val=1)
-    if chunk_size is None:
+    chunk_size_given = chunk_size is not None
+    if not chunk_size_given:
         chunk_size = _ONLINE_CHUNK if online else 1
     check_scalar(chunk_size, "chunk_size", Integral, min_val=1)
     X = np.asarray(X) if isinstance(X, (list, tuple)) else X
@@ -142,15 +181,27 @@ def prequential(
     check_consistent_length(X, y)
     if loss in ("squared_error", "absolute_error") and y.dtype.kind not in "biuf":
         raise ValueError(f"loss={loss!r} needs numbers in y; use loss='zero_one' for labels.")
+    n_rounds, arrivals = _checked_delay(delay, len(y))
+    if n_rounds != 0 and chunk_size_given:
+        raise ValueError(
+            "chunk_size cannot be given with a delay other than 0: the rounds in which labels "
+            "arrive say which rows are forecast and learnt together."
+        )
+    queued = _needs_queue(estimator, n_rounds)
 
     model = clone(estimator)
     start = time.perf_counter()
-    forecasts = _run(model, X, y, online, chunk_size, initial_forecast, verbose)
+    if queued:
+        n_cold = arrivals.min(initial=len(y))  # rows before the first label
+        forecasts = _run_queue(model, X, y, arrivals, online, initial_forecast, verbose)
+    else:
+        n_cold = 0 if online else chunk_size
+        forecasts = _run(model, X, y, online, chunk_size, initial_forecast, verbose)
     seconds = time.perf_counter() - start
 
     scored = np.ones(len(y), dtype=bool)
-    if not online and initial_forecast != initial_forecast:  # NaN
-        scored[:chunk_size] = False
+    if initial_forecast != initial_forecast:  # NaN
+        scored[:n_cold] = False
     losses = np.full(len(y), np.nan)
     losses[scored] = _row_losses(loss, y[scored], forecasts[scored])
 
@@ -169,13 +220,93 @@ def prequential(
     )
 
 
+def _checked_delay(delay, n):
+    """Return the number of rounds that every label is late, or None, and the arrivals (n,)."""
+    rows = np.arange(n)
+    if np.ndim(delay) == 0:
+        check_scalar(delay, "delay", Integral, min_val=0)
+        return delay, rows + 1 + min(delay, n)  # n rounds late is after the end, as are more
+    arrivals = np.asarray(delay)
+    if arrivals.shape != (n,):
+        raise ValueError(
+            f"delay must be a number of rounds or an array of arrivals, one for each of the {n} "
+            f"rows, but has the shape {arrivals.shape}."
+        )
+    if arrivals.dtype.kind not in "iu":
+        raise ValueError(
+            f"The arrivals in delay must be integers, numbers of rounds, got {arrivals.dtype}."
+        )
+    arrivals = arrivals.astype(np.int64)
+    too_early = np.flatnonzero(arrivals <= rows)
+    if len(too_early):
+        row = too_early[0]
+        raise ValueError(
+            f"Row {row} has a label that arrives in round {arrivals[row]}, before the row has been "
+            f"forecast: an arrival must be greater than its row, here {row + 1} or more."
+        )
+    n_rounds = arrivals - rows - 1
+    return (int(n_rounds[0]) if n and np.ptp(n_rounds) == 0 else None), arrivals
+
+
+def _needs_queue(estimator, n_rounds):
+    """Tell whether the labels must be kept back, as the estimator does not do so itself."""
+    own = getattr(estimator, "label_delay", 0)
+    if n_rounds is not None and own == n_rounds:
+        return False
+    if own != 0:
+        given = "arrivals that are not one number of rounds late" if n_rounds is None else n_rounds
+        raise ValueError(
+            f"{type(estimator).__name__} has label_delay={own!r}, which is neither 0 nor the delay "
+            f"to evaluate under ({given}), so the labels would be late twice. Set label_delay=0 to "
+            "have them kept back by the evaluation."
+        )
+    missing = [name for name in ("partial_fit", "predict") if not hasattr(estimator, name)]
+    if missing:
+        raise TypeError(
+            f"{type(estimator).__name__} has no {' and no '.join(missing)}, so it cannot be "
+            "evaluated with a delay, which forecasts and learns in separate calls."
+        )
+    return True
+
+
+def _run_queue(model, X, y, arrivals, online, initial_forecast, verbose):
+    """Do as `_run` does, each label being learnt when it arrives."""
+    n = len(y)
+    forecasts = _no_forecasts(y, initial_forecast)
+    options = _first_call(model, model.partial_fit, y)
+    order = np.argsort(arrivals, kind="stable")  # those of one round in the order of the rows
+    rounds, starts = np.unique(arrivals[order], return_index=True)
+    together = np.split(order, starts)[1:]
+    with _progress(n, verbose) as advance:
+        advance(arrivals.min(initial=n))
+        for start, stop, arrived in zip(rounds, np.append(rounds, n)[1:], together, strict=True):
+            # several rows in a call are one shuffled epoch for scikit-learn's gradient descent
+            for rows in [arrived] if online else arrived[:, None]:
+                model.partial_fit(_safe_indexing(X, rows), y[rows], **options)
+                options = {}
+            if start < n:
+                rows = slice(start, min(stop, n))
+                forecasts[rows] = model.predict(_safe_indexing(X, rows))
+                advance(rows.stop - rows.start)
+    return forecasts
+
+
+def _no_forecasts(y, initial_forecast):
+    dtype = np.float64 if y.dtype.kind in "biuf" else object
+    return np.full(y.shape, initial_forecast, dtype=dtype)
+
+
+def _first_call(model, learn, y):
+    """Return what a classifier must be told in its first call: the classes."""
+    needs_classes = is_classifier(model) and "classes" in signature(learn).parameters
+    return {"classes": np.unique(y)} if needs_classes else {}
+
+
 def _run(model, X, y, online, chunk_size, initial_forecast, verbose):
     """Train the model on the stream and return the forecasts, of the shape of y."""
-    dtype = np.float64 if y.dtype.kind in "biuf" else object
-    forecasts = np.full(y.shape, initial_forecast, dtype=dtype)
+    forecasts = _no_forecasts(y, initial_forecast)
     learn = model.prequential_predict if online else model.partial_fit
-    needs_classes = is_classifier(model) and "classes" in signature(learn).parameters
-    first_call = {"classes": np.unique(y)} if needs_classes else {}
+    first_call = _first_call(model, learn, y)
     with _progress(len(y), verbose) as advance:
         for start in range(0, len(y), chunk_size):
             rows = slice(start, start + chunk_size)

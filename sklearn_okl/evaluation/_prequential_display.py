@@ -133,6 +133,7 @@ class PrequentialDisplay(CurveDisplay):
         *,
         loss="squared_error",
         window=None,
+        delay=0,
         chunk_size=None,
         verbose=False,
         ax=None,
@@ -153,6 +154,9 @@ class PrequentialDisplay(CurveDisplay):
             Loss of a row, as :func:`prequential` takes it.
         window : int, default=None
             Rounds over which the mean is taken; None: all so far.
+        delay : int or array-like of int of shape (n_samples,), default=0
+            How late the labels come, in rounds for all rows or as the first round that knows each
+            label, as :func:`prequential` takes it.
         chunk_size : int, default=None
             Rows a call, as :func:`prequential` takes it.
         verbose : bool, default=False
@@ -177,7 +181,14 @@ class PrequentialDisplay(CurveDisplay):
         for name, learner in named_estimators(estimator).items():
             options = {} if window is None else {"window": window}
             result = prequential(
-                learner, X, y, loss=loss, chunk_size=chunk_size, verbose=verbose, **options
+                learner,
+                X,
+                y,
+                delay=delay,
+                loss=loss,
+                chunk_size=chunk_size,
+                verbose=verbose,
+                **options,
             )
             mean_losses[name] = result.running_loss if window is None else result.windowed_loss
         return cls(mean_losses, loss=loss, window=window).plot(ax=ax, **kwargs)

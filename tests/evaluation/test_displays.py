@@ -100,6 +100,18 @@ def test_predictions_give_the_curves_of_the_estimator(stream, learner, window):
     assert np.isfinite(expected[5:]).all()
 
 
+@pytest.mark.parametrize("delay", [10, np.arange(120) + np.tile([8, 25, 3], 40)])
+def test_late_labels_reach_the_curves_of_all_learners(stream, delay):
+    X, y = stream
+    learners = LEARNERS | {"cold": SGDRegressor(random_state=0)}
+    display = PrequentialDisplay.from_estimator(learners, X, y, delay=delay)
+    for name, learner in learners.items():
+        result = prequential(learner, X, y, delay=delay)
+        np.testing.assert_array_equal(display.mean_losses[name], result.running_loss)
+        drawn_again = PrequentialDisplay.from_predictions(y, result.forecasts)
+        np.testing.assert_array_equal(drawn_again.mean_losses["Forecasts"], result.running_loss)
+
+
 def test_predictions_of_labels_and_of_several_targets(stream):
     X, y = stream
     labels = np.where(y > 0, "up", "down")

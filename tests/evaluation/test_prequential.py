@@ -5,11 +5,14 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import zero_one_loss
 
+from sklearn_okl import RakerClassifier, RakerRegressor, VAWRegressor
 from sklearn_okl.evaluation import prequential
+
+GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]}]
 
 
 class RunningMean(RegressorMixin, BaseEstimator):
@@ -36,6 +39,70 @@ class Foreign(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.array([np.mean(self.seen_, axis=0)] * X.shape[0])
+
+
+class Diary(RegressorMixin, BaseEstimator):
+    """Writes down which rows it learns, and which it had learnt when it forecast a row."""
+
+    def partial_fit(self, X, y):
+        self.learnt_ = [*getattr(self, "learnt_", []), *map(int, y)]
+        self.calls_ = [*getattr(self, "calls_", []), len(y)]
+        return self
+
+    def predict(self, X):
+        known = getattr(self, "known_", {})
+        self.known_ = known | {int(i): tuple(self.learnt_) for i in X[:, 0]}
+        return np.full(len(X), float(len(self.learnt_)))
+
+
+class OnlineDiary(Diary):
+    """The same for an estimator that could forecast by itself, and must not be asked to."""
+
+    def prequential_predict(self, X, y):
+        raise AssertionError("with a delay, the queue is kept outside of the estimator")
+
+
+class Patient(RunningMean):
+    """Keeps the queue itself: the mean of the targets that are more than label_delay rows old."""
+
+    def __init__(self, label_delay=0):
+        self.label_delay = label_delay
+
+    def prequential_predict(self, X, y):
+        D = self.label_delay
+        return np.array([y[: max(t - D, 0)].mean() if t > D else -1.0 for t in range(len(y))])
+
+    def partial_fit(self, X, y):
+        self.seen_ = [*getattr(self, "seen_", []), *y]
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], np.mean(self.seen_))
+
+
+def delayed_loop(base, X, y, arrivals, **first_call):
+    """The queue, literally: before row t is forecast, all labels that are there are learnt."""
+    model = clone(base)
+    forecasts = np.full(y.shape, np.nan, dtype=np.float64 if y.dtype.kind in "biuf" else object)
+    queue = []  # (arrival, row)
+    for t in range(len(y)):
+        for arrival, i in sorted(queue):
+            if arrival <= t:
+                model.partial_fit(X[i : i + 1], y[i : i + 1], **first_call)
+                queue.remove((arrival, i))
+                first_call = {}
+        if t >= min(arrivals):
+            forecasts[t] = model.predict(X[t : t + 1])[0]
+        queue.append((int(arrivals[t]), t))
+    for _, i in sorted(queue):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], **first_call)
+        first_call = {}
+    return forecasts, model
+
+
+def random_arrivals(n, seed=0):
+    """20 to 40 rounds late: out of order, with ties, and some after the end."""
+    return np.arange(n) + 1 + np.random.default_rng(seed).integers(20, 41, size=n)
 
 
 def stream(n=200, seed=0):
@@ -223,3 +290,252 @@ def test_progress_with_and_without_tqdm(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     prequential(Foreign(), X, y, verbose=True)
     assert "30/30" in capsys.readouterr().err
+
+
+# labels that come late
+
+LATE_LEARNERS = {
+    "vaw": VAWRegressor(alpha=0.5),
+    "sgd": SGDRegressor(random_state=3, eta0=0.05),
+    "raker": RakerRegressor(GRID, n_components=10, eta0=0.5, random_state=0),
+}
+ARRIVALS = {
+    "random": random_arrivals(150),
+    "a week at a time": 7 * (np.arange(150) // 7 + 2),  # ties, and runs without an arrival
+    "in turn": np.arange(150) + 1 + 9,
+    "all after the end": np.full(150, 150),
+    "backwards": 300 - np.arange(150),
+    "the first comes last": np.r_[1000, np.arange(2, 151)],
+}
+
+
+@pytest.mark.parametrize("arrivals", ARRIVALS.values(), ids=ARRIVALS)
+@pytest.mark.parametrize("base", LATE_LEARNERS.values(), ids=LATE_LEARNERS)
+def test_late_labels_equal_the_literal_queue(base, arrivals):
+    X, y = stream(150)
+    expected, model = delayed_loop(base, X, y, arrivals)
+    result = prequential(base, X, y, delay=arrivals, window=40)
+    np.testing.assert_allclose(result.forecasts, expected, rtol=1e-9, atol=1e-12)
+    probe = stream(20, seed=1)[0]
+    np.testing.assert_allclose(result.estimator.predict(probe), model.predict(probe), rtol=1e-9)
+    cold = min(arrivals.min(), 150)
+    assert np.isnan(result.losses[:cold]).all()
+    np.testing.assert_array_equal(result.losses[cold:], (y - result.forecasts)[cold:] ** 2)
+    assert not result.cumulative_loss[:cold].any()
+    if cold < 150:
+        assert result.mean_loss == pytest.approx(np.mean(result.losses[cold:]))
+    else:
+        assert np.isnan(result.mean_loss)
+
+
+@pytest.mark.parametrize("labels", [np.array([0, 1]), np.array(["no", "yes"])])
+@pytest.mark.parametrize(
+    "base",
+    [
+        SGDClassifier(random_state=0),
+        RakerClassifier(GRID, n_components=10, eta0=0.5, random_state=0),
+    ],
+    ids=["sgd", "raker"],
+)
+def test_late_labels_of_a_classifier_equal_the_literal_queue(base, labels):
+    X, y = stream(120)
+    y = labels[(y > 0).astype(int)]
+    X, y = X[np.argsort(y, kind="stable")], np.sort(y)  # the first to arrive are of one class
+    arrivals = random_arrivals(120)
+    expected, model = delayed_loop(base, X, y, arrivals, classes=np.unique(y))
+    result = prequential(base, X, y, delay=arrivals, loss="zero_one")
+    cold = arrivals.min()
+    np.testing.assert_array_equal(result.forecasts[cold:], expected[cold:])
+    np.testing.assert_array_equal(result.estimator.classes_, labels)
+    probe = stream(20, seed=1)[0]
+    decisions = result.estimator.decision_function(probe)
+    np.testing.assert_allclose(decisions, model.decision_function(probe), rtol=1e-9)
+    assert set(result.losses[cold:]) == {0.0, 1.0}
+    assert np.isnan(result.losses[:cold]).all()
+
+
+def test_a_classifier_is_told_all_classes_in_its_first_call_and_only_there():
+    class Told(ClassifierMixin, BaseEstimator):
+        def partial_fit(self, X, y, classes=None):
+            self.told_ = [*getattr(self, "told_", []), classes]
+            return self
+
+        def predict(self, X):
+            return np.zeros(X.shape[0])
+
+    X, y = stream(30)
+    result = prequential(Told(), X, (y > 0).astype(int), delay=12, loss="zero_one")
+    first, *others = result.estimator.told_
+    np.testing.assert_array_equal(first, [0, 1])
+    assert others == [None] * 29
+
+
+@pytest.mark.parametrize("make", [Diary, OnlineDiary])
+@pytest.mark.parametrize("arrivals", ARRIVALS.values(), ids=ARRIVALS)
+def test_labels_are_learnt_in_the_order_in_which_they_arrive(make, arrivals):
+    rows = np.arange(150)
+    result = prequential(make(), rows[:, None], rows, delay=arrivals)
+    diary = result.estimator
+    assert diary.learnt_ == sorted(rows, key=lambda i: (arrivals[i], i))
+    first = min(arrivals.min(), 150)
+    known = getattr(diary, "known_", {})
+    assert sorted(known) == list(range(first, 150))
+    for t, learnt in known.items():  # all that is there, and nothing that is not
+        assert sorted(learnt) == [i for i in rows if arrivals[i] <= t]
+        assert result.forecasts[t] == len(learnt)
+
+
+def test_only_online_estimators_get_the_labels_of_a_round_in_one_call():
+    # a call of several rows is one shuffled epoch, or one step, of many a foreign estimator
+    rows, arrivals = np.arange(40), np.repeat([10, 20, 30, 40], 10)
+    by_one = prequential(Diary(), rows[:, None], rows, delay=arrivals).estimator
+    together = prequential(OnlineDiary(), rows[:, None], rows, delay=arrivals).estimator
+    assert by_one.calls_ == [1] * 40
+    assert together.calls_ == [10] * 4
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3, 25, 59, 60, 10**30])
+@pytest.mark.parametrize("base", LATE_LEARNERS.values(), ids=LATE_LEARNERS)
+def test_a_number_of_rounds_is_that_many_for_every_label(base, n_rounds):
+    X, y = stream(60)
+    arrivals = np.arange(60) + 1 + min(n_rounds, 60)
+    by_number = prequential(base, X, y, delay=n_rounds)
+    by_array = prequential(base, X, y, delay=arrivals.tolist())
+    np.testing.assert_array_equal(by_number.forecasts, by_array.forecasts)
+    np.testing.assert_array_equal(by_number.windowed_loss, by_array.windowed_loss)
+    expected, _ = delayed_loop(base, X, y, arrivals)
+    np.testing.assert_allclose(by_number.forecasts, expected, rtol=1e-9, atol=1e-12)
+    assert np.isnan(by_number.forecasts).sum() == min(n_rounds + 1, 60)
+
+
+@pytest.mark.parametrize("base", LATE_LEARNERS.values(), ids=LATE_LEARNERS)
+def test_no_delay_is_what_it_was(base):
+    X, y = stream(80)
+    model, forecasts = clone(base), np.full(80, np.nan)
+    if hasattr(model, "prequential_predict"):
+        forecasts = model.prequential_predict(X, y)
+    else:
+        model.partial_fit(X[:1], y[:1])
+        for t in range(1, 80):
+            forecasts[t] = model.predict(X[t : t + 1])[0]
+            model.partial_fit(X[t : t + 1], y[t : t + 1])
+    plain = prequential(base, X, y)
+    np.testing.assert_array_equal(plain.forecasts, forecasts)
+    for delay in (0, np.arange(80) + 1, np.arange(1, 81, dtype=np.uint8)):
+        for chunk_size in (None, 9):
+            same = prequential(base, X, y, delay=delay, chunk_size=chunk_size)
+            today = prequential(base, X, y, chunk_size=chunk_size)
+            np.testing.assert_array_equal(same.forecasts, today.forecasts)
+            np.testing.assert_array_equal(same.losses, today.losses)
+    assert np.isnan(plain.losses[0]) == (not hasattr(base, "prequential_predict"))
+
+
+def test_the_initial_forecast_is_that_of_all_rows_before_the_first_label():
+    X, y = stream(50)
+    for base in LATE_LEARNERS.values():
+        cold = prequential(base, X, y, delay=6)
+        zero = prequential(base, X, y, delay=6, initial_forecast=0.0)
+        np.testing.assert_array_equal(np.isnan(cold.losses), np.arange(50) < 7)
+        np.testing.assert_allclose(zero.losses[:7], y[:7] ** 2)
+        np.testing.assert_array_equal(zero.forecasts[7:], cold.forecasts[7:])
+        assert zero.mean_loss == pytest.approx(np.mean(zero.losses))
+
+
+def test_late_labels_leave_the_arguments_as_they_are():
+    X, y = stream(60)
+    arrivals = random_arrivals(60)
+    base = VAWRegressor().fit(X, 100 + y)
+    before, kept = pickle.dumps(base), [X.copy(), y.copy(), arrivals.copy()]
+    result = prequential(base, X, y, delay=arrivals)
+    assert pickle.dumps(base) == before
+    fresh = prequential(VAWRegressor(), X, y, delay=arrivals)
+    np.testing.assert_array_equal(result.forecasts, fresh.forecasts)
+    for value, copy in zip((X, y, arrivals), kept, strict=True):
+        np.testing.assert_array_equal(value, copy)
+
+
+def test_late_labels_of_frames_sparse_rows_lists_and_several_targets():
+    pd = pytest.importorskip("pandas")
+    from scipy.sparse import csr_array
+
+    X, y = stream(60)
+    arrivals, index = random_arrivals(60), np.arange(60)[::-1]  # an index that is not the order
+    frame = pd.DataFrame(X, columns=["a", "b", "c"], index=index)
+    base = SGDRegressor(random_state=0, fit_intercept=False)  # sparse rows decay the intercept
+    expected = prequential(base, X, y, delay=arrivals).forecasts
+    late = pd.Series(arrivals, index=index)
+    named = prequential(base, frame, pd.Series(y, index=index), delay=late)
+    np.testing.assert_allclose(named.forecasts, expected, rtol=1e-12)
+    assert list(named.estimator.feature_names_in_) == ["a", "b", "c"]
+    listed = prequential(base, X.tolist(), y.tolist(), delay=arrivals.tolist())
+    np.testing.assert_array_equal(listed.forecasts, expected)
+    sparse = prequential(base, csr_array(X), y, delay=arrivals)
+    np.testing.assert_allclose(sparse.forecasts, expected)
+
+    one = prequential(VAWRegressor(), X, y, delay=arrivals)
+    both = prequential(VAWRegressor(), X, np.column_stack([y, -3 * y]), delay=arrivals)
+    assert both.forecasts.shape == (60, 2)
+    np.testing.assert_allclose(both.losses, 5 * one.losses)
+    by_name = prequential(VAWRegressor(), frame, y, delay=arrivals)
+    np.testing.assert_array_equal(by_name.forecasts, one.forecasts)
+
+
+def test_an_estimator_that_keeps_the_queue_itself_is_let_do_so():
+    X, y = stream(50)
+    for delay in (4, np.arange(50) + 1 + 4):
+        own = prequential(Patient(label_delay=4), X, y, delay=delay)
+        queued = prequential(Patient(), X, y, delay=delay)
+        np.testing.assert_array_equal(own.forecasts[:5], -1.0)  # its own first forecasts count
+        assert np.isfinite(own.losses).all()
+        assert np.isnan(queued.losses[:5]).all()
+        np.testing.assert_allclose(own.forecasts[5:], queued.forecasts[5:])
+    for delay in (0, 3, 5, random_arrivals(50)):
+        with pytest.raises(ValueError, match=r"label_delay=4.* neither 0 nor the delay"):
+            prequential(Patient(label_delay=4), X, y, delay=delay)
+    with pytest.raises(ValueError, match="label_delay=None"):
+        prequential(Patient(label_delay=None), X, y, delay=random_arrivals(50))
+
+
+def test_impossible_delays_are_refused():
+    X, y = stream(10)
+    rows = np.arange(10)
+    for delay, message in [
+        (rows[:9] + 1, r"one for each of the 10 rows.* \(9,\)"),
+        (rows[:, None] + 1, r"one for each of the 10 rows.* \(10, 1\)"),
+        (rows + 1.0, "integers.* float64"),
+        (rows > 3, "integers.* bool"),
+        (rows, "Row 0 .* round 0, before"),
+        (np.r_[rows[:4] + 1, 2, rows[5:] + 1], "Row 4 .* round 2, before"),
+        (-1, "delay"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            prequential(VAWRegressor(), X, y, delay=delay)
+    for delay in (2.0, "3", None):
+        with pytest.raises(TypeError, match="delay"):
+            prequential(VAWRegressor(), X, y, delay=delay)
+    for base in (VAWRegressor(), Foreign()):
+        with pytest.raises(ValueError, match="chunk_size cannot be given with a delay"):
+            prequential(base, X, y, delay=2, chunk_size=5)
+    with pytest.raises(TypeError, match="RunningMean has no partial_fit and no predict, so"):
+        prequential(RunningMean(), X, y, delay=2)
+
+
+def test_short_streams_with_late_labels():
+    for n in (0, 1, 2):
+        X, y = stream(n)
+        result = prequential(VAWRegressor(), X, y, delay=5)
+        assert np.isnan(result.forecasts).all()
+        assert result.forecasts.shape == (n,)
+        assert np.isnan(result.mean_loss)
+        if n:
+            assert result.estimator.n_samples_seen_ == n
+
+
+def test_progress_with_late_labels(capsys, monkeypatch):
+    X, y = stream(30)
+    monkeypatch.setitem(sys.modules, "tqdm", None)  # import tqdm now fails
+    for delay in (4, 100, ARRIVALS["a week at a time"][:30]):
+        quiet = prequential(Foreign(), X, y, delay=delay)
+        loud = prequential(Foreign(), X, y, delay=delay, verbose=True)
+        assert capsys.readouterr().err.endswith("30/30 rows\n")
+        np.testing.assert_array_equal(loud.forecasts, quiet.forecasts)
