@@ -137,13 +137,13 @@ def _end_block(state):
     rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
     changed = telling & _changed(state, middle, rough)
     if changed.any():
-        # had the change come later, most steps would be those of the old unit
-        _start_anew(state, changed, block[_BLOCK // 2 :])
+        # had the change come later, most steps would be those of the old unit; some may be
+        latest = block[_BLOCK // 2 :]
+        _start_anew(state, changed, latest, ~_far_off(latest))
         state["roughness"] = np.where(changed, 0.0, state["roughness"])
     elif state["weights"][0] == _BLOCK:  # the first one: nothing was known of what is far
-        spread = 1.4826 * np.median(np.abs(block - middle), axis=0)
-        rows = _nearer(block, middle, spread)
-        _start_anew(state, (rows != block).any(axis=0), rows)
+        rows = _nearer(block, middle, _spread(block, middle))
+        _start_anew(state, (rows != block).any(axis=0), rows, np.ones(rows.shape, dtype=bool))
     number, mean, squares = state["roughness"]
     number = number + telling
     distance = np.where(telling, rough - mean, 0.0)
@@ -155,15 +155,28 @@ def _end_block(state):
     state["block"] = block[:0]
 
 
-def _start_anew(state, columns, rows):
-    """Take the moments of some columns from some rows alone."""
+def _start_anew(state, columns, rows, kept):
+    """Take the moments of some columns from some rows alone, but for values that are not kept."""
     if columns.any():
-        mean = rows.mean(axis=0)
-        squares = np.square(rows - mean).sum(axis=0)
+        number = kept.sum(axis=0)
+        mean = (rows * kept).sum(axis=0) / number
+        squares = (kept * np.square(rows - mean)).sum(axis=0)
         state["origin"] = np.where(columns, state["origin"] + mean, state["origin"])
-        state["weights"] = np.where(columns, float(len(rows)), state["weights"])
+        state["weights"] = np.where(columns, number.astype(float), state["weights"])
         state["sums"] = np.where(columns, 0.0, state["sums"])
         state["squares"] = np.where(columns, squares, state["squares"])
+
+
+def _spread(rows, middle):
+    """Return standard deviations (d,) that half of the values say nothing against."""
+    return 1.4826 * np.median(np.abs(rows - middle), axis=0)
+
+
+def _far_off(rows):
+    """Return which values (n, d) are far from most of their column: those of an old unit."""
+    middle = np.median(rows, axis=0)
+    spread = _spread(rows, middle)
+    return (np.abs(rows - middle) > _FAR * spread) & (spread > 0.0)
 
 
 def _changed(state, middle, rough):
