@@ -54,21 +54,21 @@ PUBLISHED = {
     "susy": Published(27.84, "OKS++", _BANDIT, True, True),
 }
 
-CHOICES = {
-    "the default": Constants(),
-    "no lags": Constants(n_lags=0),
-    "2 lags": Constants(n_lags=2),
-    "8 lags": Constants(n_lags=8),
-    "ridges 1, 0.1": Constants(alphas=(1.0, 0.1)),
-    "ridges 0.1, 0.01": Constants(alphas=(0.1, 0.01)),
-    "half the frequencies": Constants(frequencies=0.5),
-    "twice the frequencies": Constants(frequencies=2.0),
-    "likelihoods fading by .9, .98": Constants(fadings=(0.9, 0.98)),
-    "likelihoods fading by .98": Constants(fadings=(0.98,)),
-    "no fading likelihoods": Constants(fadings=()),
-    "no regressions": Constants(stacks=()),
-    "no second level": Constants(fadings=(), stacks=()),
-    "no refinement": Constants(births=()),
+CHOICES = {  # arguments of the estimator, and constants that are none
+    "the default": ({}, Constants()),
+    "no lags": ({"lags": 0}, Constants()),
+    "2 lags": ({"lags": 2}, Constants()),
+    "8 lags": ({"lags": 8}, Constants()),
+    "ridges 1, 0.1": ({}, Constants(alphas=(1.0, 0.1))),
+    "ridges 0.1, 0.01": ({}, Constants(alphas=(0.1, 0.01))),
+    "half the frequencies": ({}, Constants(frequencies=0.5)),
+    "twice the frequencies": ({}, Constants(frequencies=2.0)),
+    "likelihoods fading by .9, .98": ({}, Constants(fadings=(0.9, 0.98))),
+    "likelihoods fading by .98": ({}, Constants(fadings=(0.98,))),
+    "no fading likelihoods": ({}, Constants(fadings=())),
+    "no regressions": ({}, Constants(stacks=())),
+    "no second level": ({}, Constants(fadings=(), stacks=())),
+    "no refinement": ({}, Constants(births=())),
 }
 
 
@@ -241,8 +241,8 @@ def vary(available, n_rows):
     with progress(len(CHOICES) * len(available), "run") as advance:
         for name, stream in available.items():
             X, y = ordered(name, stream, 0, n_rows)
-            for choice, constants in CHOICES.items():
-                model = default_for(name, random_state=0)
+            for choice, (arguments, constants) in CHOICES.items():
+                model = default_for(name, random_state=0, **arguments)
                 model._constants = constants
                 figure = figure_of(y, model.prequential_predict(X, y), PUBLISHED[name].classes)
                 ratios[choice][name] = figure / PUBLISHED[name].figure
@@ -275,9 +275,9 @@ def vary_synthetic(n_rows, quick):
     losses = {}
     with progress(len(CHOICES) * len(seeds), "run") as advance:
         for seed in seeds:
-            for choice, constants in CHOICES.items():
+            for choice, (arguments, constants) in CHOICES.items():
                 for name, (X, y) in synthetic_streams(n_rows, seed).items():
-                    model = OnlineKernelRegressor(random_state=seed)
+                    model = OnlineKernelRegressor(random_state=seed, **arguments)
                     model._constants = constants
                     loss = np.mean((model.prequential_predict(X, y) - y)[1:] ** 2)
                     losses.setdefault(choice, {}).setdefault(name, []).append(float(loss))

@@ -61,16 +61,20 @@ class DefaultModel:
             Interval(Integral, 2, None, closed="left"),
         ],
         "forgetting": [Interval(Real, 0, 1, closed="right"), None],
+        "lags": [Interval(Integral, 0, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _structural = ("budget", "forgetting")
+    _structural = ("budget", "forgetting", "lags")
     _guarded = True  # whether a target can be faulty
     _constants = Constants()
 
-    def __init__(self, *, budget="balanced", forgetting=None, n_jobs=None, random_state=None):
+    def __init__(
+        self, *, budget="balanced", forgetting=None, lags=4, n_jobs=None, random_state=None
+    ):
         self.budget = budget
         self.forgetting = forgetting
+        self.lags = lags
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -168,11 +172,11 @@ class DefaultModel:
         one shape, so that they are learnt by the same products.
         """
         budget, constants = self._sizes(), self._constants
-        members = dictionary(constants.alphas, constants.n_lags > 0)
+        members = dictionary(constants.alphas, self.lags > 0)
         always = 1.0 if self.forgetting is None else self.forgetting
         drifting = budget.memories if self.forgetting is None else ()
         m = max(int(budget.frequencies * constants.frequencies), 1)
-        main = shape_of(n_features, constants.n_lags, m, always)
+        main = shape_of(n_features, self.lags, m, always)
 
         def room(shape, share, most, least=1):
             return int(np.clip(share * budget.work / shape.work, least, most))
@@ -180,13 +184,13 @@ class DefaultModel:
         plan = []
         for memory in (always, *drifting):
             shape = main._replace(linear=True, n_frequencies=0, forgetting=memory)
-            linear = linear_members(memory, constants.n_lags > 0)
+            linear = linear_members(memory, self.lags > 0)
             # D^2 of many inputs may be more than all is to cost
             n = room(shape, _LINEAR_SHARE, len(linear), least=int(shape.work <= budget.work / 4))
             if n:
                 plan.append((shape, linear[:n], n))
         # the shorter the past, the less of a ridge it can bear: the smaller ones come first
-        forgetful = dictionary(constants.alphas[::-1], constants.n_lags > 0)
+        forgetful = dictionary(constants.alphas[::-1], self.lags > 0)
         for memory in drifting:
             shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
             n = room(shape, _DRIFT_SHARE, 6)
@@ -207,7 +211,7 @@ class DefaultModel:
         return _BUDGETS["balanced"]._replace(frequencies=self.budget // 2, work=np.inf)
 
     def _inputs(self):
-        return LaggedInputs(self._constants.n_lags)
+        return LaggedInputs(self.lags)
 
     def _mixture(self):
         return Mixture(self._constants.fadings, self._constants.stacks[: self._sizes().n_stacks])
@@ -312,7 +316,7 @@ class DefaultModel:
 
     def _move(self, state, lags):
         """Go on in another unit, in which the latest targets are these, the last one first."""
-        state["inputs"]["lags"] = lags[: self._constants.n_lags]
+        state["inputs"]["lags"] = lags[: self.lags]
 
     def _heard(self, state):
         """Return which experts (K,) are heard: those born late learn for a while first."""
@@ -387,6 +391,11 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
         all experts. None, right for nearly everyone, has experts that never forget and experts
         that look back about 500 and 100 rows ("fast": 200), and finds out.
+    lags : int, default=4
+        Number of the latest targets that half of the experts see. With them `predict` is right for
+        the very next row only. 0 makes the model a function of X, for which earlier targets matter
+        through learning only: choose it where labels come late, or where forecasts are due more
+        than a row ahead.
     n_jobs : int, default=None
         Number of threads that share the experts.
     random_state : int, RandomState instance or None, default=None
@@ -429,8 +438,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     values count as 10 standard deviations, and clipped at 5, so that neither units nor heavy tails
     matter; a constant column is 0. Every 64 rows each column is asked whether its unit has changed,
     by its median step from row to row (a factor of four, and four times its own spread) and its
-    level (5 standard deviations); then its moments start anew from the latest 32 rows. The last
-    four targets are appended for half of the experts: where the stream has a memory they help, and
+    level (5 standard deviations); then its moments start anew from the latest 32 rows. The latest
+    targets are appended for half of the experts: where the stream has a memory they help, and
     where it has none the mixture leaves these experts aside.
 
     *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
@@ -495,6 +504,9 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
 
     def predict(self, X, return_std=False):
         """Forecast each row as if it were the next one; changes nothing.
+
+        With `lags` a row further ahead gets the forecast of a row whose latest targets are those
+        known now, which is wrong where the latest targets matter.
 
         Parameters
         ----------
@@ -588,6 +600,11 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
         Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
         all experts. None, right for nearly everyone, has experts that never forget and experts
         that look back about 500 and 100 rows ("fast": 200), and finds out.
+    lags : int, default=4
+        Number of the latest labels that half of the experts see. With them `predict` is right for
+        the very next row only. 0 makes the model a function of X, for which earlier labels matter
+        through learning only: choose it where labels come late, or where forecasts are due more
+        than a row ahead.
     n_jobs : int, default=None
         Number of threads that share the experts.
     random_state : int, RandomState instance or None, default=None

@@ -26,8 +26,6 @@ class Constants(NamedTuple):
 
     Attributes
     ----------
-    n_lags : int
-        Latest targets that half of the experts see.
     alphas : tuple of float
         Ridges of the kernels that never forget.
     births : tuple of int
@@ -42,7 +40,6 @@ class Constants(NamedTuple):
         Factor of the number of frequencies a kernel; the work stays the same.
     """
 
-    n_lags: int = 4
     alphas: tuple = (0.3, 0.03)
     births: tuple = (512, 2048, 8192)
     apprenticeship: int = 256

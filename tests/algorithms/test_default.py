@@ -83,7 +83,7 @@ def test_oracle(arguments, seed):
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
     stacks = constants.stacks[: model._sizes().n_stacks]
     expected = oracle.default(
-        100 * X - 7, 50 * y + 1000, experts, constants.n_lags, constants.fadings, stacks
+        100 * X - 7, 50 * y + 1000, experts, model.lags, constants.fadings, stacks
     )
     assert_allclose(forecasts, expected, rtol=1e-8)
 
@@ -155,7 +155,7 @@ def test_a_column_that_changes_its_unit(unit):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("at", [640, 660, 700])  # at a block's start, early and late in it
+@pytest.mark.parametrize("at", [640, 660, 675, 700])  # early, in the middle and late in a block
 def test_new_moments_within_two_blocks(unit, at):
     x = np.random.default_rng(at).normal(3.0, 2.0, size=2000)
     x[at:] = UNITS[unit](x[at:])
@@ -254,6 +254,25 @@ def test_births_are_of_new_kernels():
     lasting = [k for k in kernels if k[0] != "linear" and k[4] == 1.0]
     assert len({k[:5] for k in lasting}) == len(lasting)
     assert {k[-1] for k in lasting} == {2300, 2300 - 512, 2300 - 2048}
+
+
+@pytest.mark.parametrize("make", [OnlineKernelRegressor, OnlineKernelClassifier])
+def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
+    # what its experts see is the same whatever the targets were: these matter by learning only
+    X, y = friedman
+    seen = []
+    for targets in (y, y[::-1], np.roll(y, 1)):
+        model = make(budget="fast", lags=0, random_state=0)
+        labels = targets if make is OnlineKernelRegressor else targets > np.median(y)
+        model.fit(X, labels)
+        assert not model.experts_["lags"].any()
+        U, _ = model._inputs().look(model._state["inputs"], X)
+        assert U.shape == X.shape
+        seen.append(U)
+    assert_array_equal(seen[0], seen[1])
+    assert_array_equal(seen[0], seen[2])
+    with pytest.raises(ValueError, match="lags"):
+        make(lags=-1).fit(X, labels)
 
 
 def test_lags_are_the_latest_targets():

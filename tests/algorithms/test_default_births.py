@@ -23,8 +23,8 @@ def streams(n_streams, n):
         yield seed, X, y
 
 
-def model_of(budget, seed, **constants):
-    model = OnlineKernelRegressor(budget=budget, random_state=seed)
+def model_of(budget, seed, lags=4, **constants):
+    model = OnlineKernelRegressor(budget=budget, lags=lags, random_state=seed)
     model._constants = Constants(**constants)
     return model
 
@@ -50,7 +50,7 @@ def test_forecasts_do_not_jump_where_the_experts_change(budget, full_size):
     for seed, X, y in streams(min(n_streams, n_streams if full_size else 6), n):
         spreads = []
         for births in (Constants().births, ()):
-            model, low = model_of(budget, seed, births=births, n_lags=0), 0
+            model, low = model_of(budget, seed, births=births, lags=0), 0
             for event in events(n - 100):
                 later, scores = slice(event + 2, event + 602), []
                 for high in range(event - 2, event + 3):
