@@ -112,6 +112,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         X, y = model._validated_rows(X, y, restart, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
         if restart:
+            model.__dict__.pop("_state", None)  # so that a learner that has one goes on from it
             model._structure_at_start = copy.deepcopy(self._structure())
             model._n_targets = n_targets
             state = model._start(X.shape[1], n_targets)

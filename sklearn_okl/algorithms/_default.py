@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from .._online import OnlineClassifier, OnlineRegressor
+from .._online import OnlineClassifier, OnlineRegressor, _copied
 from . import _conformal
 from . import _default_targets as targets
 from ._default_inputs import LaggedInputs
@@ -271,7 +271,7 @@ class DefaultModel:
         if len(u) == 1:
             forecast = float(self._forecast_scaled(state, X)[0]) if t else 0.0
             taught = np.array([targets.fenced(guard, t, float(u[0]), forecast)])
-        else:
+        elif not self._stands_at(t):
             _keep(state, room)
         forecasts, references = self._learn_rows(state, X, taught, run)
         answer = targets.unscaled(guard, forecasts)
@@ -280,6 +280,8 @@ class DefaultModel:
         n = len(u) if len(u) == 1 else targets.n_sound(guard, t, u, forecasts)
         n, lags = targets.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
+            if self._stands_at(t):
+                room.update(_copied(self._state))
             _go_back(state, room)
             if n == 0:
                 return answer[:0]
@@ -295,6 +297,10 @@ class DefaultModel:
         if lags is not None:
             self._move(state, lags)
         return answer[:n]
+
+    def _stands_at(self, t):
+        """Return whether the model's own state, which a call does not touch, is that of round t."""
+        return "_state" in vars(self) and self._state["t"] == t
 
     def _learn_rows(self, state, X, u, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
