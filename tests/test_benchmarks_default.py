@@ -33,7 +33,7 @@ def test_tables(tmp_path, capsys, monkeypatch):
         assert cell["rows"] == 120
         assert_allclose(cell["ratio"], np.mean(cell["figures"]) / best)
     assert content["choices"]["ratios"].keys() == some.keys()
-    assert "Friedman, rotation, 5 inputs" in content["drift"]
+    assert "Friedman, rotation, 5 inputs, 300 rows" in content["drift"]
     assert "airfoil, permuted" in content["coverage"]
 
 

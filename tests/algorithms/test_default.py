@@ -339,7 +339,7 @@ def test_never_much_worse_than_the_best_part(seed):
     assert surplus < 4 * 2 * np.sqrt(np.log(K) * n * losses.min() + 16 * np.log(K)) + 40
 
 
-@pytest.mark.parametrize(("n_features", "seed"), [(10, 3), (5, 0), (5, 3)])
+@pytest.mark.parametrize(("n_features", "seed"), [(10, 3), (5, 3)])
 @pytest.mark.parametrize("drift", ["jump", "rotation"])
 def test_drift_and_the_first_rows(drift, n_features, seed):
     X, y = make_friedman_stream(2400, n_features=n_features, drift=drift, random_state=seed)

@@ -39,7 +39,7 @@ def size_of(budget, full_size):
     """Return how many streams of how many rows."""
     if full_size:
         return N_STREAMS, 3000
-    return (N_STREAMS, 2400) if budget == "fast" else (6, 1300)
+    return (N_STREAMS, 2400) if budget == "fast" else (3, 1000)
 
 
 @pytest.mark.slow
