@@ -245,14 +245,15 @@ def heavy_noise(seed, n=4000):
     return X, np.sin(2 * X[:, 0]) + X[:, 1] + rng.standard_t(2.5, size=n)
 
 
-def assert_a_fence_costs_little(X, y, monkeypatch):
-    losses = []
-    for fence in (True, False):
-        if not fence:
+def assert_a_fence_costs_little(X, y, monkeypatch, budget="fast", seeds=(0,)):
+    losses = np.zeros(2)
+    for k in range(2):
+        if k == 1:
             unfenced(monkeypatch)
-        model = OnlineKernelRegressor(budget="fast", random_state=0)
-        losses.append(np.mean((model.prequential_predict(X, y) - y) ** 2))
-        assert (model.n_faulty_ > 0) == fence
+        for seed in seeds:
+            model = model_of(budget, seed)
+            losses[k] += np.mean((model.prequential_predict(X, y) - y) ** 2)
+            assert (model.n_faulty_ > 0) == (k == 0)
     assert losses[0] <= 1.02 * losses[1]
 
 
@@ -262,10 +263,14 @@ def test_clean_heavy_tails(make, seed, monkeypatch):
     assert_a_fence_costs_little(*make(seed), monkeypatch)
 
 
-def test_clean_heavy_tails_of_a_real_stream(data_files, monkeypatch):
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_clean_heavy_tails_of_a_real_stream(budget, data_files, monkeypatch, full_size):
     data_files("raker_toms")
     X, y = load_dataset("raker_toms", return_X_y=True)
-    assert_a_fence_costs_little(X[:4000], y[:4000], monkeypatch)
+    if not full_size and budget == "fast":
+        X, y = X[:4000], y[:4000]
+    assert_a_fence_costs_little(X, y, monkeypatch, budget, (0, 1) if full_size else (0,))
 
 
 def test_first_targets_are_judged_as_a_whole():
