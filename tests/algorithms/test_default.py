@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.signal import lfilter
 
 from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
@@ -20,7 +21,7 @@ from sklearn_okl.algorithms._default_inputs import (
 from sklearn_okl.algorithms._default_mixture import Mixture
 from sklearn_okl.algorithms._default_parts import Constants
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
-from sklearn_okl.evaluation import ExpertWeightsDisplay
+from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
 from tests.oracles import default as oracle
 
 
@@ -273,6 +274,18 @@ def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
     assert_array_equal(seen[0], seen[2])
     with pytest.raises(ValueError, match="lags"):
         make(lags=-1).fit(X, labels)
+
+
+@pytest.mark.parametrize(("delay", "least", "most"), [(0, 0.0, 0.7), (30, 1.25, np.inf)])
+def test_lags_help_where_labels_come_at_once(delay, least, most):
+    # what the guide says: disturbances that last, labels at once or 30 rows late
+    rng = np.random.default_rng(0)
+    X, shocks = rng.normal(size=(700, 3)), 0.6 * rng.normal(size=700)
+    y = 2 * np.sin(2 * X[:, 0]) + X[:, 1] + lfilter([1.0], [1.0, -0.9], shocks)
+    losses = [
+        prequential(fast(lags=lags), X, y, delay=delay).losses[300:].mean() for lags in (4, 0)
+    ]
+    assert least * losses[1] < losses[0] < most * losses[1]
 
 
 def test_lags_are_the_latest_targets():
