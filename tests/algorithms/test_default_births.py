@@ -44,11 +44,13 @@ def size_of(budget, full_size):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
-def test_forecasts_do_not_jump_where_the_experts_change(budget, full_size):
-    # Without lags: with them, R² on later rows goes up and down with the latest four targets.
+def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
+    # Without lags: with them, R² on later rows goes up and down with the latest four targets. And
+    # it may rise: where there is a trend, who comes late knows the level best.
     n_streams, n = size_of(budget, full_size)
-    for seed, X, y in streams(min(n_streams, n_streams if full_size else 6), n):
-        spreads = []
+    n_streams, n_far = n_streams if full_size else min(n_streams, 6), 0
+    for seed, X, y in streams(n_streams, n):
+        drops, spreads = [], []
         for births in (Constants().births, ()):
             model, low = model_of(budget, seed, births=births, lags=0), 0
             for event in events(n - 100):
@@ -57,9 +59,13 @@ def test_forecasts_do_not_jump_where_the_experts_change(budget, full_size):
                     model.partial_fit(X[low:high], y[low:high])
                     low = high
                     scores.append(model.score(X[later], y[later]))
+                drops.append(np.max(np.maximum.accumulate(scores) - scores))
                 spreads.append(np.ptp(scores))
-        own, others = np.split(np.array(spreads), 2)
+        own, others = np.split(np.array(drops), 2)
         assert (own <= 0.01 + others).all(), (seed, own, others)
+        own, others = np.split(np.array(spreads), 2)
+        n_far += np.sum(own > 0.01 + others)
+    assert n_far <= n_streams // 10
 
 
 @pytest.mark.slow
