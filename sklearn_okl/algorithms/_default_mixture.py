@@ -3,9 +3,9 @@
 from functools import cache, partial
 
 import numpy as np
-from scipy.signal import lfilter
 
 from ..aggregators import BOARegressor
+from ..features._moments import faded
 from ..learners import VAWRegressor
 
 _MARGIN = 0.1  # share of the past range by which forecasts may leave it
@@ -99,10 +99,9 @@ def learn_likelihoods(state, squares, fading):
     """Learn squared errors (n, K); return the faded sums (n, K) and counts (n, 1) before each."""
     sums = []
     for name, terms in (("losses", squares), ("rounds", np.ones((len(squares), 1)))):
-        start = state[name][None]
-        after, _ = lfilter([1.0], [1.0, -fading], terms, axis=0, zi=fading * start)
-        state[name] = after[-1]
-        sums.append(np.concatenate([start, after[:-1]]))
+        path = faded(terms, state[name], fading)
+        state[name] = path[-1]
+        sums.append(path[:-1])
     return sums
 
 

@@ -9,8 +9,9 @@ know is in these units, so it stays as it is.
 """
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.stats import theilslopes
+
+from ..features._moments import faded
 
 BLOCK = 64  # rounds between two questions whether level or unit have changed
 _WINDOW = 32  # latest rows of a block that answer it: had it come later, most would be the old ones
@@ -24,8 +25,8 @@ _ALARM_FADING, _ALARM = 0.8, 0.48  # three fenced targets in a row raise the ala
 _MOST = 0.75  # share of fenced targets in the window that asks for a new level or unit
 _WORSE = 4.0  # errors over those before the block, or those of a constant, that ask for it, too
 _EXPLAINED = 5.0  # standard deviations of the errors before that those of the line may have
-_OTHER_UNIT = 4.0  # ratio that makes a slope another unit
 _LEVEL = 5.0  # and that a new level must be off
+_OTHER_UNIT = 4.0  # ratio that makes a slope another unit
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 _UNITS = 1e-300, 1e300
@@ -222,12 +223,11 @@ def _paths(state, sizes):
         sizes = np.minimum(sizes, _COUNTED * state["usual"])
     paths = []
     for name, terms in (("sizes", sizes), ("counts", np.ones(len(sizes)))):
-        start = state[name]
-        rows = [
-            lfilter([1.0], [1.0, -fading], terms, zi=[fading * first])[0]
-            for fading, first in zip(_FADINGS, start, strict=True)
+        columns = [
+            faded(terms[:, None], start[None], fading)
+            for fading, start in zip(_FADINGS, state[name], strict=True)
         ]
-        paths.append(np.column_stack([start, np.array(rows)]))
+        paths.append(np.hstack(columns).T)
     return paths
 
 

@@ -116,6 +116,12 @@ def judged(rows):
     return np.where(far, nearer, rows)
 
 
+def faded(terms, start, forgetting):
+    """Return the sums s_t = forgetting s_{t-1} + terms_t, from s_0 = start on, (n + 1, d)."""
+    sums = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])[0]
+    return np.concatenate([start[None], sums])
+
+
 def moderate(X):
     """Return rows without the numbers whose squares would overflow."""
     return np.clip(X, -LARGEST, LARGEST)
@@ -138,17 +144,11 @@ def _judge(state, forgetting):
 def _paths(state, X, forgetting):
     """Return the weights (n + 1, 1), and the sums and squares (n + 1, d), before each row of X."""
     rows = X - state["origin"]
-    weights = _faded(np.ones((len(X), 1)), np.array([state["weight"]]), forgetting)
-    sums = _faded(rows, state["sums"], forgetting)
+    weights = faded(np.ones((len(X), 1)), np.array([state["weight"]]), forgetting)
+    sums = faded(rows, state["sums"], forgetting)
     means = sums / np.maximum(weights, 1.0)  # below 1 only where there is nothing to divide
     terms = (rows - means[:-1]) * (rows - means[1:])
-    return weights, sums, _faded(terms, state["squares"], forgetting)
-
-
-def _faded(terms, start, forgetting):
-    """Return the sums s_t = forgetting s_{t-1} + terms_t, from s_0 = start on, (n + 1, d)."""
-    sums = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])[0]
-    return np.concatenate([start[None], sums])
+    return weights, sums, faded(terms, state["squares"], forgetting)
 
 
 def _mean_and_deviation(origin, weights, sums, squares):
