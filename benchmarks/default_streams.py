@@ -95,7 +95,7 @@ def fixed_configurations(X, y):
     """Return the progressive forecasts (n, K) of every kernel, ridge and memory alone."""
     origin = y[0]
     inputs = LaggedInputs(_N_LAGS)
-    U, _ = inputs.learn(inputs.start(X.shape[1]), X, y - origin)
+    U, *_ = inputs.learn(inputs.start(X.shape[1]), X, y - origin)
     members = dictionary((0.3, 0.03), True)
     columns = []
     with threads(None) as pool, threadpool_limits(1, user_api="blas"):
@@ -108,7 +108,7 @@ def fixed_configurations(X, y):
 
 def _vaw2(X, y):
     inputs = LaggedInputs(0)
-    Z, _ = inputs.learn(inputs.start(X.shape[1]), X, y - y[0])
+    Z, *_ = inputs.learn(inputs.start(X.shape[1]), X, y - y[0])
     return VAW2Regressor(random_state=0).prequential_predict(Z, y - y[0]) + y[0]
 
 

@@ -1,17 +1,20 @@
 """Pipelines that learn from streams: transformers, a final estimator, and scaled targets."""
 
+from numbers import Integral
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline, _name_estimators
-from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils import Bunch, _safe_indexing, check_scalar
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ._linalg import one_blas_thread
 from ._online import OnlineRegressor, _copied, _same, described
 from .features._moments import moderate
-from .features._scalers import RunningScaler, RunningStandardScaler
+from .features._scalers import RunningScaler, RunningStandardScaler, known_earlier
 from .learners import VAWRegressor
 
 __all__ = ["StreamingPipeline", "StreamingTransformedTargetRegressor", "make_streaming_pipeline"]
@@ -47,6 +50,8 @@ class StreamingPipeline(_BaseComposition):
 
     Attributes
     ----------
+    label_delay : int
+        How many rounds late the labels come: the parameter of this name of the last step, or 0.
     steps_ : list of tuple of (str, estimator)
         The fitted steps.
     named_steps : Bunch
@@ -74,6 +79,14 @@ class StreamingPipeline(_BaseComposition):
     :class:`sklearn.preprocessing.PolynomialFeatures`, is fitted once, on the very first row (the
     first batch with ``update="batch"``), and only transforms from then on. Maps that grow with the
     stream do not fit in front of learners of fixed width.
+
+    *Late labels.* Where the last step has a ``label_delay`` D, row t is transformed, to forecast it
+    and to teach it, by what the transformers had learnt from the rows up to t - 1 - D (the first
+    rows by what the very first one taught). `predict` transforms by all that was learnt, as for the
+    row that comes D rows after the next. With ``update="batch"`` a batch is transformed by what was
+    learnt from the batches whose last label comes before its first row. For this the scalers of
+    this package keep their latest D centres and scales; a transformer of another package is copied
+    before it learns a row or a batch, and the copies that the next D rows may need are kept.
 
     All parameters of the steps are fixed from the first row on; `fit` starts afresh.
 
@@ -173,6 +186,11 @@ class StreamingPipeline(_BaseComposition):
 
     def _current(self):
         return self.steps_ if self.__sklearn_is_fitted__() else self.steps
+
+    @property
+    def label_delay(self):
+        """Int : how many rounds late the labels of the last step come."""
+        return getattr(self.steps[-1][1], "label_delay", 0)
 
     @property
     def named_steps(self):
@@ -286,39 +304,46 @@ class StreamingPipeline(_BaseComposition):
         y_pred : ndarray of shape (n_samples,)
             Forecasts.
         """
-        return self._asked().predict(X, **params)
+        final, rows = self._asked(X)
+        return final.predict(rows, **params)
 
     @available_if(_final_has("decision_function"))
-    def decision_function(self, X):
+    def decision_function(self, X, **params):
         """Return the decision values of the last step; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `decision_function` of the last step.
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
             Decision values.
         """
-        return self._asked().decision_function(X)
+        final, rows = self._asked(X)
+        return final.decision_function(rows, **params)
 
     @available_if(_final_has("predict_proba"))
-    def predict_proba(self, X):
+    def predict_proba(self, X, **params):
         """Return the probabilities of the last step; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict_proba` of the last step.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return self._asked().predict_proba(X)
+        final, rows = self._asked(X)
+        return final.predict_proba(rows, **params)
 
     @available_if(_final_has("score"))
     def score(self, X, y, sample_weight=None):
@@ -338,7 +363,9 @@ class StreamingPipeline(_BaseComposition):
         score : float
             R² of a regressor, accuracy of a classifier.
         """
-        return self._asked().score(X, y, sample_weight)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        final, rows = self._asked(X)
+        return final.score(rows, y, **weights)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the features that the last step sees.
@@ -356,10 +383,13 @@ class StreamingPipeline(_BaseComposition):
         check_is_fitted(self)
         return Pipeline(self.steps_[:-1]).get_feature_names_out(input_features)
 
-    def _asked(self):
+    def _asked(self, X):
+        """Return the last step, and rows as they reach it now."""
         check_is_fitted(self)
         self._check_structure()
-        return Pipeline(self.steps_)
+        for _, transformer in _active(self.steps_[:-1]):
+            X = transformer.transform(X)
+        return self.steps_[-1][1], X
 
     def _check_structure(self):
         if not _same(described(self.steps), self._described_at_start):
@@ -391,21 +421,22 @@ class StreamingPipeline(_BaseComposition):
         restart = restart or not self.__sklearn_is_fitted__()
         if restart:
             steps = [(name, _cloned(step)) for name, step in self.steps]
-            at_start = described(self.steps)
+            pasts, at_start = {}, described(self.steps)
         else:
             self._check_structure()
             steps = [(name, _copied(step)) for name, step in self.steps_]
-            at_start = self._described_at_start
-        rows = X
-        for _, transformer in steps[:-1]:
-            if transformer is not None and transformer != "passthrough":
-                rows = _flow(transformer, rows, y, restart, self.update)
+            pasts, at_start = dict(self._pasts), self._described_at_start
         final = steps[-1][1]
+        rows = _through(steps[:-1], pasts, X, y, restart, self.update, delay_of(final))
         if restart and is_classifier(final) and "classes" not in params and verb == "partial_fit":
             params = params | {"classes": np.unique(y)}
         result = getattr(final, verb)(rows, y, **params)
         # the one assignment
-        self.__dict__ = vars(self) | {"steps_": steps, "_described_at_start": at_start}
+        self.__dict__ = vars(self) | {
+            "steps_": steps,
+            "_pasts": pasts,
+            "_described_at_start": at_start,
+        }
         return result
 
 
@@ -443,27 +474,56 @@ def _sliceable(rows):
     return rows if hasattr(rows, "iloc") else np.asarray(rows)
 
 
-def _flow(transformer, X, y, started_now, update):
-    """Transform rows by what is known before each of them, and learn them on the way."""
-    if hasattr(transformer, "prequential_transform"):
-        return transformer.prequential_transform(X)
+def delay_of(estimator):
+    """Return how many rounds late an estimator gets its labels."""
+    delay = getattr(estimator, "label_delay", 0)
+    return check_scalar(delay, "label_delay", Integral, min_val=0)
+
+
+def _active(steps):
+    return [(name, step) for name, step in steps if step is not None and step != "passthrough"]
+
+
+def _through(steps, pasts, X, y, started_now, update, delay):
+    """Return rows as they leave the last transformer; all of them learn the rows on the way.
+
+    Pasts are by the name of the transformer, and change too.
+    """
+    for name, transformer in _active(steps):
+        past = pasts.get(name, [])
+        X, pasts[name] = _flow(transformer, past, X, y, started_now, update, delay)
+    return X
+
+
+def _flow(transformer, past, X, y, started_now, update, delay):
+    """Transform rows by what is known before each of them, and learn them on the way.
+
+    The past are copies of the transformer, one for each of the next `delay` rows: as it was when
+    the last label that the row may know came. Return the rows and the new past.
+    """
+    if isinstance(transformer, RunningScaler):
+        return transformer._prequential_transform(X, delay), past
     n_rows = X.shape[0]
     step = n_rows if update == "batch" else 1
     if not hasattr(transformer, "partial_fit"):
         if started_now:
             transformer.fit(_safe_indexing(X, slice(0, step)), _safe_indexing(y, slice(0, step)))
-        return transformer.transform(X)
+        return transformer.transform(X), past
     parts = []
     for low in range(0, n_rows, max(step, 1)):
         rows = slice(low, low + step)
         batch, targets = _safe_indexing(X, rows), _safe_indexing(y, rows)
-        if started_now and low == 0:
+        first = started_now and low == 0
+        if first:
             transformer.partial_fit(batch, targets)
-            parts.append(transformer.transform(batch))
-        else:
-            parts.append(transformer.transform(batch))
+        if delay:
+            # until its last label comes, the rows after a batch know the batches before it
+            past = past + [_copied(transformer)] * (delay if first else min(step, delay))
+        parts.append((past[0] if delay else transformer).transform(batch))
+        past = past[-delay:]
+        if not first:
             transformer.partial_fit(batch, targets)
-    return _stacked(parts) if parts else X
+    return (_stacked(parts) if parts else X), past
 
 
 def _stacked(parts):
@@ -491,6 +551,8 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
 
     Attributes
     ----------
+    label_delay : int
+        How many rounds late the targets come: the regressor's parameter of this name, or 0.
     regressor_ : estimator object
         Copy of the fitted regressor, which knows scaled targets.
     n_samples_seen_ : int
@@ -515,6 +577,10 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
     What was learnt under early scales stays as it was learnt. A faulty target, far from all before
     it, is learnt nearer by :class:`RunningStandardScaler` and :class:`RunningRobustScaler`, see
     there, and by the regressor as the scaler learns it; the other scalers take it for what it is.
+
+    *Late targets.* With a regressor whose ``label_delay`` is D, round t unscales its forecast by
+    what the targets up to t - 1 - D have shown, and the first D + 1 forecasts are the regressor's
+    own. For this the latest D centres and scales are kept.
 
     References
     ----------
@@ -542,6 +608,30 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         self.transformer = transformer
 
     @property
+    def label_delay(self):
+        """Int : how many rounds late the targets of the regressor come."""
+        return getattr(self.regressor, "label_delay", 0)
+
+    def predict(self, X, **params):
+        """Forecast each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict` of the regressor, which must return forecasts and nothing else.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Forecasts.
+        """
+        state, X = self._asked(X)
+        with one_blas_thread:
+            return self._forecast(state, X, **params)
+
+    @property
     def regressor_(self):
         """Copy of the fitted regressor."""
         return _copied(self._fitted_state("regressor_")["regressor"])
@@ -557,9 +647,8 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         return {"t": 0, "regressor": regressor, "scaler": {}}
 
     def _learn(self, state, X, y):
-        scaler, column = self._scaler(), moderate(y)[:, None]
-        first = not state["scaler"]
-        if first:
+        scaler, column, delay = self._scaler(), moderate(y)[:, None], delay_of(self.regressor)
+        if not state["scaler"]:
             state["scaler"] = scaler._start(column[0])
         centers, scales, nearer = (
             np.broadcast_to(part, column.shape) for part in scaler._learn(state["scaler"], column)
@@ -569,13 +658,15 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
             nearer, np.vstack([centers[1:], center]), np.vstack([scales[1:], scale])
         )
         forecasts = state["regressor"].prequential_predict(X, learnt[:, 0])
+        if delay:
+            centers, scales = known_earlier(state["scaler"], centers, scales, delay)
         unscaled = scaler._unscaled(forecasts[:, None], centers, scales)[:, 0]
-        if first:
-            unscaled[0] = forecasts[0]  # the scale of the first row is its own target's
+        n_cold = max(delay + 1 - state["t"], 0)  # rows before which no target was known
+        unscaled[:n_cold] = forecasts[:n_cold]
         state["t"] += len(y)
         return unscaled
 
-    def _forecast(self, state, X):
-        forecasts = state["regressor"].predict(X)
+    def _forecast(self, state, X, **params):
+        forecasts = state["regressor"].predict(X, **params)
         center, scale = self._scaler()._known(state["scaler"])
         return self._scaler()._unscaled(forecasts[:, None], center, scale)[:, 0]

@@ -93,8 +93,12 @@ ARGUMENTS = {
     "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
     "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
-    "OnlineKernelClassifier": [FAST],
-    "OnlineKernelRegressor": [FAST, FAST | {"forgetting": 0.99, "budget": 10, "lags": 0}],
+    "OnlineKernelClassifier": [FAST, FAST | {"label_delay": 1}],
+    "OnlineKernelRegressor": [
+        FAST,
+        FAST | {"forgetting": 0.99, "budget": 10, "lags": 0},
+        FAST | {"label_delay": 23},
+    ],
     "OnlineNystroem": [
         {"random_state": 0},
         {"kernel": "laplacian", "kors_mu": 0.1, "random_state": 0},

@@ -1,5 +1,6 @@
 """Streaming pipelines: against the literal loop over rows, with steps of ours and of others."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -8,10 +9,12 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.decomposition import IncrementalPCA
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures, StandardScaler
 
 from sklearn_okl import (
     FourierFeatures,
+    RunningMaxNormScaler,
+    RunningMinMaxScaler,
     RunningRobustScaler,
     RunningStandardScaler,
     StreamingPipeline,
@@ -19,7 +22,8 @@ from sklearn_okl import (
     VAWRegressor,
     make_streaming_pipeline,
 )
-from sklearn_okl.evaluation import check_online_estimator
+from sklearn_okl.evaluation import PrequentialSearch, check_online_estimator
+from tests.late import LateRidge, assert_law
 
 
 def stream(seed=0, n=200, d=3):
@@ -227,3 +231,182 @@ def test_a_faulty_target_is_forgotten(scaler, at, fault):
     np.testing.assert_allclose(cut.predict(X), model.predict(X), rtol=1e-8)
     losses = [np.mean((y_pred - y[1000:]) ** 2) for y_pred in (forecasts[1000:], clean)]
     assert losses[0] < 2.0 * losses[1]
+
+
+# labels that come late
+
+DELAYS = pytest.mark.parametrize("D", [1, 5, 23])
+CHAINS = {
+    "ours": [RunningStandardScaler(), RunningMinMaxScaler()],
+    "forgetful": [RunningMaxNormScaler(), RunningRobustScaler(window=20)],
+    "scikit-learn's": [StandardScaler(), MaxAbsScaler()],
+    "mixed": [
+        StandardScaler(),
+        "passthrough",
+        PolynomialFeatures(2, include_bias=False),
+        RunningStandardScaler(0.9),
+    ],
+}
+
+
+def late_pipeline(D, *transformers, **kwargs):
+    return make_streaming_pipeline(*transformers, LateRidge(D), **kwargs)
+
+
+def literal_rows(transformers, X, D):
+    """What the last step gets: of each transformer there is a copy after each row."""
+    for base in transformers:
+        if base == "passthrough":
+            continue
+        copies, rows = [], []
+        model = clone(base)
+        learn = getattr(model, "partial_fit", lambda x: None)
+        for t, x in enumerate(X):
+            if t == 0:
+                getattr(model, "partial_fit", model.fit)(x[None])
+                copies.append(copy.deepcopy(model))
+            rows.append(copies[max(t - 1 - D, 0)].transform(x[None])[0])
+            if t > 0:
+                learn(x[None])
+                copies.append(copy.deepcopy(model))
+        X = np.array(rows)
+    return X
+
+
+@DELAYS
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_late_rows_are_transformed_by_the_rows_whose_labels_are_there(chain, D):
+    X, y = stream(n=60)
+    model = late_pipeline(D, *chain)
+    assert model.label_delay == D
+    forecasts = assert_law(model, X, y)
+    expected = LateRidge(D).prequential_predict(literal_rows(chain, X, D), y)
+    np.testing.assert_allclose(forecasts, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_pipelines_of_others_have_no_delay():
+    assert make_streaming_pipeline(StandardScaler(), SGDRegressor()).label_delay == 0
+    assert StreamingTransformedTargetRegressor().label_delay == 0
+
+
+@DELAYS
+def test_late_batches_are_transformed_by_the_batches_whose_labels_are_there(D):
+    X, y = stream()
+    model = late_pipeline(D, StandardScaler(), update="batch")
+    scaler, rows, after = StandardScaler(), [], []  # after each batch: rows learnt, scaler then
+    for part in np.split(np.arange(200), [30, 31, 33, 60, 100, 101, 102, 150]):
+        low, high = part[0], part[-1] + 1
+        if low == 0:
+            after.append((high, copy.deepcopy(scaler.partial_fit(X[part]))))
+        known = [then for end, then in after if end <= low - D] or [after[0][1]]
+        rows.append(known[-1].transform(X[part]))
+        if low > 0:
+            after.append((high, copy.deepcopy(scaler.partial_fit(X[part]))))
+        model.partial_fit(X[part], y[part])
+    expected = LateRidge(D).partial_fit(np.concatenate(rows), y)
+    np.testing.assert_allclose(model["lateridge"].models_[-1][2], expected.models_[-1][2])
+    np.testing.assert_allclose(model.predict(X), expected.predict(scaler.transform(X)))
+
+
+def test_batches_of_one_row_are_rows():
+    X, y = stream(n=60)
+    by_row, by_batch = (late_pipeline(5, StandardScaler(), update=by) for by in ("row", "batch"))
+    forecasts = [by_batch.prequential_predict(X[t : t + 1], y[t : t + 1])[0] for t in range(60)]
+    np.testing.assert_allclose(forecasts, by_row.prequential_predict(X, y))
+
+
+@DELAYS
+@pytest.mark.parametrize("scaler", [None, RunningRobustScaler(30)], ids=str)
+def test_late_targets_are_unscaled_by_those_that_are_there(scaler, D):
+    X, y = stream(n=80)
+    X = RunningStandardScaler().prequential_transform(X)
+    model = StreamingTransformedTargetRegressor(LateRidge(D, shift=0.5), scaler)
+    assert model.label_delay == D
+    forecasts = assert_law(model, X, 1e6 * (100.0 + y))
+    np.testing.assert_array_equal(forecasts[: D + 1], 0.5)  # before any target, its own
+    assert np.abs(forecasts[50:] / 1e6 - 100.0 - y[50:]).mean() < 2.0
+
+
+NESTED = {
+    "target regressor, then pipeline": lambda D: StreamingTransformedTargetRegressor(
+        late_pipeline(D, RunningStandardScaler(), StandardScaler())
+    ),
+    "pipeline, then target regressor": lambda D: make_streaming_pipeline(
+        StandardScaler(), StreamingTransformedTargetRegressor(LateRidge(D))
+    ),
+    "pipeline, then search": lambda D: make_streaming_pipeline(
+        RunningStandardScaler(), PrequentialSearch(LateRidge(D), {"alpha": [0.1, 1.0, 10.0]})
+    ),
+    "pipeline, then pipeline": lambda D: make_streaming_pipeline(
+        StandardScaler(), late_pipeline(D, RunningMinMaxScaler())
+    ),
+}
+
+
+@DELAYS
+@pytest.mark.parametrize("make", NESTED.values(), ids=NESTED)
+def test_late_labels_of_nested_estimators(make, D):
+    model = make(D)
+    assert model.label_delay == D
+    assert_law(model, *stream(n=55))
+
+
+@pytest.mark.parametrize("make", [*NESTED.values(), lambda D: late_pipeline(D, *CHAINS["mixed"])])
+def test_copies_of_late_models_go_on_and_failures_change_nothing(make):
+    X, y = stream(n=80)
+    model = make(5).fit(X[:30], y[:30])
+    others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"NaN|no number"):
+        model.partial_fit(X[30:], np.append(y[30:-1], np.nan))
+    assert pickle.dumps(model) == before
+    expected = model.prequential_predict(X[30:], y[30:])
+    for other in others:
+        np.testing.assert_array_equal(other.prequential_predict(X[30:], y[30:]), expected)
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        assert len(pickle.dumps(other)) < 1.1 * len(before)  # no more than the latest rows need
+
+
+def test_late_frames():
+    pd = pytest.importorskip("pandas")
+    X, y = stream(n=40)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = late_pipeline(3, StandardScaler(), RunningStandardScaler())
+    plain = clone(model).prequential_predict(X, y)
+    model.set_output(transform="pandas")
+    np.testing.assert_allclose(model.prequential_predict(frame, pd.Series(y)), plain)
+
+
+def test_what_predict_is_given_reaches_the_last_step():
+    X, y = stream(n=60)
+    makers = [lambda D: late_pipeline(D, RunningStandardScaler()), *NESTED.values()]
+    for model in [make(3) for make in makers]:
+        model.fit(X[:50], y[:50])
+        ahead = model.predict(X[50:54], ahead=True)  # the last of them is as late as can be
+        assert ahead[3] == model.predict(X[53:54])[0]
+        assert ahead[0] != model.predict(X[50:51])[0]
+
+    class Shifted(SGDClassifier):
+        def decision_function(self, X, shift=0.0):
+            return super().decision_function(X) + shift
+
+        def predict_proba(self, X, shift=0.0):
+            return np.tile([shift, 1.0 - shift], (len(X), 1))
+
+    model = make_streaming_pipeline(StandardScaler(), Shifted()).fit(X, y > 0)
+    np.testing.assert_allclose(
+        model.decision_function(X, shift=2.0), model.decision_function(X) + 2.0
+    )
+    np.testing.assert_array_equal(model.predict_proba(X, shift=0.25)[0], [0.25, 0.75])
+
+
+@pytest.mark.parametrize(("D", "error"), [(-1, ValueError), (1.5, TypeError), (None, TypeError)])
+def test_impossible_delays_are_refused(D, error):
+    X, y = stream(n=20)
+    for model in [
+        late_pipeline(D, StandardScaler()),
+        StreamingTransformedTargetRegressor(LateRidge(D)),
+        PrequentialSearch(LateRidge(D), {"alpha": [1.0]}),
+    ]:
+        with pytest.raises(error, match="label_delay"):
+            model.fit(X, y)

@@ -1,5 +1,6 @@
 """What the rules that weight experts share: validation, sleeping experts, the loop over rounds."""
 
+from collections import deque
 from numbers import Real
 
 import numpy as np
@@ -58,7 +59,8 @@ class ConvexAggregator(OnlineRegressor):
                     f"{self.prior_weights!r}."
                 )
 
-    def _start(self, n_features, n_targets=None):
+    def _start(self, n_features, n_targets=None, late=0):
+        """Return the state; with `late` rounds, forecasts mix by weights so many rounds old."""
         if self.prior_weights is None:
             prior = np.ones(n_features)
         else:
@@ -69,7 +71,10 @@ class ConvexAggregator(OnlineRegressor):
                     "give one weight for each expert."
                 )
         log_prior = np.log(prior) - np.log(prior.sum())
-        return {"t": 0, "log_prior": log_prior} | self._start_rule(log_prior)
+        state = {"t": 0, "log_prior": log_prior} | self._start_rule(log_prior)
+        if late:  # logarithms of the weights of the latest rounds, the oldest first
+            state["past"] = np.tile(self._log_weights(state), (late, 1))
+        return state
 
     def _learn(self, state, X, y):
         forecasts = np.empty(len(y))
@@ -124,9 +129,11 @@ class ConvexAggregator(OnlineRegressor):
         sleepers = np.zeros(len(y), bool) if asleep is None else asleep.any(axis=1)
         forecasts = np.empty(len(y))
         ones = np.ones(F.shape[1])
+        past = deque(state.get("past", ()))
         rounds = zip(F, y.tolist(), sleepers.tolist(), strict=True)
         for i, (f, target, some_sleep) in enumerate(rounds):
-            weights = self._log_weights(state)
+            past.append(self._log_weights(state))
+            weights = past.popleft()
             if some_sleep:
                 weights[asleep[i]] = -np.inf
             weights -= np.maximum.reduce(weights)
@@ -140,6 +147,8 @@ class ConvexAggregator(OnlineRegressor):
                 regrets[asleep[i]] = 0.0
             self._update(state, regrets, target)
             state["t"] += 1
+        if "past" in state:
+            state["past"] = np.array(past)
         return within(forecasts, F, asleep)
 
     def _forecast_rows(self, state, F, asleep):

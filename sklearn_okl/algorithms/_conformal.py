@@ -11,9 +11,14 @@ So a level stays within :math:`[-\gamma (1 - c), 1 + (k + c) \gamma)` if no scor
 than :math:`2^k` times the largest in its window, and as it moves by
 :math:`\gamma (c - \mathrm{hit})` a round, the share of hits in any T rounds in a row is within
 :math:`(1 + (k + 1) \gamma) / (T \gamma)` of c; Proposition 4.1 of the paper is k = 0.
+
+Where errors come D rounds late, an interval is judged as it was issued, and D more follow before
+its miss is known. With a step of :math:`\gamma / (D + 1)` a level stays as near as that, and the
+share of hits within D + 1 times the bound.
 """
 
 from bisect import bisect_left, insort
+from collections import deque
 
 import numpy as np
 
@@ -21,17 +26,20 @@ WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
 LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
 _FADING = 0.98  # of the running size of the errors: about the last fifty
+_LARGEST = 1e300
 _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
 
 
-def start():
-    """Return the state of a tracker that has seen no error."""
+def start(delay=0):
+    """Return the state of a tracker that has seen no error, and sees each `delay` rounds late."""
     return {
         "scores": np.empty(0),  # the latest WINDOW, in their order
         "size": 0.0,  # faded sum of abs(error)
         "weight": 0.0,
         "largest": 0.0,
         "levels": LEVELS.copy(),
+        # running size and largest scores held, by level, in the latest `delay` rounds
+        "issued": np.zeros((delay, 1 + len(LEVELS))),
     }
 
 
@@ -43,14 +51,20 @@ def learn(state, errors, faulty=None):
     """
     scores, ordered = state["scores"].tolist(), sorted(state["scores"].tolist())
     levels = state["levels"]
+    issued = deque((float(row[0]), row[1:]) for row in state["issued"])
+    step = _step(state)
     covered = np.zeros(len(LEVELS), dtype=int)
     faulty = np.zeros(len(errors), dtype=bool) if faulty is None else faulty
     for error, no_score in zip(np.abs(errors).tolist(), faulty.tolist(), strict=True):
         unit = _unit(state)
+        if issued:  # the interval was made before the errors of the latest rounds were known
+            issued.append((unit, _held_at(ordered, levels, step)))
+            unit, held = issued.popleft()
         if unit > 0.0:
-            hit = levels >= _level_needed(ordered, error / unit)
+            score = error / unit
+            hit = score <= held if issued else levels >= _level_needed(ordered, score, step)
             covered += hit
-            levels = levels + STEP * (LEVELS - hit)
+            levels = levels + step * (LEVELS - hit)
         if no_score:
             continue
         if error > 0.0 or unit > 0.0:
@@ -63,6 +77,8 @@ def learn(state, errors, faulty=None):
         state["weight"] = _FADING * state["weight"] + 1.0
         state["largest"] = max(state["largest"], error)
     state["scores"], state["levels"] = np.array(scores), levels
+    if issued:
+        state["issued"] = np.array([[unit, *held] for unit, held in issued])
     return covered
 
 
@@ -80,7 +96,7 @@ def radius(state, coverage):
         return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf
     level = float(np.interp(coverage, LEVELS, state["levels"]))
     with np.errstate(over="ignore"):
-        return float(_unit(state) * _score_at(np.sort(state["scores"]), level))
+        return float(_unit(state) * _score_at(np.sort(state["scores"]), level, _step(state)))
 
 
 def standard_deviation(state):
@@ -93,22 +109,43 @@ def _unit(state):
     return max(state["size"] / max(state["weight"], 1.0), _LEAST * state["largest"])
 
 
-def _level_needed(ordered, score):
+def _step(state):
+    """Return what one miss moves a level by: as many may follow from one cause as are out."""
+    return STEP / (1.0 + len(state["issued"]))
+
+
+def _level_needed(ordered, score, step=STEP):
     """Return the lowest level whose interval would hold a score."""
     n = len(ordered)
     below = bisect_left(ordered, score)  # scores smaller than this one
     if below == n and n > 0:
-        return 1.0 + STEP * np.log2(score / ordered[-1]) if ordered[-1] > 0.0 else np.inf
+        return 1.0 + step * np.log2(score / ordered[-1]) if ordered[-1] > 0.0 else np.inf
     return below / (n + 1.0)
 
 
-def _score_at(ordered, level):
+def _score_at(ordered, level, step=STEP):
     """Return the largest score that a level's interval holds: the inverse of `_level_needed`."""
     n = len(ordered)
     if level >= 1.0:
         with np.errstate(over="ignore"):  # an interval may be the whole line
-            return ordered[-1] * np.exp2((level - 1.0) / STEP)
+            return ordered[-1] * np.exp2((level - 1.0) / step)
     if level < 0.0:
         return 0.0
     place = int(np.floor(level * (n + 1.0)))  # a score with as many below it is still held
     return ordered[min(place, n - 1)]
+
+
+def _held_at(ordered, levels, step):
+    """Return the largest score held by each level, finite, and less than any where none is."""
+    n = len(ordered)
+    if n == 0:
+        return np.full(len(levels), _LARGEST)
+    places = np.minimum(levels * (n + 1.0), n - 1.0).astype(int)
+    held = np.array([ordered[place] for place in places.tolist()])
+    held[levels < 0.0] = -1.0
+    above = levels >= 1.0
+    if np.logical_or.reduce(above):
+        with np.errstate(over="ignore"):  # an interval may be the whole line
+            beyond = ordered[-1] * np.exp2((levels[above] - 1.0) / step)
+        held[above] = np.minimum(beyond, _LARGEST)
+    return held

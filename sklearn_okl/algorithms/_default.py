@@ -19,6 +19,7 @@ from . import _default_targets as targets
 from ._default_inputs import LaggedInputs
 from ._default_mixture import Mixture
 from ._default_parts import (
+    WALKS,
     Constants,
     MaskedFeatures,
     add_members,
@@ -62,19 +63,28 @@ class DefaultModel:
         ],
         "forgetting": [Interval(Real, 0, 1, closed="right"), None],
         "lags": [Interval(Integral, 0, None, closed="left")],
+        "label_delay": [Interval(Integral, 0, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _structural = ("budget", "forgetting", "lags")
+    _structural = ("budget", "forgetting", "lags", "label_delay")
     _guarded = True  # whether a target can be faulty
     _constants = Constants()
 
     def __init__(
-        self, *, budget="balanced", forgetting=None, lags=4, n_jobs=None, random_state=None
+        self,
+        *,
+        budget="balanced",
+        forgetting=None,
+        lags=4,
+        label_delay=0,
+        n_jobs=None,
+        random_state=None,
     ):
         self.budget = budget
         self.forgetting = forgetting
         self.lags = lags
+        self.label_delay = label_delay
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -86,13 +96,14 @@ class DefaultModel:
     @property
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
-        return _losses(self._fitted_state("expert_losses_"))
+        state = self._fitted_state("expert_losses_")
+        return state["losses"][_born(state)] * _squared_unit(state)
 
     @property
     def experts_(self):
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        return _table(state, self._heard(state))
+        return self._table(state)
 
     def summary(self):
         """Say in a paragraph what was learnt.
@@ -110,7 +121,8 @@ class DefaultModel:
         named = "; ".join(f"{table['name'][k]} ({table['weight'][k]:.0%})" for k in heavy)
         lagged = table["weight"][table["lags"].astype(bool)].sum()
         fading = table["weight"][table["forgetting"] < 1.0].sum()
-        loss = state["loss"] * _squared_unit(state) / max(t - 1, 1)  # the first forecast is none
+        n_forecasts = max(t - 1 - self.label_delay, 1)  # the first ones are none
+        loss = state["loss"] * _squared_unit(state) / n_forecasts
         n_faulty = state["targets"]["n_faulty"]
         faulty = f" Faulty targets: {n_faulty}." if n_faulty else ""
         text = (
@@ -137,9 +149,19 @@ class DefaultModel:
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            U, _ = self._inputs().look(state["inputs"], X)
-            F = self._forecast_experts(state, U)[:, _born(state)]
-            return targets.unscaled(state["targets"], F)
+            F, _ = self._forecast_experts(state, X)
+            return targets.unscaled(state["targets"], F[:, _born(state)])
+
+    def _foreseen(self, X, ahead):
+        """Return the state and its forecasts for rows."""
+        state, X = self._asked(X)
+        if ahead and len(X) > self.label_delay + 1:
+            raise ValueError(
+                f"With ahead=True at most label_delay + 1 = {self.label_delay + 1} rows can be "
+                f"forecast, the next ones in order, but X has {len(X)}."
+            )
+        with one_blas_thread:
+            return state, self._forecast(state, X, ahead=ahead)
 
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
@@ -149,18 +171,21 @@ class DefaultModel:
     def _start_from(self, n_features, seed):
         rng = np.random.RandomState(seed)
         plan = self._plan(n_features)
-        banks = [start_bank(members, shape, rng, size) for shape, members, size in plan]
-        n_experts = sum(len(bank["features"]["masks"]) for bank in banks)
+        delay = self.label_delay
+        banks = [start_bank(members, shape, rng, size, delay) for shape, members, size in plan]
+        n_experts = self._inputs().n_walks + sum(len(bank["features"]["masks"]) for bank in banks)
         return {
             "t": 0,
-            "targets": targets.start(self._guarded),
+            "targets": targets.start(self._guarded, delay),
+            "former": {},  # the model before it started anew, while its forecasts have no labels
             "latest": _no_rows(n_features),  # up to a block of rows as they came, while young
             "inputs": self._inputs().start(n_features),
             "banks": banks,
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros(n_experts),
             "loss": 0.0,
-            "reference": 0,  # an expert that sees no lags, by whose forecasts new units are known
+            # an expert that sees no lags, by whose forecasts new units are known
+            "reference": self._inputs().n_walks,
             "mixture": self._mixture().start(n_experts),
             "seed": seed,
         }
@@ -211,12 +236,15 @@ class DefaultModel:
         return _BUDGETS["balanced"]._replace(frequencies=self.budget // 2, work=np.inf)
 
     def _inputs(self):
-        return LaggedInputs(self.lags)
+        return LaggedInputs(self.lags, self.label_delay)
 
     def _mixture(self):
-        return Mixture(self._constants.fadings, self._constants.stacks[: self._sizes().n_stacks])
+        stacks = self._constants.stacks[: self._sizes().n_stacks]
+        n_plain = self._inputs().n_walks
+        return Mixture(self._constants.fadings, stacks, n_plain, self.label_delay)
 
     def _learn(self, state, X, y):
+        n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty(len(y))
         low, longest, room = 0, _LONGEST, {}
         with threads(self.n_jobs) as run:
@@ -232,15 +260,18 @@ class DefaultModel:
                 else:
                     longest = min(max(2 * longest, _SHORTEST), _LONGEST)
                 self._stop(state, run)
-        if state["t"] == len(y):  # the first row of all: nothing was known, not even the origin
-            forecasts[0] = 0.0
+                former = state["former"]
+                if former and former["t"] <= state["t"] - self.label_delay:
+                    state["former"] = {}
+        forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts
 
     def _rounds_to_stop(self, t, since):
         """Return the number of rounds until something else than learning is due."""
-        births, wait = self._constants.births, self._constants.apprenticeship
+        births, delay = self._constants.births, self.label_delay
+        heard = delay + self._constants.apprenticeship
         reviews = (since + age for age in targets.REVIEWS)
-        stops = (*reviews, *births, *(birth + wait for birth in births))
+        stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
         return min(stop - t for stop in (*stops, 1 << t.bit_length()) if stop > t)
 
     def _stop(self, state, run):
@@ -249,10 +280,10 @@ class DefaultModel:
         if self._guarded and t - state["targets"]["since"] in targets.REVIEWS:
             self._review(state, run)
         if t >= targets.BLOCK and t.bit_count() == 1:  # a power of two
-            members = state["banks"][0]["members"]
-            lagged = np.array([member["lags"] for member in members])
-            losses = state["losses"][: len(members)]
-            state["reference"] = int(np.where(lagged, np.inf, losses).argmin())
+            main, places = next(self._banks(state))
+            lagged = np.array([member["lags"] for member in main["members"]])
+            losses = np.where(lagged, np.inf, state["losses"][places])
+            state["reference"] = places.start + int(losses.argmin())
         if t in self._constants.births:
             self._refine(state)
 
@@ -263,18 +294,20 @@ class DefaultModel:
         comes first.
         """
         guard, t = state["targets"], state["t"]
+        n_before = self._n_learnt(state)
         if t == 0:
             guard["origin"] = float(y[0])
         n = targets.n_alike(guard, t, y)
         X, y = X[:n], y[:n]
         u = taught = targets.scaled(guard, y)
         if len(u) == 1:
-            forecast = float(self._forecast_scaled(state, X)[0]) if t else 0.0
+            forecast = float(self._forecast_scaled(state, X, self.label_delay)[0]) if t else 0.0
             taught = np.array([targets.fenced(guard, t, float(u[0]), forecast)])
         elif not self._stands_at(t):
             _keep(state, room)
         forecasts, references = self._learn_rows(state, X, taught, run)
-        answer = targets.unscaled(guard, forecasts)
+        answer = targets.unscaled_as_made(guard, forecasts)
+        self._put_former(state, X, answer)
         misses = u - forecasts
         errors = targets.errors_to_learn(guard, t, u, forecasts, taught)
         n = len(u) if len(u) == 1 else targets.n_sound(guard, t, u, forecasts)
@@ -292,8 +325,8 @@ class DefaultModel:
                 both = np.concatenate([before, rows[name]])
                 state["latest"][name] = both[-targets.BLOCK :].copy()
         state["t"] += n
-        first = int(t == 0)  # whose forecast is none
-        self._learn_errors(state, misses[first:n], errors[first:n])
+        scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
+        self._learn_errors(state, misses[scored], errors[scored])
         if lags is not None:
             self._move(state, lags)
         return answer[:n]
@@ -304,17 +337,34 @@ class DefaultModel:
 
     def _learn_rows(self, state, X, u, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
-        U, scales = self._inputs().learn(state["inputs"], X, u)
+        U, walks, scales = self._inputs().learn(state["inputs"], X, u)
         F = np.full((len(u), len(state["rounds"])), np.nan)
-        heard = self._heard(state)
-        for bank, places in _banks(state):
+        F[:, : walks.shape[1]] = walks
+        n_learnt, heard = self._n_learnt(state), self._heard(state, self.label_delay)
+        yet_to_be_born = ~self._existed(state, self.label_delay)
+        state["rounds"][: walks.shape[1]] += len(u)
+        for bank, places in self._banks(state):
             part = awake(bank)
             F[:, places] = learn_bank(MaskedFeatures, learner(bank["forgetting"]), part, U, u, run)
             bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
             state["rounds"][places] += len(u)
-        state["losses"] += np.nansum(np.square(F - u[:, None]), axis=0)
+        F[:, yet_to_be_born] = np.nan
+        n_first = max(1 + self.label_delay - n_learnt, 0)  # whose forecasts are none
+        state["losses"] += np.nansum(np.square(F - u[:, None])[n_first:], axis=0)
         forecasts = self._mixture().learn(state["mixture"], F, u, scales, heard)
         return forecasts, F[:, state["reference"]]
+
+    def _put_former(self, state, X, answer):
+        """Put in the forecasts (n,) of the next rows that were made before a start anew."""
+        former = state["former"]
+        if former:
+            made = state["t"] + np.arange(len(X)) - self.label_delay
+            for i, ago in enumerate((former["t"] - made[made < former["t"]]).tolist()):
+                answer[i] = self._forecast(former, X[i : i + 1], ago)[0]
+
+    def _n_learnt(self, state):
+        """Return the number of rows learnt since the start: those of the oldest expert."""
+        return int(state["rounds"].max())
 
     def _learn_errors(self, state, misses, errors):
         """Learn by how much forecasts have missed, and the errors that the fence makes of it."""
@@ -322,12 +372,18 @@ class DefaultModel:
 
     def _move(self, state, lags):
         """Go on in another unit, in which the latest targets are these, the last one first."""
-        state["inputs"]["lags"] = lags[: self.lags]
+        known = state["inputs"]["lags"]
+        known[: len(lags)] = lags[: len(known)]
 
-    def _heard(self, state):
-        """Return which experts (K,) are heard: those born late learn for a while first."""
-        age = state["t"] - state["targets"]["since"]
-        return state["rounds"] >= min(age, self._constants.apprenticeship)
+    def _heard(self, state, ago=0):
+        """Return which experts (K,) were heard some rounds ago: those born late learn first."""
+        age = state["t"] - state["targets"]["since"] - ago
+        old_enough = state["rounds"] - ago >= min(age, self._constants.apprenticeship)
+        return old_enough & self._existed(state, ago)
+
+    def _existed(self, state, ago):
+        """Return which experts (K,) existed some rounds ago, or in the first round."""
+        return state["rounds"] >= min(ago, self._n_learnt(state))
 
     def _review(self, state, run):
         """Judge the latest targets as a whole; start anew with them if they were taken wrongly."""
@@ -339,7 +395,8 @@ class DefaultModel:
         judged_otherwise = age == n and (faulty != known).any()
         if judged_otherwise or not targets.is_sane(guard, middle, usual):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
-            state.update(self._start_from(X.shape[1], state["seed"]))
+            former = dict(state) if self.label_delay else {}
+            state.update(self._start_from(X.shape[1], state["seed"]), former=former)
             state["latest"] = {"X": X, "y": y, "faulty": faulty}
             y = np.where(faulty, np.clip(y, middle - usual, middle + usual), y)
             guard = state["targets"]
@@ -349,7 +406,7 @@ class DefaultModel:
             targets.learn(guard, t - n, u, forecasts, references, u)
             guard["n_faulty"] = n_faulty
             state["t"] = t
-            errors = (u - forecasts)[1:]
+            errors = (u - forecasts)[1 + self.label_delay :]
             self._learn_errors(state, errors, errors)
         if age == targets.REVIEWS[-1]:
             state["latest"] = _no_rows(X.shape[1])
@@ -358,27 +415,61 @@ class DefaultModel:
         """Let new kernels be born between the best ones and their neighbours."""
         shape, _, room = self._plan(self.n_features_in_)[-1]
         main, young = state["banks"][0], state["banks"][-1]
-        losses = state["losses"][: len(main["members"])]
+        losses = state["losses"][next(self._banks(state))[1]]
         born = [*main["members"], *young["members"]]
         members = refined(main["members"], losses, room // len(self._constants.births), born)
         rng = np.random.RandomState([state["seed"], state["t"]])
         add_members(young, members, shape, rng, level=state["targets"]["level"])
 
-    def _forecast(self, state, X):
-        return targets.unscaled(state["targets"], self._forecast_scaled(state, X))
+    def _forecast(self, state, X, ago=0, ahead=False):
+        """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
+        former = state["former"]
+        if former and ago > state["t"] - former["t"]:
+            return self._forecast(former, X, ago - state["t"] + former["t"])
+        forecasts = self._forecast_scaled(state, X, ago, ahead)
+        return targets.unscaled(state["targets"], forecasts, ago)
 
-    def _forecast_scaled(self, state, X):
-        U, scale = self._inputs().look(state["inputs"], X)
-        F = self._forecast_experts(state, U)
-        return self._mixture().forecast(state["mixture"], F, scale, self._heard(state))
+    def _forecast_scaled(self, state, X, ago=0, ahead=False):
+        F, scales = self._forecast_experts(state, X, ago, ahead)
+        return self._mixture().forecast(state["mixture"], F, scales, self._heard(state, ago), ago)
 
-    def _forecast_experts(self, state, U):
-        F = np.full((len(U), len(state["rounds"])), np.nan)
-        for bank, places in _banks(state):
-            F[:, places] = forecast_bank(
-                MaskedFeatures, learner(bank["forgetting"]), awake(bank), U
-            )
-        return F
+    def _forecast_experts(self, state, X, ago=0, ahead=False):
+        """Return the forecasts (n, K) of the experts, and the scale of the targets."""
+        of_inputs = self.label_delay - np.arange(len(X)) if ahead else ago
+        U, walks, scales = self._inputs().look(state["inputs"], X, of_inputs)
+        F = np.full((len(X), len(state["rounds"])), np.nan)
+        F[:, : walks.shape[1]] = walks
+        for bank, places in self._banks(state):
+            part = awake(bank, ago)
+            F[:, places] = forecast_bank(MaskedFeatures, learner(bank["forgetting"]), part, U)
+        return F, scales
+
+    def _banks(self, state):
+        """Yield each bank with somebody awake, and their columns of forecasts."""
+        low = self._inputs().n_walks
+        for bank in state["banks"]:
+            n = len(bank["members"])
+            if n:
+                yield bank, slice(low, low + n)
+            low += len(bank["features"]["masks"])
+
+    def _table(self, state):
+        born = _born(state)
+        members = list(WALKS[: self._inputs().n_walks])
+        members += [member for bank in state["banks"] for member in bank["members"]]
+        columns = {name: np.array([member[name] for member in members]) for name in members[0]}
+        weights = np.where(self._heard(state), Mixture.weights(state["mixture"]), 0.0)[born]
+        n_forecasts = np.maximum(state["rounds"][born] - self.label_delay, 1)
+        losses = state["losses"][born] * _squared_unit(state)
+        return (
+            {"name": np.array([_name(**member) for member in members])}
+            | columns
+            | {
+                "weight": weights / weights.sum(),
+                "mean_loss": losses / n_forecasts,
+                "n_rounds": state["rounds"][born],
+            }
+        )
 
 
 class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
@@ -398,10 +489,14 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         all experts. None, right for nearly everyone, has experts that never forget and experts
         that look back about 500 and 100 rows ("fast": 200), and finds out.
     lags : int, default=4
-        Number of the latest targets that half of the experts see. With them `predict` is right for
-        the very next row only. 0 makes the model a function of X, for which earlier targets matter
-        through learning only: choose it where labels come late, or where forecasts are due more
-        than a row ahead.
+        Number of the latest targets that half of the experts see; with them two experts forecast
+        from the latest targets alone, see Notes. `predict` is then right for one row only, which
+        `label_delay` says. 0 makes the model a function of X, for which earlier targets matter
+        through learning only: choose it where rows have no order.
+    label_delay : int, default=0
+        Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
+        that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next
+        row is to be forecast; for the 24 hours of the next day it is 23.
     n_jobs : int, default=None
         Number of threads that share the experts.
     random_state : int, RandomState instance or None, default=None
@@ -412,7 +507,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
-        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others.
+        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
+        two, where there are `lags`, have no bandwidth and no alpha.
     weights_ : ndarray of shape (n_experts,)
         Weights of the first mixture, 0 for kernels that are not heard yet.
     expert_losses_ : ndarray of shape (n_experts,)
@@ -438,7 +534,21 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are fewer
     kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and there
     are no linear experts where one alone would cost a quarter of all. A call of a single row costs
-    milliseconds.
+    milliseconds. With a `label_delay` the state also holds the latest D coefficients of each
+    expert, K D m numbers in all, a few weights and the latest D centres and scales: at "balanced"
+    about 90 kB for each round of delay.
+
+    *Late labels.* After row s, `predict` forecasts a row as row s + 1 + D. What row t reads,
+    coefficients and weights, moments, latest targets y[t - 1 - D], y[t - 2 - D] and so on, is what
+    was known after row t - 1 - D, and the row is taught with the same inputs; until more than D
+    rows are known nothing counts as known of the scale of the inputs. Its label may move everything
+    as soon as it is learnt. The ridge regressions of the mixture forecast by the plain ridge
+    solution then, not by Vovk's.
+
+    *Persistence.* With `lags`, the last target known, and the same with the mean step so far on top
+    for each round since, are two more experts. They are mixed at both levels while their recent
+    loss is at most 1.2 times that of the best other expert, so that a random walk is forecast as
+    well as by its last value.
 
     *Inputs.* Rows are standardised by the running moments of the rows before them, in which faulty
     values count as 10 standard deviations, and clipped at 5, so that neither units nor heavy tails
@@ -501,6 +611,14 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     (2, 3, 2)
     >>> print(model.summary())
     After 300 rows of 4 inputs ...
+
+    Tomorrow's 24 hours, which are due at midnight:
+
+    >>> from sklearn_okl.datasets import make_day_ahead
+    >>> X, y = make_day_ahead(24 * 11, random_state=0)
+    >>> model = OnlineKernelRegressor(budget="fast", label_delay=23, random_state=0)
+    >>> model.fit(X[:-24], y[:-24]).predict(X[-24:], ahead=True).shape
+    (24,)
     """
 
     @property
@@ -508,11 +626,13 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         """Int : targets that were too far from their forecasts to be learnt as they were."""
         return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
 
-    def predict(self, X, return_std=False):
-        """Forecast each row as if it were the next one; changes nothing.
+    def predict(self, X, return_std=False, *, ahead=False):
+        """Forecast each row as if it were the next one due; changes nothing.
 
-        With `lags` a row further ahead gets the forecast of a row whose latest targets are those
-        known now, which is wrong where the latest targets matter.
+        After row s that is row s + 1 + `label_delay`. With `lags` any other row gets the forecast
+        of a row whose latest targets are those known now, which is wrong where they matter: days of
+        24 hours forecast so with ``label_delay=0``, from a series with disturbances that last, had
+        four times the error of a linear model.
 
         Parameters
         ----------
@@ -520,6 +640,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
             Rows to forecast for, independently of each other.
         return_std : bool, default=False
             Whether to return the size of the latest errors too.
+        ahead : bool, default=False
+            Whether the rows are s + 1, s + 2, ..., in order, at most ``label_delay + 1`` of them,
+            such as the hours of tomorrow. Each is then forecast from the inputs it will be taught
+            with, and by all that has been learnt.
 
         Returns
         -------
@@ -528,24 +652,29 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         y_std : ndarray of shape (n_samples,)
             Only with ``return_std``: the standard deviation of Gaussian errors whose mean size is
             that of the latest fifty or so progressive errors, the same for every row.
+
+        Raises
+        ------
+        ValueError
+            If there are more than ``label_delay + 1`` rows with ``ahead=True``.
         """
-        state, X = self._asked(X)
-        with one_blas_thread:
-            forecasts = self._forecast(state, X)
+        state, forecasts = self._foreseen(X, ahead)
         if not return_std:
             return forecasts
         std = targets.unit(state["targets"]) * _conformal.standard_deviation(state["errors"])
         return forecasts, np.full(len(forecasts), std)
 
-    def predict_interval(self, X, coverage=0.9):
-        r"""Return intervals that hold the next target in a given share of the rounds.
+    def predict_interval(self, X, coverage=0.9, *, ahead=False):
+        r"""Return intervals that hold the targets in a given share of the rounds.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, each as if it were the next one.
+            Rows to forecast for, each as if it were the next one due.
         coverage : float or array-like of shape (n_levels,), default=0.9
             Share of targets to be held, from 0.01 to 0.99, or several of them.
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, see `predict`.
 
         Returns
         -------
@@ -557,7 +686,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         TypeError
             If `coverage` is neither a number nor a list of numbers.
         ValueError
-            If it is not from 0.01 to 0.99.
+            If it is not from 0.01 to 0.99, or if there are more than ``label_delay + 1`` rows with
+            ``ahead=True``.
 
         Notes
         -----
@@ -568,18 +698,22 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         twice as large, and one more for each further doubling. An interval of no width counts as
         empty. This holds for the 99 coverages of whole percents; between them levels are
         interpolated. Each level moves by itself, so intervals of two coverages need not be nested.
+
+        With a `label_delay` of D an interval is judged, when its target comes, as it was issued.
+        All that are out may miss for one cause, so :math:`\gamma` is 0.05 / (D + 1) then, and the
+        bound up to D + 1 times as large.
         """
         levels = _checked_coverages(coverage)
-        state, X = self._asked(X)
-        with one_blas_thread:
-            forecasts = self._forecast(state, X)
+        state, forecasts = self._foreseen(X, ahead)
         radii = [_conformal.radius(state["errors"], float(level)) for level in np.ravel(levels)]
         half = targets.unit(state["targets"]) * np.reshape(radii, levels.shape)
         centers = forecasts.reshape(-1, *[1] * levels.ndim)
         return np.stack([centers - half, centers + half], axis=-1)
 
     def _start_from(self, n_features, seed):
-        return super()._start_from(n_features, seed) | {"errors": _conformal.start()}
+        return super()._start_from(n_features, seed) | {
+            "errors": _conformal.start(self.label_delay)
+        }
 
     def _learn_errors(self, state, misses, errors):
         super()._learn_errors(state, misses, errors)
@@ -607,10 +741,14 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
         all experts. None, right for nearly everyone, has experts that never forget and experts
         that look back about 500 and 100 rows ("fast": 200), and finds out.
     lags : int, default=4
-        Number of the latest labels that half of the experts see. With them `predict` is right for
-        the very next row only. 0 makes the model a function of X, for which earlier labels matter
-        through learning only: choose it where labels come late, or where forecasts are due more
-        than a row ahead.
+        Number of the latest labels that half of the experts see; with them two experts forecast
+        from the latest labels alone. `predict` is then right for one row only, which `label_delay`
+        says. 0 makes the model a function of X, for which earlier labels matter through learning
+        only: choose it where rows have no order.
+    label_delay : int, default=0
+        Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
+        that knows the rows up to t - 1 - D and no later one. 0 is for labels known before the next
+        row is to be forecast.
     n_jobs : int, default=None
         Number of threads that share the experts.
     random_state : int, RandomState instance or None, default=None
@@ -621,7 +759,8 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
-        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others.
+        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
+        two, where there are `lags`, have no bandwidth and no alpha.
     weights_ : ndarray of shape (n_experts,)
         Weights of the first mixture, 0 for kernels that are not heard yet.
     expert_losses_ : ndarray of shape (n_experts,)
@@ -672,20 +811,59 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
 
     _guarded = False
 
-    def predict_proba(self, X):
+    def decision_function(self, X, *, ahead=False):
+        """Return the decision value of each row, as if it were the next one due; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, at most ``label_delay + 1`` of them, each
+            with the inputs it will be taught with.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            Positive for ``classes_[1]``.
+        """
+        return self._foreseen(X, ahead)[1]
+
+    def predict(self, X, *, ahead=False):
+        """Forecast the label of each row as if it were the next one due; changes nothing.
+
+        After row s that is row s + 1 + `label_delay`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, see `decision_function`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self._labels(self.decision_function(X, ahead=ahead))
+
+    def predict_proba(self, X, *, ahead=False):
         """Return the probabilities of the classes; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, see `decision_function`.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, 2)
             Columns in the order of ``classes_``.
         """
-        upper = np.clip((1.0 + self.decision_function(X)) / 2.0, 0.0, 1.0)
+        upper = np.clip((1.0 + self.decision_function(X, ahead=ahead)) / 2.0, 0.0, 1.0)
         return np.column_stack([1.0 - upper, upper])
 
 
@@ -731,22 +909,8 @@ def _no_rows(n_features):
     return {"X": np.empty((0, n_features)), "y": np.empty(0), "faulty": np.empty(0, dtype=bool)}
 
 
-def _banks(state):
-    """Yield each bank with somebody awake, and their columns of forecasts."""
-    low = 0
-    for bank in state["banks"]:
-        n = len(bank["members"])
-        if n:
-            yield bank, slice(low, low + n)
-        low += len(bank["features"]["masks"])
-
-
 def _born(state):
     return np.flatnonzero(state["rounds"] > 0)
-
-
-def _losses(state):
-    return state["losses"][_born(state)] * _squared_unit(state)
 
 
 def _squared_unit(state):
@@ -754,24 +918,10 @@ def _squared_unit(state):
     return unit * unit  # infinite, and no error, beyond 1e154
 
 
-def _table(state, heard):
-    born = _born(state)
-    members = [member for bank in state["banks"] for member in bank["members"]]
-    columns = {name: np.array([member[name] for member in members]) for name in members[0]}
-    weights = np.where(heard, Mixture.weights(state["mixture"]), 0.0)[born]
-    return (
-        {"name": np.array([_name(**member) for member in members])}
-        | columns
-        | {
-            "weight": weights / weights.sum(),
-            "mean_loss": _losses(state) / state["rounds"][born],
-            "n_rounds": state["rounds"][born],
-        }
-    )
-
-
 def _name(kernel, bandwidth, lags, alpha, forgetting):
     """Name an expert by all that makes it another one than its neighbours."""
+    if np.isnan(alpha):
+        return kernel
     parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
     parts += ["lags"] if lags else []
     parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []

@@ -6,6 +6,8 @@ and products", Technometrics 4(3), 1962; when they are given up for those of a b
 
 import numpy as np
 
+from .._delay import as_it_was, late
+
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
 _FAR = 5.0  # standard deviations at which an input is clipped: heavy tails carry no kernel far
 _FAULTY = 10.0  # standard deviations beyond which a value counts as one so far off
@@ -19,10 +21,22 @@ class LaggedInputs:
     """Standardise rows by the rows before them, and append the latest targets, standardised too.
 
     Of the targets neither faulty values nor new units are looked for: see `_default_targets.py`.
+
+    Parameters
+    ----------
+    n_lags : int
+    delay : int
+        How many rounds late a row's moments and latest targets are, as labels come so late.
     """
 
-    def __init__(self, n_lags):
+    def __init__(self, n_lags, delay=0):
         self.n_lags = n_lags
+        self.delay = delay
+
+    @property
+    def n_walks(self):
+        """Number of forecasts that are made of the latest targets alone."""
+        return 2 * (self.n_lags > 0)
 
     def start(self, n_features):
         """Return the state before the first row."""
@@ -30,32 +44,74 @@ class LaggedInputs:
             "rows": start_moments(n_features),
             "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")},
             "lags": np.zeros(self.n_lags),  # the latest first
+            "past": {  # what was known before each of the latest `delay` rows
+                "centers": np.zeros((self.delay, n_features)),
+                "scales": np.zeros((self.delay, n_features)),
+                "lags": np.zeros((self.delay, self.n_lags)),  # standardised
+                "walks": np.zeros((self.delay, self.n_walks)),
+                "scale": np.ones(self.delay),
+            },
         }
 
     def learn(self, state, X, y):
-        """Return inputs (n, d + n_lags), and the scale of y known before each row, (n,)."""
-        rows = _standardised(X, *learn_moments(state["rows"], X))
+        """Learn rows (n, d) and targets.
+
+        Returns
+        -------
+        U : ndarray of shape (n, d + n_lags)
+            Inputs.
+        walks : ndarray of shape (n, n_walks)
+            Forecasts of random walks without and with a drift: persistence, and the mean step on
+            top of it.
+        scales : ndarray of shape (n,)
+            The scale of y known before each row.
+        """
+        centers, scales = learn_moments(state["rows"], X)
         paths = dict(zip(state["targets"], _paths(y[:, None], state["targets"]), strict=True))
         state["targets"] = {name: path[-1] for name, path in paths.items()}
-        centers, variances = _mean_and_variance(**{k: path[:-1] for k, path in paths.items()})
-        scales = _scale(centers, variances)
+        paths = {name: path[:-1] for name, path in paths.items()}
         past = np.concatenate([state["lags"][::-1], y])
         n, k = len(y), self.n_lags
         lags = np.empty((n, k))  # row t holds y_{t-1}, y_{t-2}, ...
         for j in range(k):
             lags[:, j] = past[k - 1 - j : k - 1 - j + n]
         state["lags"] = past[n:][::-1].copy()
-        lags = _standardised(lags, centers, scales)
-        return np.hstack([rows, lags]), _or_one(scales[:, 0])
+        scales[paths["weights"][:, 0] <= self.delay] = 0.0  # as below
+        known = {"centers": centers, "scales": scales} | self._of_targets(lags, paths)
+        for name, path in known.items():
+            known[name], state["past"][name] = late(path, state["past"][name])
+        return self._read(X, known)
 
-    def look(self, state, X):
-        """Return inputs for rows, each as if the next, and the scale of y known now."""
-        rows = _standardised(X, *known_moments(state["rows"]))
-        center, variance = _mean_and_variance(**state["targets"])
-        scale = _scale(center, variance)
-        lags = _standardised(state["lags"], center, scale)
-        U = np.hstack([rows, np.broadcast_to(lags, (len(X), self.n_lags))])
-        return U, float(_or_one(scale)[0])
+    def look(self, state, X, ago=0):
+        """Return the same for rows each as if the next, from what was known some rounds ago."""
+        centers, scales = known_moments(state["rows"])
+        # fewer rows than are to be forecast hardly tell what is far for these
+        scales = np.where(state["targets"]["weights"] <= self.delay, 0.0, scales)
+        now = {"centers": centers, "scales": scales}
+        now |= {
+            name: value[0]
+            for name, value in self._of_targets(state["lags"][None], state["targets"]).items()
+        }
+        known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
+        return self._read(X, known)
+
+    def _of_targets(self, lags, moments):
+        """Return what rows know of the targets: their lags (n, k), walks and scale."""
+        centers, variances = _mean_and_variance(**moments)
+        scales = np.where(moments["weights"] <= self.delay, 0.0, _scale(centers, variances))
+        last = lags[:, :1]  # none without lags
+        steps = last / np.maximum(moments["weights"] - 1.0, 1.0)  # the first target is the origin
+        return {
+            "lags": _standardised(lags, centers, scales),
+            "walks": np.hstack([last, last + (self.delay + 1.0) * steps]),
+            "scale": _or_one(scales.reshape(-1)),
+        }
+
+    def _read(self, X, known):
+        rows = _standardised(X, known["centers"], known["scales"])
+        lags = np.broadcast_to(known["lags"], (len(X), self.n_lags))
+        walks = np.broadcast_to(known["walks"], (len(X), self.n_walks))
+        return np.hstack([rows, lags]), walks, known["scale"]
 
 
 def start_moments(n_columns):

@@ -19,6 +19,8 @@ _BANDWIDTHS = (
 )
 _REFINEMENT = 1.8  # about the root of the grid's ratio: between two of its points
 _LINEAR_ALPHAS = (0.1, 10.0)
+_OF_TARGETS = {"bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0}
+WALKS = ({"kernel": "persistence"} | _OF_TARGETS, {"kernel": "random walk"} | _OF_TARGETS)
 
 
 class Constants(NamedTuple):
@@ -146,7 +148,7 @@ def shape_of(n_features, n_lags, n_frequencies, forgetting):
     return Shape(n_inputs, n_lags, n_frequencies, n_inputs <= 2 * n_frequencies, forgetting)
 
 
-def start_bank(members, shape, rng, size=None):
+def start_bank(members, shape, rng, size=None, delay=0):
     """Return the state of a bank of experts, with room for `size` of them."""
     size = len(members) if size is None else size
     u, m = shape.n_inputs, shape.n_frequencies
@@ -157,7 +159,7 @@ def start_bank(members, shape, rng, size=None):
             "masks": np.zeros((size, u if shape.linear else 0)),
             "frequencies": np.zeros((size, u, m)),
         },
-        "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size),
+        "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size, late=delay),
     }
     add_members(bank, members, shape, rng)
     return bank
@@ -191,16 +193,22 @@ def add_members(bank, members, shape, rng, level=0.0):
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
 
 
-def awake(bank):
-    """Return a bank without the room for experts yet to be born: views of its arrays."""
+def awake(bank, ago=0):
+    """Return a bank without the room for experts yet to be born: views of its arrays.
+
+    Its forecasts are those of some rounds ago.
+    """
     n = len(bank["members"])
-    return {
+    part = {
         part: {
             name: value[:n] if isinstance(value, np.ndarray) else value
             for name, value in bank[part].items()
         }
         for part in ("features", "experts")
     }
+    if ago:
+        part["experts"]["theta"] = part["experts"]["past"][:, -ago]
+    return part
 
 
 @cache

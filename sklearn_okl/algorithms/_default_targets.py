@@ -11,6 +11,7 @@ know is in these units, so it stays as it is.
 import numpy as np
 from scipy.stats import theilslopes
 
+from .._delay import as_it_was, late
 from ..features._moments import faded
 
 BLOCK = 64  # rounds between two questions whether level or unit have changed
@@ -34,10 +35,15 @@ _FARTHEST = 1e60  # in units: fourth powers stay finite
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
 
 
-def start(guarded=True):
-    """Return the state before the first target; labels need no guard, however rare they are."""
+def start(guarded=True, delay=0):
+    """Return the state before the first target; labels need no guard, however rare they are.
+
+    Forecasts know the targets up to `delay` rounds before the last one.
+    """
     return {
         "guarded": guarded,
+        "delay": delay,
+        "past": np.tile([0.0, 1.0], (delay, 1)),  # origins and units before the latest rounds
         "since": 0,  # the round from which on ages count: that of the first other target, if late
         "origin": 0.0,  # the first target
         "unit": 0.0,  # distance of the first other one, in which everything is measured
@@ -82,9 +88,20 @@ def scaled(state, y):
         return np.clip(distances / unit(state), -_FARTHEST, _FARTHEST)
 
 
-def unscaled(state, u):
-    """Return forecasts in the unit of the targets."""
-    return u * unit(state) + state["origin"]
+def unscaled(state, u, ago=0):
+    """Return forecasts in the unit that the targets had some rounds ago."""
+    origin, size = as_it_was(_origin_and_unit(state), state["past"], ago)
+    return u * size + origin
+
+
+def unscaled_as_made(state, u):
+    """Return forecasts (n,) of the next rounds in the units in which they were made."""
+    read, _ = late(np.tile(_origin_and_unit(state), (len(u), 1)), state["past"])
+    return u * read[:, 1] + read[:, 0]
+
+
+def _origin_and_unit(state):
+    return np.array([state["origin"], unit(state)])
 
 
 def alarmed(state):
@@ -134,10 +151,12 @@ def learn(state, t, u, forecasts, references, taught):
     while low < len(u):
         high = min(len(u), low + BLOCK - (t + low) % BLOCK)
         rows = slice(low, high)
+        known = np.tile(_origin_and_unit(state), (high - low, 1))
+        _, state["past"] = late(known, state["past"])
         _learn_rows(state, t + low, u[rows], forecasts[rows], references[rows], taught[rows])
         low = high
         if (t + low) % BLOCK == 0:
-            old_enough = t + low - state["since"] > BLOCK
+            old_enough = t + low - state["since"] - state["delay"] > BLOCK
             line = _end_block(state) if state["guarded"] and old_enough else None
             block = state["block"][::-1, 0].copy()
             state["block"] = np.empty((0, 4))
@@ -162,7 +181,8 @@ def _learn_rows(state, t, u, forecasts, references, taught):
         state["n_faulty"] += 1
     state["alarm"] = alarm
     if not (is_fenced[0] and alarm > _ALARM):
-        sizes = np.abs(errors_to_learn(state, t, u, forecasts, taught))[int(t == state["since"]) :]
+        first = max(state["since"] + state["delay"] + 1 - t, 0)  # whose forecast was one
+        sizes = np.abs(errors_to_learn(state, t, u, forecasts, taught))[first:]
         state["sizes"], state["counts"] = (path[:, -1].copy() for path in _paths(state, sizes))
     rows = np.column_stack([u, forecasts, references, is_fenced])
     state["block"] = np.concatenate([state["block"], rows])
@@ -233,7 +253,7 @@ def _paths(state, sizes):
 
 def _reach(state, mean, t):
     """Return the distance of the fence from mean errors before rounds t: infinite without any."""
-    age = t - state["since"]
+    age = t - state["since"] - state["delay"]
     factor = np.where(age < REVIEWS[0], np.inf, np.where(age < BLOCK, _EARLY_REACH, _REACH))
     with np.errstate(invalid="ignore"):
         return np.where(state["guarded"] & (mean > 0.0), factor * mean, np.inf)

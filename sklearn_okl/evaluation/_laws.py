@@ -171,13 +171,14 @@ def _check_cutting(estimator, X, y):
 def _check_prequential(estimator, X, y):
     if not hasattr(estimator, "prequential_predict"):
         return
+    delay = getattr(estimator, "label_delay", 0)
     whole, model = clone(estimator), clone(estimator)
     forecasts = whole.prequential_predict(X, y)
     one_by_one = forecasts.copy()  # before its first row a model cannot be asked to predict
-    _teach(model, X[:1], y[:1])
-    for t in range(1, len(y)):
+    for t in range(delay + 1, len(y)):
+        learnt = slice(t - delay - 1, t - delay)
+        _teach(model, X[learnt], y[learnt])
         one_by_one[t] = model.predict(X[t : t + 1])[0]
-        _teach(model, X[t : t + 1], y[t : t + 1])
     assert_allclose(forecasts, one_by_one, rtol=_RTOL, atol=_RTOL * np.abs(forecasts).max())
 
 

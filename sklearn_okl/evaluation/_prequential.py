@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
 
+from ..pipeline import delay_of
+
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
 
 
@@ -37,7 +39,7 @@ def prequential(
     X,
     y,
     *,
-    delay=0,
+    delay=None,
     chunk_size=None,
     loss="squared_error",
     window=500,
@@ -57,20 +59,21 @@ def prequential(
         Rows in the order in which they come: array, sparse matrix or DataFrame.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Targets.
-    delay : int or array-like of int of shape (n_samples,), default=0
+    delay : int or array-like of int of shape (n_samples,), default=None
         How late the labels come. A number D of rounds: row t is forecast when the labels of the
         rows up to t - 1 - D have been learnt, and no other. An array, the arrivals: ``delay[i]``,
         greater than i, is the first round that knows the label of row i (``n_samples`` or more:
         after the last forecast), so that D is ``np.arange(n_samples) + 1 + D``. Labels are learnt
         in the order in which they arrive, those of one round in the order of their rows; those
-        that arrive after the last forecast are learnt in the end.
+        that arrive after the last forecast are learnt in the end. None is the ``label_delay`` of
+        the estimator, or 0 where it has none.
     chunk_size : int, default=None
         Rows a call. An estimator with ``prequential_predict`` forecasts every row before it learns
         it however the stream is cut, so the size changes nothing but the steps of the progress bar;
         None means 4096. Any other estimator forecasts a chunk and then learns it; None means 1, the
         true row-by-row evaluation. Larger chunks are faster, and their forecasts are made with a
-        model up to ``chunk_size`` rows old. Not to be given with a delay other than 0: there the
-        arrivals cut the stream.
+        model up to ``chunk_size`` rows old. Not to be given with a delay other than that
+        of None: there the arrivals cut the stream.
     loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
         Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss a row. With several
         targets the named losses are averaged over the targets. ``"zero_one"`` is for classifiers,
@@ -99,26 +102,28 @@ def prequential(
     Raises
     ------
     TypeError
-        If the estimator has no ``partial_fit`` and no ``prequential_predict``; or, with a delay, no
-        ``partial_fit`` or no ``predict``.
+        If the estimator has no ``partial_fit`` and no ``prequential_predict``; or, with a delay
+        other than that of None, no ``partial_fit`` or no ``predict``.
     ValueError
         If the loss is unknown, lengths differ, or a callable returns the wrong shape; if the delay
         is negative, or arrivals are not integers, one a row and greater than the row; if
-        ``chunk_size`` is given with a delay other than 0; if the estimator has a ``label_delay``
-        that is neither 0 nor the delay.
+        ``chunk_size`` is given with a delay other than that of None.
 
     Notes
     -----
-    With a delay other than 0 the rows are forecast by ``predict`` and learnt by ``partial_fit``,
-    also where there is a ``prequential_predict``, which would learn each row at once. Labels that
-    arrive in one round are learnt in one call by an estimator with ``prequential_predict``, to
-    which the cut makes no difference, and in one call each by any other. Rows between which no
-    label arrives are forecast in one call, as ``predict`` treats rows independently. So a delay
-    costs up to two calls a round, of an estimator that without it is called once for thousands of
-    rows.
+    With a delay other than the ``label_delay`` of the estimator, 0 where it has none, the rows are
+    forecast by ``predict`` and learnt by ``partial_fit``, also where there is a
+    ``prequential_predict``, which would know other labels. Labels that arrive in one round are
+    learnt in one call by an estimator with ``prequential_predict``, to which the cut makes no
+    difference, and in one call each by any other. Rows between which no label arrives are forecast
+    in one call, as ``predict`` treats rows independently. So a delay costs up to two calls a round,
+    of an estimator that without it is called once for thousands of rows.
 
-    An estimator whose parameter ``label_delay`` is the delay keeps the labels back itself: it is
-    evaluated as without a delay, and its first forecasts are its own.
+    An estimator whose ``label_delay`` is the delay does the same in its ``prequential_predict``,
+    in calls of thousands of rows, and the figures are the same, those of the rows before the first
+    label included. Outside of it, ``label_delay`` only says which row ``predict`` is for and keeps
+    no label back. So one of 30 may serve labels that arrive 20 to 40 rounds late, and `delay` says
+    that they do.
 
     Only rows for which there *could* be no forecast are left out. A NaN that a trained estimator
     forecasts is its failure: it makes the sums from there on, and every window that holds it, NaN.
@@ -181,24 +186,25 @@ def prequential(
     check_consistent_length(X, y)
     if loss in ("squared_error", "absolute_error") and y.dtype.kind not in "biuf":
         raise ValueError(f"loss={loss!r} needs numbers in y; use loss='zero_one' for labels.")
-    n_rounds, arrivals = _checked_delay(delay, len(y))
-    if n_rounds != 0 and chunk_size_given:
-        raise ValueError(
-            "chunk_size cannot be given with a delay other than 0: the rounds in which labels "
-            "arrive say which rows are forecast and learnt together."
-        )
-    queued = _needs_queue(estimator, n_rounds)
+    own = delay_of(estimator)
+    n_rounds, arrivals = _checked_delay(own if delay is None else delay, len(y))
+    queued = n_rounds != own or (own > 0 and not online)
+    if queued:
+        _check_queue(estimator, chunk_size_given)
 
     model = clone(estimator)
     start = time.perf_counter()
     if queued:
-        n_cold = arrivals.min(initial=len(y))  # rows before the first label
         forecasts = _run_queue(model, X, y, arrivals, online, initial_forecast, verbose)
     else:
-        n_cold = 0 if online else chunk_size
         forecasts = _run(model, X, y, online, chunk_size, initial_forecast, verbose)
     seconds = time.perf_counter() - start
 
+    if queued or own > 0:
+        n_cold = arrivals.min(initial=len(y))  # rows before the first label
+        forecasts[:n_cold] = initial_forecast  # an estimator may have made some of its own
+    else:
+        n_cold = 0 if online else chunk_size
     scored = np.ones(len(y), dtype=bool)
     if initial_forecast != initial_forecast:  # NaN
         scored[:n_cold] = False
@@ -248,25 +254,20 @@ def _checked_delay(delay, n):
     return (int(n_rounds[0]) if n and np.ptp(n_rounds) == 0 else None), arrivals
 
 
-def _needs_queue(estimator, n_rounds):
-    """Tell whether the labels must be kept back, as the estimator does not do so itself."""
-    own = getattr(estimator, "label_delay", 0)
-    if n_rounds is not None and own == n_rounds:
-        return False
-    if own != 0:
-        given = "arrivals that are not one number of rounds late" if n_rounds is None else n_rounds
-        raise ValueError(
-            f"{type(estimator).__name__} has label_delay={own!r}, which is neither 0 nor the delay "
-            f"to evaluate under ({given}), so the labels would be late twice. Set label_delay=0 to "
-            "have them kept back by the evaluation."
-        )
+def _check_queue(estimator, chunk_size_given):
+    """Refuse what cannot be evaluated in separate calls of predict and partial_fit."""
     missing = [name for name in ("partial_fit", "predict") if not hasattr(estimator, name)]
     if missing:
         raise TypeError(
             f"{type(estimator).__name__} has no {' and no '.join(missing)}, so it cannot be "
-            "evaluated with a delay, which forecasts and learns in separate calls."
+            "evaluated with this delay, under which it forecasts and learns in separate calls."
         )
-    return True
+    if chunk_size_given:
+        raise ValueError(
+            "chunk_size cannot be given with a delay other than the label_delay of the estimator "
+            "(0 if it has none): the rounds in which labels arrive say which rows are forecast and "
+            "learnt together."
+        )
 
 
 def _run_queue(model, X, y, arrivals, online, initial_forecast, verbose):

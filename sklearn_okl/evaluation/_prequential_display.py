@@ -133,7 +133,7 @@ class PrequentialDisplay(CurveDisplay):
         *,
         loss="squared_error",
         window=None,
-        delay=0,
+        delay=None,
         chunk_size=None,
         verbose=False,
         ax=None,
@@ -154,9 +154,9 @@ class PrequentialDisplay(CurveDisplay):
             Loss of a row, as :func:`prequential` takes it.
         window : int, default=None
             Rounds over which the mean is taken; None: all so far.
-        delay : int or array-like of int of shape (n_samples,), default=0
+        delay : int or array-like of int of shape (n_samples,), default=None
             How late the labels come, in rounds for all rows or as the first round that knows each
-            label, as :func:`prequential` takes it.
+            label, as :func:`prequential` takes it; None is the ``label_delay`` of each learner.
         chunk_size : int, default=None
             Rows a call, as :func:`prequential` takes it.
         verbose : bool, default=False

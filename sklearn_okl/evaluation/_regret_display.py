@@ -126,6 +126,7 @@ class RegretCurveDisplay(CurveDisplay):
         *,
         comparator=ridge_comparator,
         bound=None,
+        delay=None,
         chunk_size=None,
         verbose=False,
         ax=None,
@@ -149,6 +150,10 @@ class RegretCurveDisplay(CurveDisplay):
             :func:`kernel_ridge_comparator`, for example.
         bound : callable, array-like of shape (n_samples,) or float, default=None
             Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
+        delay : int or array-like of int of shape (n_samples,), default=None
+            How late the labels come, in rounds for all rows or as the first round that knows each
+            label, as :func:`prequential` takes it; None is the ``label_delay`` of each learner.
+            Rows without a forecast are left out of the regret.
         chunk_size : int, default=None
             Rows a call, as :func:`prequential` takes it.
         verbose : bool, default=False
@@ -173,7 +178,9 @@ class RegretCurveDisplay(CurveDisplay):
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         others = comparator(X, y).forecasts if callable(comparator) else comparator
         forecasts = {
-            name: prequential(learner, X, y, chunk_size=chunk_size, verbose=verbose).forecasts
+            name: prequential(
+                learner, X, y, delay=delay, chunk_size=chunk_size, verbose=verbose
+            ).forecasts
             for name, learner in named_estimators(estimator).items()
         }
         return cls.from_predictions(y, forecasts, others, bound=bound, ax=ax, **kwargs)

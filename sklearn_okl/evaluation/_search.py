@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
 from .._online import _copied, _same, described
+from ..features._scalers import late
 from ..losses import get_loss
-from ..pipeline import StreamingPipeline, _flow, _sliceable
+from ..pipeline import StreamingPipeline, _sliceable, _through, delay_of
 from ._prequential import _progress
 
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
@@ -67,6 +68,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
+    label_delay : int
+        How many rounds late the labels come: the estimator's parameter of this name, or 0.
     best_index_ : int
         The candidate with the smallest loss among those in the race.
     best_params_ : dict
@@ -77,8 +80,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         A copy of it, having learnt all rows.
     results_ : dict of (masked) arrays
         A table for pandas, a row for each candidate: ``params``, ``param_...``, ``mean_loss``,
-        ``rank_loss``, ``n_rounds`` (rows learnt: fewer for those that left) and ``learn_time`` in
-        seconds, shared maps not counted.
+        ``rank_loss``, ``n_rounds`` (rows that count: fewer for those that left) and ``learn_time``
+        in seconds, shared maps not counted.
     classes_ : ndarray of shape (n_classes,)
         The classes, for classifiers.
     n_features_in_ : int
@@ -103,6 +106,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     `prequential_predict` are those of the leader of the moment.
 
     A tie goes to the earlier candidate.
+
+    *Late labels.* Where the estimator has a ``label_delay`` D, the forecast of row t is that of the
+    candidate that led when the labels of the rows up to t - 1 - D were known. One that leaves the
+    race may therefore have up to D more rows to forecast: it learns on until then, and this counts
+    no more. All candidates have the delay of the estimator, for losses under different delays say
+    nothing about the candidates.
 
     References
     ----------
@@ -167,6 +176,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "target_tags", "classifier_tags", "regressor_tags"):
             setattr(tags, name, copy.deepcopy(getattr(inner, name)))
         return tags
+
+    @property
+    def label_delay(self):
+        """Int : how many rounds late the labels of the estimator come."""
+        return getattr(self.estimator, "label_delay", 0)
 
     @property
     def best_index_(self):
@@ -277,52 +291,58 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         """
         return self._advance(X, y, params, restart=False)
 
-    def predict(self, X):
+    def predict(self, X, **params):
         """Forecast each row by the best candidate; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict` of the best candidate.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
             Forecasts.
         """
-        return self._best().predict(X)
+        return self._best().predict(X, **params)
 
     @available_if(_best_has("decision_function"))
-    def decision_function(self, X):
+    def decision_function(self, X, **params):
         """Return the decision values of the best candidate; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `decision_function` of the best candidate.
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
             Decision values.
         """
-        return self._best().decision_function(X)
+        return self._best().decision_function(X, **params)
 
     @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X):
+    def predict_proba(self, X, **params):
         """Return the probabilities of the best candidate; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict_proba` of the best candidate.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return self._best().predict_proba(X)
+        return self._best().predict_proba(X, **params)
 
     def score(self, X, y):
         """Return the score of the best candidate on rows; changes nothing.
@@ -391,6 +411,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         """Return where to cut the next n rows: where candidates leave, and between chunks."""
         cuts = {stop - race.t for stop in self.halving_rounds}
         if not race.depends_on_the_cut():
+            # a leader that has left forecasts no row after these
+            cuts.update([cut + race.delay for cut in cuts])
             # in the stream's own count, as the learners' blocks: the last digits stay the same too
             cuts.update(range(-race.t % _CHUNK, n, _CHUNK))
         return [*sorted(cut for cut in cuts if 0 < cut < n), n]
@@ -414,8 +436,16 @@ class _Race:
         if not params:
             raise ValueError("param_grid holds no candidate: give at least one value a parameter.")
         self.params, self.loss, self.t = params, loss, 0
+        self.delay = delay_of(estimator)
         models = [clone(estimator).set_params(**_fresh(point)) for point in params]
+        if any(delay_of(model) != self.delay for model in models):
+            raise ValueError(
+                f"The estimator has label_delay={self.delay}, and candidates have another one. How "
+                "late labels come is not to be chosen: losses under different delays say nothing "
+                "about the candidates. Set label_delay in the estimator, not in param_grid."
+            )
         self.maps = []  # the transformers (name, step) before the last step, shared
+        self.pasts = []  # what `_through` keeps of them
         self.map_of = []  # which of them a candidate uses
         self.finals = []  # the last step of each candidate
         keys = []
@@ -426,6 +456,7 @@ class _Race:
             if not places:
                 keys.append(key)
                 self.maps.append([(name, _cloned_step(step)) for name, step in steps[:-1]])
+                self.pasts.append({})
             self.map_of.append(places[0] if places else len(keys) - 1)
             self.finals.append(clone(steps[-1][1]))
         self.models = models
@@ -433,11 +464,13 @@ class _Race:
         self.rounds = np.zeros(len(params), dtype=int)
         self.times = np.zeros(len(params))
         self.racing = np.ones(len(params), dtype=bool)
+        self.leaders = np.zeros(self.delay, dtype=int)  # who led before each of the latest rows
 
     def copied(self):
         """Return a race that can go on without changing this one."""
         race = copy.copy(self)
         race.maps = [[(name, _copied(step)) for name, step in steps] for steps in self.maps]
+        race.pasts = [dict(past) for past in self.pasts]
         race.finals = [_copied(final) for final in self.finals]
         for name in ("sums", "rounds", "times", "racing"):
             setattr(race, name, getattr(self, name).copy())
@@ -446,30 +479,36 @@ class _Race:
     def run(self, X, y, params, n_jobs):
         """Let the candidates in the race learn rows; return the leaders' forecasts."""
         inside = np.flatnonzero(self.racing)
-        used = sorted({self.map_of[k] for k in inside})
+        learning = np.union1d(inside, self.leaders)  # one that has left may forecast D more rows
+        used = sorted({self.map_of[k] for k in learning})
         started_now = self.t == 0
         # the limit for all jobs that are threads: one of them alone would give it back too early
         with one_blas_thread, Parallel(n_jobs) as pool:
             mapped = pool(
-                delayed(_map_rows)(self.maps[i], X, y, started_now, self._update(i)) for i in used
+                delayed(_map_rows)(
+                    self.maps[i], self.pasts[i], X, y, started_now, self._update(i), self.delay
+                )
+                for i in used
             )
             Z = {}
-            for i, (steps, rows) in zip(used, mapped, strict=True):
-                self.maps[i], Z[i] = steps, rows
+            for i, (steps, pasts, rows) in zip(used, mapped, strict=True):
+                self.maps[i], self.pasts[i], Z[i] = steps, pasts, rows
             learnt = pool(
-                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params) for k in inside
+                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params) for k in learning
             )
-        F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, inside[, targets])
+        F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, learning[, targets])
         losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *F.shape[2:]), F)
+        losses = losses[:, self.racing[learning]]
         sums = np.cumsum(np.vstack([self.sums[inside], losses]), axis=0)
-        leaders = np.argmin(sums[:-1], axis=1)  # before each row
-        for k, (final, _, seconds) in zip(inside, learnt, strict=True):
+        leaders = inside[np.argmin(sums[:-1], axis=1)]  # before each row
+        leaders, self.leaders = late(leaders, self.leaders)
+        for k, (final, _, seconds) in zip(learning, learnt, strict=True):
             self.finals[k] = final
             self.times[k] += seconds
         self.sums[inside] = sums[-1]
         self.rounds[inside] += len(F)
         self.t += len(F)
-        return F[np.arange(len(F)), leaders]
+        return F[np.arange(len(F)), np.searchsorted(learning, leaders)]
 
     def depends_on_the_cut(self):
         """Tell whether a candidate is, or holds, a pipeline that learns batch by batch."""
@@ -497,7 +536,8 @@ class _Race:
             return self.finals[k]
         steps = [*self.maps[self.map_of[k]], (model.steps[-1][0], self.finals[k])]
         pipeline = copy.copy(model)
-        pipeline.steps_, pipeline._described_at_start = steps, described(model.steps)
+        pipeline.steps_, pipeline._pasts = steps, self.pasts[self.map_of[k]]
+        pipeline._described_at_start = described(model.steps)
         return pipeline
 
     def mean_losses(self):
@@ -540,11 +580,9 @@ def _cloned_step(step):
     return step if isinstance(step, str) or step is None else clone(step)
 
 
-def _map_rows(steps, X, y, started_now, update):
-    for _, step in steps:
-        if step is not None and step != "passthrough":
-            X = _flow(step, X, y, started_now, update)
-    return steps, X
+def _map_rows(steps, pasts, X, y, started_now, update, delay):
+    rows = _through(steps, pasts, X, y, started_now, update, delay)
+    return steps, pasts, rows
 
 
 def _learn_rows(final, Z, y, params):

@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._delay import late
 from .._online import _copied
 from . import _moments
 
@@ -99,7 +100,11 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             What a loop of `transform` and `partial_fit` over single rows would give, much faster;
             the very first row of the stream is scaled by itself.
         """
-        Z = self._advance(X, restart=False)
+        return self._prequential_transform(X, 0)
+
+    def _prequential_transform(self, X, delay):
+        """Do so by what was known `delay` rows earlier, the same number in every call."""
+        Z = self._advance(X, restart=False, delay=delay)
         return _wrap_data_with_container("transform", Z, X, self)
 
     def transform(self, X):
@@ -155,7 +160,7 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return X.astype(np.float64, copy=False), X.dtype
 
-    def _advance(self, X, restart):
+    def _advance(self, X, restart, delay=0):
         self._validate_params()
         restart = restart or not self.__sklearn_is_fitted__()
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
@@ -166,6 +171,8 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         state = model._start(rows[0]) if restart else _copied(self._state)
         with np.errstate(over="ignore", invalid="ignore"):
             centers, scales, _ = model._learn(state, rows)
+            if delay:
+                centers, scales = known_earlier(state, centers, scales, delay)
             Z = self._scaled(rows, centers, scales)
         if not all(np.isfinite(part).all() for part in (Z, *model._known(state))):
             raise ValueError(
@@ -175,6 +182,17 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         model._state = state
         self.__dict__ = model.__dict__  # the one assignment
         return _as_type(Z, X.dtype)
+
+
+def known_earlier(state, centers, scales, delay):
+    """Return what was known `delay` rows before each row (n, d), at first what the first row knew.
+
+    The state of the scaler keeps what the next rows need.
+    """
+    known = np.stack(np.broadcast_arrays(centers, scales), axis=1)  # (n, 2, d)
+    past = state["past"] if "past" in state else np.repeat(known[:1], delay, axis=0)
+    read, state["past"] = late(known, past)
+    return read[:, 0], read[:, 1]
 
 
 def _as_type(Z, dtype):

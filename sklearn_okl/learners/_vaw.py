@@ -293,10 +293,12 @@ class VAWRegressor(OnlineRegressor):
     def _weights(self, state):
         return state["theta"].T.copy()
 
-    def _start(self, n_features, n_targets=None, bank=None):
+    def _start(self, n_features, n_targets=None, bank=None, late=0):
         """Return the state of one model, or of a bank with a leading axis.
 
         `bank` is a list with one dict of parameters a model; the only one that may vary is alpha.
+        With `late` rounds the ridge forecasts of `_learn` are those of the model so many rounds
+        ago, for labels that come late.
         """
         if bank is None:
             alpha = np.array(float(self.alpha))
@@ -313,7 +315,10 @@ class VAWRegressor(OnlineRegressor):
             "theta": np.zeros((*alpha.shape, n_features, *targets)),  # P b
             "squares": np.zeros((*alpha.shape, *targets)),  # normalised ridge errors squared
             "mass": 0.0,  # discounted sum of weights
-        }
+        } | (
+            # theta of the latest rounds, the oldest first
+            {"past": np.zeros((*alpha.shape, late, n_features, *targets))} if late else {}
+        )
 
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:
@@ -372,6 +377,8 @@ class VAWRegressor(OnlineRegressor):
                 leverages = block.leverages if growth is None else block.leverages * growth[rows]
                 out[..., rows, :] /= 1.0 + leverages[..., None]
             V = block.directions.swapaxes(-1, -2)
+            if "past" in state:
+                out[..., rows, :] = self._forecast_late(state, Z[..., rows, :], theta, block)
             theta += V @ block.errors
             squares += np.square(block.errors).sum(axis=-2)
             state["P"] -= V @ block.directions
@@ -381,6 +388,16 @@ class VAWRegressor(OnlineRegressor):
         )
         self._keep_healthy(state, extreme)
         return done
+
+    def _forecast_late(self, state, Z, theta, block):
+        """Return the forecasts (..., n, q) for a block by the model some rounds before each row."""
+        n, late = Z.shape[-2], state["past"].shape[theta.ndim - 2]
+        past = state["past"].reshape(*theta.shape[:-2], late, *theta.shape[-2:])
+        steps = block.directions[..., None] * block.errors[..., None, :]
+        path = np.concatenate([past, theta[..., None, :, :], steps], axis=-3)
+        np.cumsum(path[..., late:, :, :], axis=-3, out=path[..., late:, :, :])
+        past[...] = path[..., n : n + late, :, :]
+        return np.einsum("...nd,...ndq->...nq", Z, path[..., :n, :, :])
 
     def _add_to_sums(self, state, Z, Y, weights):
         """Add rows to the exact sums; discount all but theta, which has no size of its own."""

@@ -141,3 +141,26 @@ def test_no_errors_and_zero_errors():
     _conformal.learn(state, np.array([1.0, -2.0]))
     assert np.isfinite(state["scores"]).all()
     assert np.isfinite(_conformal.radius(state, 0.9))
+
+
+@pytest.mark.parametrize("delay", [1, 7, 60])
+@pytest.mark.parametrize("name", ["heavy tails", "bursts", "ties", "one jump"])
+def test_late_errors_are_judged_by_the_interval_that_was_issued(name, delay):
+    errors = sequences()[name][:900]
+    state, issued, n_judged = _conformal.start(delay), [], 0
+    for t, error in enumerate(errors):
+        known = _conformal._unit(state) > 0.0
+        radii = [_conformal.radius(state, c) for c in LEVELS[[9, 49, 89]]]
+        issued.append((known, radii, state["levels"][[9, 49, 89]] < 0.0))
+        hits = _conformal.learn(state, np.array([error]))[[9, 49, 89]]
+        if t >= delay:
+            known, radii, empty = issued[t - delay]
+            edge = np.isclose(radii, abs(error), rtol=1e-9)
+            expected = known & (abs(error) <= np.array(radii)) & ~empty
+            assert ((hits == expected) | edge).all()
+            n_judged += known
+    assert n_judged > 400
+    whole = _conformal.start(delay)
+    _conformal.learn(whole, errors)
+    np.testing.assert_allclose(whole["levels"], state["levels"], atol=1e-12)
+    assert whole["levels"].min() >= -STEP

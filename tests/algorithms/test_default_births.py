@@ -108,7 +108,7 @@ def test_a_newborn_forecasts_the_level_of_the_latest_block():
     state = model._state
     level = state["targets"]["level"] * state["targets"]["unit"] + state["targets"]["origin"]
     np.testing.assert_allclose(level, np.median(y[448:]))
-    F = model._forecast_experts(state, np.zeros((1, 9)))[0, -6:]
+    F = model._forecast_experts(state, X[:1])[0][0, -6:]
     born = F[~np.isnan(F)] * state["targets"]["unit"] + state["targets"]["origin"]
     assert len(born)
     np.testing.assert_allclose(born, level)

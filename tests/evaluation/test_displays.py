@@ -21,6 +21,7 @@ from sklearn_okl.evaluation import (
     vaw_logdet_bound,
     vaw_regret_bound,
 )
+from tests.late import LateRidge
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -100,10 +101,10 @@ def test_predictions_give_the_curves_of_the_estimator(stream, learner, window):
     assert np.isfinite(expected[5:]).all()
 
 
-@pytest.mark.parametrize("delay", [10, np.arange(120) + np.tile([8, 25, 3], 40)])
+@pytest.mark.parametrize("delay", [None, 10, np.arange(120) + np.tile([8, 25, 3], 40)])
 def test_late_labels_reach_the_curves_of_all_learners(stream, delay):
     X, y = stream
-    learners = LEARNERS | {"cold": SGDRegressor(random_state=0)}
+    learners = LEARNERS | {"cold": SGDRegressor(random_state=0), "late": LateRidge(10)}
     display = PrequentialDisplay.from_estimator(learners, X, y, delay=delay)
     for name, learner in learners.items():
         result = prequential(learner, X, y, delay=delay)
@@ -257,6 +258,19 @@ def test_the_bound_is_drawn_and_lies_above(stream):
         assert np.all(display.regrets["VAWRegressor"] <= display.bound)
         assert legend_texts(display) == ["Bound", "VAWRegressor"]
     assert len(drawn(display.plot(start=100).bound_)[0]) == 20
+
+
+@pytest.mark.parametrize("delay", [None, 4, np.arange(120) + np.tile([8, 25, 3], 40)])
+def test_late_labels_reach_the_regret_of_all_learners(stream, delay):
+    X, y = stream
+    learners = {"at once": VAWRegressor(), "late": LateRidge(10)}
+    display = RegretCurveDisplay.from_estimator(learners, X, y, delay=delay)
+    best = ridge_comparator(X, y)
+    for name, learner in learners.items():
+        forecasts = prequential(learner, X, y, delay=delay).forecasts
+        expected = regret(forecasts, y, comparator_losses=best.losses)
+        np.testing.assert_allclose(display.regrets[name], expected, rtol=1e-12, atol=1e-12)
+    assert np.isfinite(display.regrets["late"][-1])
 
 
 def test_wrong_bounds_are_refused():

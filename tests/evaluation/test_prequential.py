@@ -11,6 +11,7 @@ from sklearn.metrics import zero_one_loss
 
 from sklearn_okl import RakerClassifier, RakerRegressor, VAWRegressor
 from sklearn_okl.evaluation import prequential
+from tests.late import LateRidge
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]}]
 
@@ -60,24 +61,6 @@ class OnlineDiary(Diary):
 
     def prequential_predict(self, X, y):
         raise AssertionError("with a delay, the queue is kept outside of the estimator")
-
-
-class Patient(RunningMean):
-    """Keeps the queue itself: the mean of the targets that are more than label_delay rows old."""
-
-    def __init__(self, label_delay=0):
-        self.label_delay = label_delay
-
-    def prequential_predict(self, X, y):
-        D = self.label_delay
-        return np.array([y[: max(t - D, 0)].mean() if t > D else -1.0 for t in range(len(y))])
-
-    def partial_fit(self, X, y):
-        self.seen_ = [*getattr(self, "seen_", []), *y]
-        return self
-
-    def predict(self, X):
-        return np.full(X.shape[0], np.mean(self.seen_))
 
 
 def delayed_loop(base, X, y, arrivals, **first_call):
@@ -480,20 +463,69 @@ def test_late_labels_of_frames_sparse_rows_lists_and_several_targets():
     np.testing.assert_array_equal(by_name.forecasts, one.forecasts)
 
 
-def test_an_estimator_that_keeps_the_queue_itself_is_let_do_so():
-    X, y = stream(50)
-    for delay in (4, np.arange(50) + 1 + 4):
-        own = prequential(Patient(label_delay=4), X, y, delay=delay)
-        queued = prequential(Patient(), X, y, delay=delay)
-        np.testing.assert_array_equal(own.forecasts[:5], -1.0)  # its own first forecasts count
-        assert np.isfinite(own.losses).all()
-        assert np.isnan(queued.losses[:5]).all()
-        np.testing.assert_allclose(own.forecasts[5:], queued.forecasts[5:])
-    for delay in (0, 3, 5, random_arrivals(50)):
-        with pytest.raises(ValueError, match=r"label_delay=4.* neither 0 nor the delay"):
-            prequential(Patient(label_delay=4), X, y, delay=delay)
-    with pytest.raises(ValueError, match="label_delay=None"):
-        prequential(Patient(label_delay=None), X, y, delay=random_arrivals(50))
+class Counting(LateRidge):
+    """Counts the calls of prequential_predict."""
+
+    def prequential_predict(self, X, y):
+        self.calls_ = getattr(self, "calls_", 0) + 1
+        return super().prequential_predict(X, y)
+
+
+class Queued(LateRidge):
+    """The same without prequential_predict, so that its labels must be queued."""
+
+    @property
+    def prequential_predict(self):
+        raise AttributeError("prequential_predict")
+
+    def partial_fit(self, X, y):
+        LateRidge.prequential_predict(self, X, y)
+        return self
+
+
+FIGURES = ["forecasts", "losses", "cumulative_loss", "running_loss", "windowed_loss", "mean_loss"]
+
+
+@pytest.mark.parametrize("initial_forecast", [np.nan, 0.25])
+@pytest.mark.parametrize("D", [1, 5, 23, 60, 70])
+def test_the_label_delay_of_an_estimator_is_the_queue(D, initial_forecast):
+    X, y = stream(60)
+    kwargs = {"initial_forecast": initial_forecast, "window": 11}
+    queued = prequential(Queued(D, shift=1.0), X, y, **kwargs)
+    np.testing.assert_allclose(
+        queued.forecasts, prequential(Queued(D, shift=1.0), X, y, delay=D, **kwargs).forecasts
+    )
+    np.testing.assert_array_equal(queued.forecasts[: D + 1], initial_forecast)
+    assert np.isnan(queued.losses).sum() == (min(D + 1, 60) if initial_forecast != 0.25 else 0)
+    fast = [
+        {},
+        {"delay": D},
+        {"delay": np.arange(60) + 1 + D},
+        {"chunk_size": 7},
+        {"delay": D, "chunk_size": 60},
+    ]
+    for given in fast:
+        own = prequential(Counting(D, shift=1.0), X, y, **given, **kwargs)
+        assert own.estimator.calls_ == -(-60 // given.get("chunk_size", 60))
+        for name in FIGURES:
+            np.testing.assert_allclose(own[name], queued[name], rtol=1e-9, err_msg=name)
+        np.testing.assert_allclose(own.estimator.predict(X), queued.estimator.predict(X))
+
+
+@pytest.mark.parametrize("delay", [0, 3, 5, random_arrivals(60)], ids=["0", "3", "5", "random"])
+def test_any_other_delay_is_taken_literally(delay):
+    X, y = stream(60)
+    arrivals = np.arange(60) + 1 + delay if np.ndim(delay) == 0 else delay
+    base = LateRidge(label_delay=4, shift=1.0)  # says which row predict is for, and no more
+    expected, _ = delayed_loop(base, X, y, arrivals)
+    result = prequential(base, X, y, delay=delay)
+    np.testing.assert_allclose(result.forecasts, expected, rtol=1e-9)
+    cold = arrivals.min()
+    assert np.isnan(result.losses).sum() == cold
+    other = prequential(LateRidge(shift=1.0), X, y, delay=arrivals).forecasts
+    assert (other[-15:] != result.forecasts[-15:]).all()
+    with pytest.raises(ValueError, match="chunk_size cannot be given with a delay"):
+        prequential(base, X, y, delay=delay, chunk_size=5)
 
 
 def test_impossible_delays_are_refused():
@@ -510,7 +542,7 @@ def test_impossible_delays_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             prequential(VAWRegressor(), X, y, delay=delay)
-    for delay in (2.0, "3", None):
+    for delay in (2.0, "3"):
         with pytest.raises(TypeError, match="delay"):
             prequential(VAWRegressor(), X, y, delay=delay)
     for base in (VAWRegressor(), Foreign()):
@@ -518,6 +550,9 @@ def test_impossible_delays_are_refused():
             prequential(base, X, y, delay=2, chunk_size=5)
     with pytest.raises(TypeError, match="RunningMean has no partial_fit and no predict, so"):
         prequential(RunningMean(), X, y, delay=2)
+    for delay in (None, 2):
+        with pytest.raises(ValueError, match="label_delay"):
+            prequential(LateRidge(label_delay=-1), X, y, delay=delay)
 
 
 def test_short_streams_with_late_labels():

@@ -1,5 +1,6 @@
 """The sweep in one pass: against a loop over candidates, sharing, halving, backends."""
 
+import copy
 import os
 import pickle
 import signal
@@ -24,6 +25,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.evaluation import PrequentialSearch, _search, check_online_estimator
+from tests.late import LateRidge, assert_law
 
 PIPELINE = make_streaming_pipeline(
     RunningStandardScaler(),
@@ -248,6 +250,116 @@ def test_misuse_is_refused():
     search.fit(X, y).set_params(param_grid={"alpha": [2.0]})
     with pytest.raises(ValueError, match="mid-stream"):
         search.partial_fit(X, y)
+
+
+# labels that come late
+
+
+def switching_stream(n=80):
+    """The level jumps, so that the leader changes, some rows after row 20."""
+    X, y = stream(n=n)
+    return X, 0.2 * y + np.where(np.arange(n) < 20, 0.0, 2.0)
+
+
+def late_search(D, estimator=None, **kwargs):
+    name = "" if estimator is None else "lateridge__"
+    grid = {f"{name}shift": [0.0, 2.0, 5.0], f"{name}alpha": [100.0, 500.0]}
+    return PrequentialSearch(estimator or LateRidge(D), grid, **kwargs)
+
+
+@pytest.mark.parametrize("D", [1, 5, 23])
+@pytest.mark.parametrize(
+    ("halving_rounds", "mapped"), [((), False), ((20, 44), False), ((30, 33, 55), True)]
+)
+def test_late_rows_are_forecast_by_the_leader_of_that_round(D, halving_rounds, mapped):
+    X, y = switching_stream(n=70)
+    pipeline = make_streaming_pipeline(StandardScaler(), LateRidge(D)) if mapped else None
+    search = late_search(D, pipeline, halving_rounds=halving_rounds, factor=2)
+    assert search.label_delay == D
+    forecasts = assert_law(search, X, y)
+    F = np.column_stack(
+        [
+            clone(search.estimator).set_params(**point).prequential_predict(X, y)
+            for point in ParameterGrid(search.param_grid)
+        ]
+    )
+    sums = np.vstack([np.zeros(F.shape[1]), ((F - y[:, None]) ** 2).cumsum(axis=0)])
+    racing, leaders = np.ones(F.shape[1], dtype=bool), []  # when so many labels were known
+    for t in range(len(y)):
+        if t in halving_rounds:
+            order = sorted(np.flatnonzero(racing), key=lambda k: sums[t, k])
+            racing[order[-(-len(order) // 2) :]] = False
+        leaders.append(np.where(racing, sums[t], np.inf).argmin())
+    literal = [F[t, leaders[max(t - D, 0)]] for t in range(len(y))]
+    np.testing.assert_allclose(forecasts, literal, rtol=1e-9)
+
+
+def test_leaders_that_leave_forecast_the_rows_that_wait_for_their_labels():
+    X, y = switching_stream(n=100)
+    all_stay = late_search(23).prequential_predict(X, y)
+    search = late_search(23, halving_rounds=[42], factor=6)
+    parts, learning = [], []
+    for rows in np.split(range(100), [43, 66]):
+        parts.append(search.prequential_predict(X[rows], y[rows]))
+        learning.append(len({search.best_index_, *search._race.leaders}))
+    assert learning[0] > 1
+    assert learning[1:] == [1, 1]
+    assert sorted(search.results_["n_rounds"]) == [42] * 5 + [100]
+    np.testing.assert_array_equal(np.concatenate(parts)[: 42 + 23], all_stay[: 42 + 23])
+    best = LateRidge(23, **search.best_params_).prequential_predict(X, y)
+    np.testing.assert_array_equal(np.concatenate(parts)[42 + 23 :], best[42 + 23 :])
+    at_once = clone(search).fit(X, y)
+    assert sorted(final.models_[-1][0] for final in at_once._race.finals)[-2:] == [42 + 23, 100]
+
+
+def test_a_late_search_in_mid_stream_can_be_copied():
+    X, y = switching_stream()
+    pipeline = make_streaming_pipeline(StandardScaler(), RunningStandardScaler(), LateRidge(5))
+    search = late_search(5, pipeline, halving_rounds=[30], factor=2).fit(X[:32], y[:32])
+    others = [copy.deepcopy(search), pickle.loads(pickle.dumps(search))]
+    best = search.best_estimator_
+    before = pickle.dumps(search)
+    with pytest.raises(ValueError, match="no number"):
+        search.partial_fit(X[32:], np.append(y[32:-1], np.nan))
+    assert pickle.dumps(search) == before
+    search.partial_fit(X[32:40], y[32:40])
+    for other in others:
+        other.partial_fit(X[32:40], y[32:40])
+        np.testing.assert_array_equal(other.predict(X), search.predict(X))
+        np.testing.assert_array_equal(
+            other.prequential_predict(X[40:], y[40:]),
+            copy.deepcopy(search).prequential_predict(X[40:], y[40:]),
+        )
+    whole = clone(best).prequential_predict(X, y)
+    np.testing.assert_allclose(best.prequential_predict(X[32:], y[32:]), whole[32:], rtol=1e-9)
+
+
+def test_what_predict_is_given_reaches_the_best():
+    X, y = switching_stream()
+    search = late_search(3).fit(X[:60], y[:60])
+    ahead = search.predict(X[60:64], ahead=True)
+    np.testing.assert_array_equal(ahead, search.best_estimator_.predict(X[60:64], ahead=True))
+    assert ahead[0] != search.predict(X[60:61])[0]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (LateRidge(5), {"label_delay": [5, 6]}),
+        (LateRidge(0), {"label_delay": [5]}),
+        (
+            make_streaming_pipeline(StandardScaler(), LateRidge(5)),
+            {"lateridge__label_delay": [0, 5]},
+        ),
+        (
+            make_streaming_pipeline(StandardScaler(), LateRidge(5)),
+            {"lateridge": [LateRidge(5), LateRidge(4)]},
+        ),
+    ],
+)
+def test_a_delay_is_not_searched_for(estimator, grid):
+    with pytest.raises(ValueError, match="Set label_delay in the estimator"):
+        PrequentialSearch(estimator, grid).fit(*stream())
 
 
 SEARCHES = [

@@ -122,16 +122,21 @@ def aggregating(F, y, eta=None, y_range=None, prior=None):
     return out
 
 
-def boa(F, y, start=None, prior=None, gradient=True, **loss):
-    """Wintenberger (2017) as the package runs it: the rate of the regrets counts this round."""
+def boa(F, y, start=None, prior=None, gradient=True, late=0, **loss):
+    """Wintenberger (2017) as the package runs it: the rate of the regrets counts this round.
+
+    Late forecasts are mixed by the weights of so many rounds ago.
+    """
     T, K = F.shape
     prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
     start = 0.0 if start is None else start
     B, V = np.full(K, start), np.full(K, start)
     eta, R, out = np.ones(K), np.zeros(K), np.empty(T)
+    known = [np.log(prior)] * late
     for t in range(T):
         awake = ~np.isnan(F[t])
-        _, out[t] = average(np.log(prior * eta) + eta * R, F[t], awake)
+        known.append(np.log(prior * eta) + eta * R)
+        _, out[t] = average(known.pop(0), F[t], awake)
         r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
         B, V = np.maximum(B, np.abs(r)), V + r**2
         heard = start < V  # whether there was any regret, however small

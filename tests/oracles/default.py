@@ -10,17 +10,18 @@ from .aggregation import boa
 from .vovk import vaw
 
 
-def default(X, y, experts, n_lags, fadings, stacks):
+def default(X, y, experts, n_lags, fadings, stacks, delay=0):
     """Return the progressive forecasts; `experts` are (frequencies, mask, alpha, forgetting).
 
     A mask of no width says that the expert does not see the inputs themselves, None in place of an
-    expert that it is yet to be born.
+    expert that it is yet to be born. Nothing is known of the latest `delay` rows.
     """
     targets = y - y[0]
     unit = np.abs(targets[targets != 0][0])
     targets = targets / unit
-    U, scales = inputs(X, targets, n_lags)
-    columns = []
+    U, scales = inputs(X, targets, n_lags, delay)
+    columns = walks(targets, delay) if n_lags else []
+    n_walks = len(columns)
     for expert in experts:
         if expert is None:
             columns.append(np.full(len(y), np.nan))
@@ -33,57 +34,85 @@ def default(X, y, experts, n_lags, fadings, stacks):
             angles = U @ frequencies
             m = frequencies.shape[1]
             parts += [np.sin(angles) / np.sqrt(m), np.cos(angles) / np.sqrt(m)]
-        columns.append(vaw(np.hstack(parts), targets, alpha, "ridge", forgetting))
-    out = unit * mixture(np.column_stack(columns), targets, scales, fadings, stacks) + y[0]
-    out[0] = 0.0
+        columns.append(vaw(np.hstack(parts), targets, alpha, "ridge", forgetting, late=delay))
+    F = np.column_stack(columns)
+    out = unit * mixture(F, targets, scales, fadings, stacks, n_walks, delay) + y[0]
+    out[: 1 + delay] = 0.0
     return out
 
 
-def inputs(X, y, n_lags):
-    """Each row standardised by those before it, the latest targets by the targets before it."""
+def walks(y, delay):
+    """The last target that is known, and the mean step on top of it once for each round since."""
+    last, drift = np.zeros(len(y)), np.zeros(len(y))
+    for t in range(delay + 1, len(y)):
+        known = y[: t - delay]
+        last[t] = known[-1]
+        drift[t] = last[t] + (delay + 1) * known[-1] / max(len(known) - 1, 1)
+    return [last, drift]
+
+
+def inputs(X, y, n_lags, delay):
+    """Each row standardised by those known, the latest targets by the targets known."""
     n, d = X.shape
     U, scales = np.zeros((n, d + n_lags)), np.ones(n)
-    for t in range(1, n):
-        lags = np.array([y[t - 1 - j] if t - 1 - j >= 0 else 0.0 for j in range(n_lags)])
+    for t in range(1 + delay, n):
+        k = t - delay  # number of rows known
+        lags = np.array([y[k - 1 - j] if k - 1 - j >= 0 else 0.0 for j in range(n_lags)])
         for part, row, past in (
-            (slice(d), X[t], X[:t]),
-            (slice(d, None), lags, np.repeat(y[:t, None], n_lags, axis=1)),
+            (slice(d), X[t], X[:k]),
+            (slice(d, None), lags, np.repeat(y[:k, None], n_lags, axis=1)),
         ):
             spread = past.std(axis=0)
             known = spread > 1e-12 * np.abs(past.mean(axis=0))
             z = (row - past.mean(axis=0)) / np.where(known, spread, 1.0)
             U[t, part] = np.where(known, np.clip(z, -5, 5), 0.0)
-        scales[t] = y[:t].std() or 1.0
+        scales[t] = y[:k].std() or 1.0
     return U, scales
 
 
-def mixture(F, y, scales, fadings, stacks):
-    """BOA, means under fading likelihoods, regressions of the first mean's errors; BOA of these."""
+def mixture(F, y, scales, fadings, stacks, n_plain, delay):
+    """BOA, means under fading likelihoods, regressions of the first mean's errors; BOA of these.
+
+    The last one hears the first `n_plain` experts, too. They sleep while they are not known, or
+    have lost much more of late than another.
+    """
     n = len(F)
-    F = np.array([sane(F[t], y[:t]) for t in range(n)])
-    columns = [boa(F, y)[0]]
-    awake = F[:, ~np.isnan(F[0])]
+    F = np.array([sane(F[t], y[: max(t - delay, 0)]) for t in range(n)])
+    born = ~np.isnan(F[0])
+    squares = (F[:, born] - y[:, None]) ** 2
+    awake = F[:, born].copy()
+    faded = {fading: [] for fading in fadings}
+    for t in range(n):
+        k = max(t - delay, 0)
+        for fading in fadings:
+            ages = fading ** np.arange(k - 1, -1, -1)
+            faded[fading].append((ages @ squares[:k], ages.sum()))
+        losses, rounds = faded[fadings[-1]][t]
+        for j in range(n_plain):
+            if rounds < 24 or losses[j] > 1.2 * losses[n_plain:].min():
+                awake[t, j] = np.nan
+    F[:, born] = awake
+    columns = [boa(F, y, late=delay)[0]]
     for fading in fadings:
         out = np.empty(n)
-        for t in range(n):
-            ages = fading ** np.arange(t - 1, -1, -1)
-            losses = ages @ (awake[:t] - y[:t, None]) ** 2
-            variance = losses.min() / ages.sum() if t else 0.0
-            excess = losses - losses.min()
+        for t, (losses, rounds) in enumerate(faded[fading]):
+            up = ~np.isnan(awake[t])
+            least = losses[up].min()
+            variance = least / rounds if rounds else 0.0
+            excess = losses[up] - least
             likelihoods = np.exp(-excess / (2 * variance)) if variance else excess == 0
-            out[t] = likelihoods @ awake[t] / likelihoods.sum()
+            out[t] = likelihoods @ awake[t, up] / likelihoods.sum()
         columns.append(out)
     base = columns[1]
     D = np.nan_to_num((F - base[:, None]) / scales[:, None])
     for alpha, forgetting in stacks:
         errors = np.clip((y - base) / scales, -4.0, 4.0)
-        corrections = vaw(D, errors, alpha, "vaw", forgetting)
-        columns.append(
-            np.array([sane(base[t] + scales[t] * corrections[t], y[:t]) for t in range(n)])
-        )
-    columns = np.column_stack(columns)
+        corrections = vaw(D, errors, alpha, "ridge" if delay else "vaw", forgetting, late=delay)
+        column = base + scales * corrections
+        columns.append(np.array([sane(column[t], y[: max(t - delay, 0)]) for t in range(n)]))
+    columns = np.column_stack([*columns, F[:, :n_plain]])
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
-    return boa(np.where(same, columns[:, :1], columns), y)[0]
+    return boa(np.where(same, columns[:, :1], columns), y, late=delay)[0]
 
 
 def sane(forecast, past):

@@ -12,16 +12,22 @@ def fourier_features(X, frequencies):
     return np.stack(blocks, axis=1)
 
 
-def vaw(Z, y, alpha=1.0, forecaster="vaw", forgetting=1.0, weights=None):
-    """Eq. (2.4A), solved afresh every round; discounted and weighted as the docstring says."""
+def vaw(Z, y, alpha=1.0, forecaster="vaw", forgetting=1.0, weights=None, late=0):
+    """Eq. (2.4A), solved afresh every round; discounted and weighted as the docstring says.
+
+    A late forecast is that of the model so many rounds ago.
+    """
     n, dim = Z.shape
     weights = np.ones(n) if weights is None else weights
     S, b = alpha * np.eye(dim), np.zeros(dim)
+    known = [(S, b)] * late
     forecasts = np.empty(n)
     for t, z in enumerate(Z):
-        S_past, b_past = forgetting * S, forgetting * b
+        known.append((S, b))
+        S_past, b_past = (forgetting * part for part in known.pop(0))
         seen = S_past + np.outer(z, z) if forecaster == "vaw" else S_past
         forecasts[t] = np.linalg.solve(seen, b_past) @ z
+        S_past, b_past = forgetting * S, forgetting * b
         S = S_past + weights[t] * np.outer(z, z)
         b = b_past + weights[t] * y[t] * z
         if forgetting < 1 and (t + 1) % 64 == 0:

@@ -1,0 +1,49 @@
+"""What is remembered for labels that come late.
+
+A forecast reads a few arrays: centres and scales, the latest targets, coefficients, weights. Where
+labels are D rounds late, round t reads them as they were D rounds before; so of each the latest D
+are kept, the oldest first.
+"""
+
+import numpy as np
+
+
+def late(values, past):
+    """Return what is read in rounds that know values (n, ...), D rounds late, and the new past.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, ...)
+        What is known before each of n rounds.
+    past : ndarray of shape (D, ...)
+        What was known before each of the D rounds before them.
+
+    Returns
+    -------
+    read : ndarray of shape (n, ...)
+    past : ndarray of shape (D, ...)
+    """
+    both = np.concatenate([past, values])
+    return both[: len(values)], both[len(values) :].copy()
+
+
+def as_it_was(now, past, ago):
+    """Return what was known some rounds ago, one number of rounds or one a row.
+
+    Parameters
+    ----------
+    now : ndarray or float
+        What is known now.
+    past : ndarray of shape (D, ...)
+        What was known before each of the latest D rounds.
+    ago : int or ndarray of int of shape (n,)
+        From 0 to D.
+
+    Returns
+    -------
+    known : ndarray
+        Of the shape of `now`, with a leading axis (n,) where `ago` has one.
+    """
+    if np.ndim(ago):
+        return np.concatenate([past, np.asarray(now)[None]])[len(past) - ago]
+    return past[-ago] if ago else now

@@ -1,0 +1,76 @@
+"""Late labels: rounds are forecast by what was known before the labels that were out."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.algorithms import _default
+from sklearn_okl.algorithms._default_parts import Constants
+
+
+def stream(surprise, n=210):
+    """Return a stream with something that makes the model start anew, move or be born into."""
+    rng = np.random.default_rng(len(surprise))
+    X = rng.normal(size=(n, 2))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
+    if surprise == "first targets alike":
+        y[:100] = 3.0
+    if surprise == "faulty start":
+        y[0] = 1e6
+    if surprise == "faulty":
+        y[[40, 150, 151]] = 1e4, -1e5, 1e3
+    if surprise == "new level":
+        y[140:] += 1e3
+    if surprise == "new unit":
+        y[140:] *= 100.0
+    if surprise == "walk":
+        y = y.cumsum()
+    return X, y
+
+
+def model_of(delay, **arguments):
+    return OnlineKernelRegressor(budget="fast", label_delay=delay, random_state=0, **arguments)
+
+
+def queue(model, X, y):
+    """Return the forecasts of a loop in which every label comes `label_delay` rounds late."""
+    delay = model.label_delay
+    forecasts = np.zeros(len(y))
+    for t in range(delay + 1, len(y)):
+        row = slice(t - 1 - delay, t - delay)
+        model.partial_fit(X[row], y[row])
+        forecasts[t] = model.predict(X[t : t + 1])[0]
+    return forecasts
+
+
+CASES = [
+    ("births", 1),
+    ("faulty", 1),
+    ("first targets alike", 23),
+    ("faulty start", 23),
+    ("new level", 23),
+    ("new unit", 23),
+    ("walk", 23),
+    ("births", 90),
+    ("faulty start", 90),
+    ("new level", 90),
+]
+
+
+@pytest.mark.parametrize(("surprise", "delay"), CASES)
+def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
+    # with a fresh start, a new level or new experts while labels are out
+    constants = Constants(births=(70, 100), apprenticeship=40)
+    monkeypatch.setattr(_default.DefaultModel, "_constants", constants)
+    X, y = stream(surprise)
+    whole, cut = model_of(delay), model_of(delay)
+    expected = queue(model_of(delay), X, y)
+    ends = [0, 1, 2, 30, 31, 64, 66, 99, 100, 128, 141, 195, len(y)]
+    parts = [cut.prequential_predict(X[a:b], y[a:b]) for a, b in pairwise(ends)]
+    scale = np.abs(expected).max()
+    for forecasts in (whole.prequential_predict(X, y), np.concatenate(parts)):
+        assert_allclose(forecasts, expected, rtol=1e-8, atol=1e-8 * scale)
+    assert_allclose(cut.predict(X), whole.predict(X), rtol=1e-8, atol=1e-8 * scale)
