@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import default
+from . import default, delay
 from .papers import bandit, graph_aided, nons_ald, pkawv, vaw2
 from .papers.bandit_lines import ROWS as BANDIT_DATA
 from .papers.graph_lines import DATA, N_DRAWS
@@ -74,6 +74,10 @@ def main(arguments=None):
             quick=options.quick,
             accurate=options.accurate,
             peers=options.peers,
+        )
+    if options.job == "delay":
+        return delay.run(
+            options.output, n_seeds=options.seeds, budget=options.budget, quick=options.quick
         )
     return vaw2.run(
         options.job,
@@ -308,6 +312,26 @@ def _parser():
     untuned.add_argument("--accurate", action="store_true", help="run the largest budget too")
     untuned.add_argument("--peers", action="store_true", help="run scikit-learn's learners too")
     untuned.add_argument("--quick", action="store_true", help="a trial of everything on 300 rows")
+    late = jobs.add_parser(
+        "delay",
+        parents=[output],
+        help="late labels, a day ahead or at random, and random walks; needs no download",
+        description="The estimator without tuning where labels come late: an hourly series a day "
+        "ahead, labels late at random; random walks; and in the tools of sktime, skforecast and "
+        "MAPIE, where they are installed. Needs no download. Takes about a quarter of an hour a "
+        "seed.",
+    )
+    late.add_argument(
+        "--seeds",
+        type=_count,
+        default=delay.N_SEEDS,
+        metavar="N",
+        help=f"streams of each kind (default: {delay.N_SEEDS})",
+    )
+    late.add_argument(
+        "--budget", choices=("fast", "balanced", "accurate"), default="balanced", help="of all runs"
+    )
+    late.add_argument("--quick", action="store_true", help="a trial of everything at small sizes")
     speed = jobs.add_parser(
         "speed",
         parents=[output],

@@ -3,6 +3,7 @@
 from sklearn_okl.datasets._generators import (
     make_adversarial_stream,
     make_ar4,
+    make_day_ahead,
     make_friedman_stream,
     scale_as_published,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "load_dataset",
     "make_adversarial_stream",
     "make_ar4",
+    "make_day_ahead",
     "make_friedman_stream",
     "scale_as_published",
 ]

@@ -6,12 +6,14 @@ Every generator returns arrays whose rows are rounds, in order: the first row is
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.signal import lfilter
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 _AR4_COEFFICIENTS = (0.5, -0.3, 0.2, 0.1)
 _N_ACTIVE = 5  # inputs that Friedman's function uses
+_DAY = 24  # rows
 
 
 @validate_params(
@@ -183,6 +185,93 @@ def make_friedman_stream(
     a, b, c, d, e = active.T
     y = 10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e
     return X, y + noise * epsilon
+
+
+@validate_params(
+    {
+        "n_samples": [Interval(Integral, 1, None, closed="left")],
+        "correlation": [Interval(Real, 0.0, 1.0, closed="left")],
+        "noise": [Interval(Real, 0.0, None, closed="left")],
+        "random_state": ["random_state"],
+    },
+    prefer_skip_nested_validation=True,
+)
+def make_day_ahead(n_samples=_DAY * 150, *, correlation=0.9, noise=4.0, random_state=None):
+    """Make an hourly series whose next day is to be forecast from the weather.
+
+    The target is a level, a season of the day, a smooth effect of the temperature, and disturbances
+    that last: what was above its forecast in one hour is likely to be so in the next.
+
+    Parameters
+    ----------
+    n_samples : int, default=3600
+        Number of hours, 150 days of 24 by default. The first one is midnight. Fewer give the same
+        series cut short.
+
+    correlation : float, default=0.9
+        Correlation of the disturbances of neighbouring hours, at least 0 and below 1.
+
+    noise : float, default=4.0
+        Standard deviation of the disturbances, whatever their correlation, in the units of the
+        target (whose season has an amplitude of about 20).
+
+    random_state : int, RandomState instance or None, default=None
+        Source of the weather and of the disturbances. With the same seed every correlation has
+        the same `X`.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 5)
+        What is known a day ahead: sine and cosine of the hour in turns of a day, the same in turns
+        of half a day, and the temperature.
+
+    y : ndarray of shape (n_samples,)
+        The series.
+
+    Notes
+    -----
+    With h the hour, a_t = 2π h / 24, and u, v two stationary series v_t = ρ v_{t-1} + ε_t of
+    independent Gaussian ε, of standard deviations 6 and ``noise``, and ρ = 0.99 for u and
+    ``correlation`` for v:
+
+    - the temperature is T_t = 10 - 5 cos(a_t - π/4) + u_t, which has its daily maximum at 15 h;
+    - y_t = 100 - 20 cos(a_t) - 8 sin(2 a_t) + 5 ln(1 + exp((15 - T_t) / 5)) + v_t .
+
+    The effect of the temperature is that of heating, straight in the cold and level in the heat.
+    The best forecast of v, k hours ahead, is ρ^k times its last value, and its error has the
+    standard deviation ``noise * sqrt(1 - ρ^(2k))``. With ρ = 0.9 that is 0.44 of `noise` one hour
+    ahead and 0.997 of it a day ahead: a model that learns what the latest values say of the very
+    next one learns something that is false at noon.
+
+    Examples
+    --------
+    >>> from sklearn_okl.datasets import make_day_ahead
+    >>> X, y = make_day_ahead(48, random_state=0)
+    >>> X.shape
+    (48, 5)
+    >>> X[6].round(2)
+    array([ 1. ,  0. ,  0. , -1. , 20.2])
+    >>> y[6:9].round(2)
+    array([106.44, 115.4 , 121.87])
+    """
+    normals = check_random_state(random_state).standard_normal((n_samples, 2))
+    wander = 6.0 * _autoregression(normals[:, 0], 0.99)
+    angle = 2 * np.pi / _DAY * (np.arange(n_samples) % _DAY)
+    temperature = 10.0 - 5.0 * np.cos(angle - np.pi / 4) + wander
+
+    heating = 5.0 * np.logaddexp(0.0, (15.0 - temperature) / 5.0)
+    season = 100.0 - 20.0 * np.cos(angle) - 8.0 * np.sin(2 * angle)
+    X = np.column_stack(
+        [np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle), temperature]
+    )
+    return X, season + heating + noise * _autoregression(normals[:, 1], correlation)
+
+
+def _autoregression(normals, correlation):
+    """Return a stationary series v_t = correlation v_{t-1} + e_t of variance 1."""
+    shocks = np.sqrt(1.0 - correlation**2) * normals
+    shocks[0] = normals[0]
+    return lfilter([1.0], [1.0, -correlation], shocks)
 
 
 def make_adversarial_stream(estimator, X, *, y_range=(-1.0, 1.0)):

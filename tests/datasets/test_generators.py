@@ -9,6 +9,7 @@ from sklearn.linear_model import SGDRegressor
 from sklearn_okl.datasets import (
     make_adversarial_stream,
     make_ar4,
+    make_day_ahead,
     make_friedman_stream,
     scale_as_published,
 )
@@ -172,6 +173,65 @@ def test_first_half_teaches_the_second_half_unless_there_is_drift(seed):
 def test_friedman_rejects(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         make_friedman_stream(**bad)
+
+
+# ---- the hourly series ----
+
+
+def day_ahead_loop(n, correlation, noise, seed):
+    """Loop of the formulas in the docstring."""
+    rng = np.random.RandomState(seed)
+    rows, y, u, v = [], [], 0.0, 0.0
+    for t in range(n):
+        for_weather, for_target = rng.standard_normal(2)
+        first = t == 0  # stationary from the start
+        u = 6 * for_weather if first else 0.99 * u + 6 * np.sqrt(1 - 0.99**2) * for_weather
+        scale = noise if first else noise * np.sqrt(1 - correlation**2)
+        v = (0.0 if first else correlation * v) + scale * for_target
+        a = 2 * np.pi * t / 24
+        temperature = 10 - 5 * np.cos(a - np.pi / 4) + u
+        season = 100 - 20 * np.cos(a) - 8 * np.sin(2 * a)
+        rows.append([np.sin(a), np.cos(a), np.sin(2 * a), np.cos(2 * a), temperature])
+        y.append(season + 5 * np.log(1 + np.exp((15 - temperature) / 5)) + v)
+    return np.array(rows), np.array(y)
+
+
+@pytest.mark.parametrize(("correlation", "noise"), [(0.9, 4.0), (0.0, 1.0), (0.5, 0.0)])
+def test_day_ahead_is_the_formula(correlation, noise):
+    X, y = make_day_ahead(100, correlation=correlation, noise=noise, random_state=3)
+    X_loop, y_loop = day_ahead_loop(100, correlation, noise, 3)
+    np.testing.assert_allclose(X, X_loop, atol=1e-10)
+    np.testing.assert_allclose(y, y_loop, rtol=1e-12)
+
+
+def test_day_ahead_defaults_and_prefix():
+    X, y = make_day_ahead(random_state=0)
+    assert X.shape == (24 * 150, 5)
+    assert y.shape == (24 * 150,)
+    X_short, y_short = make_day_ahead(50, random_state=0)
+    np.testing.assert_array_equal(X[:50], X_short)
+    np.testing.assert_array_equal(y[:50], y_short)
+    assert make_day_ahead(1, random_state=0)[0].shape == (1, 5)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9, 0.95])
+def test_day_ahead_disturbances_have_one_size_and_their_correlation(correlation):
+    X, y = make_day_ahead(40_000, correlation=correlation, random_state=1)
+    X_clean, clean = make_day_ahead(40_000, noise=0.0, random_state=1)
+    np.testing.assert_array_equal(X, X_clean)
+    disturbances = y - clean
+    assert disturbances.std() == pytest.approx(4.0, rel=0.06)
+    assert np.corrcoef(disturbances[1:], disturbances[:-1])[0, 1] == pytest.approx(
+        correlation, abs=0.02
+    )
+
+
+@pytest.mark.parametrize(
+    "bad", [{"n_samples": 0}, {"correlation": 1.0}, {"correlation": -0.1}, {"noise": -1.0}]
+)
+def test_day_ahead_rejects(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        make_day_ahead(**bad)
 
 
 # ---- the adversary ----

@@ -52,7 +52,10 @@ def walks(y, delay):
 
 
 def inputs(X, y, n_lags, delay):
-    """Each row standardised by those known, the latest targets by the targets known."""
+    """Each row standardised by those known, the latest targets by the targets known.
+
+    Nothing is known of scales before there are more rows than are out.
+    """
     n, d = X.shape
     U, scales = np.zeros((n, d + n_lags)), np.ones(n)
     for t in range(1 + delay, n):
@@ -63,7 +66,7 @@ def inputs(X, y, n_lags, delay):
             (slice(d, None), lags, np.repeat(y[:k, None], n_lags, axis=1)),
         ):
             spread = past.std(axis=0)
-            known = spread > 1e-12 * np.abs(past.mean(axis=0))
+            known = (k > delay) & (spread > 1e-12 * np.abs(past.mean(axis=0)))
             z = (row - past.mean(axis=0)) / np.where(known, spread, 1.0)
             U[t, part] = np.where(known, np.clip(z, -5, 5), 0.0)
         scales[t] = y[:k].std() or 1.0
