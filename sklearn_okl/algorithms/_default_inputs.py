@@ -98,11 +98,12 @@ class LaggedInputs:
     def _of_targets(self, lags, moments):
         """Return what rows know of the targets: their lags (n, k), walks and scale."""
         centers, variances = _mean_and_variance(**moments)
-        scales = np.where(moments["weights"] <= self.delay, 0.0, _scale(centers, variances))
+        scales = _scale(centers, variances)
+        known = np.where(moments["weights"] > self.delay, scales, 0.0)
         last = lags[:, :1]  # none without lags
         steps = last / np.maximum(moments["weights"] - 1.0, 1.0)  # the first target is the origin
         return {
-            "lags": _standardised(lags, centers, scales),
+            "lags": _standardised(lags, centers, known),
             "walks": np.hstack([last, last + (self.delay + 1.0) * steps]),
             "scale": _or_one(scales.reshape(-1)),
         }
