@@ -56,6 +56,14 @@ class _OneBlasThread:
 one_blas_thread = _OneBlasThread()
 
 
+def row_slices(n, size):
+    """Yield slices of at most `size` rows that cover n.
+
+    scikit-learn's `gen_batches` checks its arguments, which takes longer than some rows do.
+    """
+    return (slice(low, min(low + size, n)) for low in range(0, n, size))
+
+
 class Innovations(NamedTuple):
     """What a block of rows says about itself, given the model before it; see `block_innovations`.
 

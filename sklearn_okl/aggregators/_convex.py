@@ -4,9 +4,9 @@ from collections import deque
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._linalg import row_slices
 from .._online import OnlineRegressor
 from ..losses import get_loss
 
@@ -126,16 +126,16 @@ class ConvexAggregator(OnlineRegressor):
     def _learn_rows(self, state, F, asleep, y):
         loss = get_loss(self.loss, self.quantile)
         losses = None if self.gradient_trick else loss.value(y[:, None], F)
-        sleepers = np.zeros(len(y), bool) if asleep is None else asleep.any(axis=1)
+        if asleep is not None:
+            no_weight, awake = np.where(asleep, -np.inf, 0.0), 1.0 - asleep
         forecasts = np.empty(len(y))
         ones = np.ones(F.shape[1])
         past = deque(state.get("past", ()))
-        rounds = zip(F, y.tolist(), sleepers.tolist(), strict=True)
-        for i, (f, target, some_sleep) in enumerate(rounds):
+        for i, (f, target) in enumerate(zip(F, y.tolist(), strict=True)):
             past.append(self._log_weights(state))
             weights = past.popleft()
-            if some_sleep:
-                weights[asleep[i]] = -np.inf
+            if asleep is not None:
+                weights += no_weight[i]
             weights -= np.maximum.reduce(weights)
             np.exp(weights, out=weights)
             forecasts[i] = forecast = weights.dot(f) / weights.dot(ones)
@@ -143,8 +143,8 @@ class ConvexAggregator(OnlineRegressor):
                 regrets = loss.slope(target, forecast) * (forecast - f)
             else:
                 regrets = loss.value(target, forecast) - losses[i]
-            if some_sleep:
-                regrets[asleep[i]] = 0.0
+            if asleep is not None:
+                regrets *= awake[i]
             self._update(state, regrets, target)
             state["t"] += 1
         if "past" in state:
@@ -182,4 +182,4 @@ def within(forecasts, F, asleep=None):
 
 
 def _tiles(X):
-    return gen_batches(len(X), max(1, TILE_SIZE // X.shape[1]))
+    return row_slices(len(X), max(1, TILE_SIZE // X.shape[1]))

@@ -155,11 +155,12 @@ class BOARegressor(ConvexAggregator):
         rates = _root_rates(state)
         np.minimum(rates, caps, out=rates)
         if state["unheard"]:
-            heard = squares > state["start"]
-            if not heard.any():
+            unheard = squares <= state["start"]
+            least = np.minimum.reduce(np.where(unheard, np.inf, rates))
+            if least == np.inf:
                 return
-            rates[~heard] = rates[heard].min()
-            state["unheard"] = not heard.all()
+            rates[unheard] = least
+            state["unheard"] = bool(np.logical_or.reduce(unheard))
         state["rates"] = rates
         scaled = rates * regrets
         change = regrets - scaled * regrets

@@ -25,6 +25,7 @@ from ._default_parts import (
     add_members,
     awake,
     dictionary,
+    inputs_of,
     learner,
     linear_members,
     refined,
@@ -306,8 +307,7 @@ class DefaultModel:
         elif not self._stands_at(t):
             _keep(state, room)
         forecasts, references = self._learn_rows(state, X, taught, run)
-        answer = targets.unscaled_as_made(guard, forecasts)
-        self._put_former(state, X, answer)
+        units = targets.units_read(guard, len(u))
         misses = u - forecasts
         errors = targets.errors_to_learn(guard, t, u, forecasts, taught)
         n = len(u) if len(u) == 1 else targets.n_sound(guard, t, u, forecasts)
@@ -317,19 +317,22 @@ class DefaultModel:
                 room.update(_copied(self._state))
             _go_back(state, room)
             if n == 0:
-                return answer[:0]
-            self._learn_rows(state, X[:n], u[:n], run)
+                return forecasts[:0]
+            # a target far off costs the forecasts beside it their last digits
+            forecasts, _ = self._learn_rows(state, X[:n], u[:n], run)
         if self._guarded and t - guard["since"] < targets.REVIEWS[-1]:
             rows = {"X": X[:n], "y": y[:n], "faulty": (u != taught)[:n]}
             for name, before in state["latest"].items():
                 both = np.concatenate([before, rows[name]])
                 state["latest"][name] = both[-targets.BLOCK :].copy()
+        answer = forecasts[:n] * units[:n, 1] + units[:n, 0]
+        self._put_former(state, X[:n], answer)
         state["t"] += n
         scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
         self._learn_errors(state, misses[scored], errors[scored])
         if lags is not None:
             self._move(state, lags)
-        return answer[:n]
+        return answer
 
     def _stands_at(self, t):
         """Return whether the model's own state, which a call does not touch, is that of round t."""
@@ -337,21 +340,23 @@ class DefaultModel:
 
     def _learn_rows(self, state, X, u, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
-        U, walks, scales = self._inputs().learn(state["inputs"], X, u)
+        seen = self._inputs().learn(state["inputs"], X, u)
         F = np.full((len(u), len(state["rounds"])), np.nan)
-        F[:, : walks.shape[1]] = walks
+        n_walks = self._inputs().n_walks
+        F[:, :n_walks] = seen.walks
         n_learnt, heard = self._n_learnt(state), self._heard(state, self.label_delay)
         yet_to_be_born = ~self._existed(state, self.label_delay)
-        state["rounds"][: walks.shape[1]] += len(u)
+        state["rounds"][:n_walks] += len(u)
         for bank, places in self._banks(state):
             part = awake(bank)
-            F[:, places] = learn_bank(MaskedFeatures, learner(bank["forgetting"]), part, U, u, run)
+            expert, U = learner(bank["forgetting"]), inputs_of(bank, seen)
+            F[:, places] = learn_bank(MaskedFeatures, expert, part, U, u, run)
             bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
             state["rounds"][places] += len(u)
         F[:, yet_to_be_born] = np.nan
         n_first = max(1 + self.label_delay - n_learnt, 0)  # whose forecasts are none
         state["losses"] += np.nansum(np.square(F - u[:, None])[n_first:], axis=0)
-        forecasts = self._mixture().learn(state["mixture"], F, u, scales, heard)
+        forecasts = self._mixture().learn(state["mixture"], F, u, seen.scale, heard)
         return forecasts, F[:, state["reference"]]
 
     def _put_former(self, state, X, answer):
@@ -436,13 +441,13 @@ class DefaultModel:
     def _forecast_experts(self, state, X, ago=0, ahead=False):
         """Return the forecasts (n, K) of the experts, and the scale of the targets."""
         of_inputs = self.label_delay - np.arange(len(X)) if ahead else ago
-        U, walks, scales = self._inputs().look(state["inputs"], X, of_inputs)
+        seen = self._inputs().look(state["inputs"], X, of_inputs)
         F = np.full((len(X), len(state["rounds"])), np.nan)
-        F[:, : walks.shape[1]] = walks
+        F[:, : self._inputs().n_walks] = seen.walks
         for bank, places in self._banks(state):
-            part = awake(bank, ago)
-            F[:, places] = forecast_bank(MaskedFeatures, learner(bank["forgetting"]), part, U)
-        return F, scales
+            part, expert = awake(bank, ago), learner(bank["forgetting"])
+            F[:, places] = forecast_bank(MaskedFeatures, expert, part, inputs_of(bank, seen))
+        return F, seen.scale
 
     def _banks(self, state):
         """Yield each bank with somebody awake, and their columns of forecasts."""
@@ -540,10 +545,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
 
     *Late labels.* After row s, `predict` forecasts a row as row s + 1 + D. What row t reads,
     coefficients and weights, moments, latest targets y[t - 1 - D], y[t - 2 - D] and so on, is what
-    was known after row t - 1 - D, and the row is taught with the same inputs; until more than D
-    rows are known nothing counts as known of the scale of the inputs. Its label may move everything
-    as soon as it is learnt. The ridge regressions of the mixture forecast by the plain ridge
-    solution then, not by Vovk's.
+    was known after row t - 1 - D, and the row is taught with the same inputs. The first D + 1 rows,
+    of which there is no forecast, are taught with all that is known when their labels come; after
+    them, nothing counts as known of scales before there are 16 rows. The ridge regressions of the
+    mixture forecast by the plain ridge solution then, not by Vovk's.
 
     *Persistence.* With `lags`, the last target known, and the same with the mean step so far on top
     for each round since, are two more experts. They are mixed at both levels while their recent
@@ -554,7 +559,9 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     values count as 10 standard deviations, and clipped at 5, so that neither units nor heavy tails
     matter; a constant column is 0. Every 64 rows each column is asked whether its unit has changed,
     by its median step from row to row (a factor of four, and four times its own spread) and its
-    level (5 standard deviations); then its moments start anew from the latest 32 rows. The latest
+    level (5 standard deviations); then its moments start anew from the latest 32 rows. Linear
+    experts see the same, neither clipped nor in units that move: their centre and scale are those
+    first known of 16 rows, so that a line stays a line where an input grows or wanders. The latest
     targets are appended for half of the experts: where the stream has a memory they help, and
     where it has none the mixture leaves these experts aside.
 

@@ -4,6 +4,8 @@ The moments are those of B. P. Welford, "Note on a method for calculating correc
 and products", Technometrics 4(3), 1962; when they are given up for those of a block is ours.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._delay import as_it_was, late
@@ -11,10 +13,35 @@ from .._delay import as_it_was, late
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
 _FAR = 5.0  # standard deviations at which an input is clipped: heavy tails carry no kernel far
 _FAULTY = 10.0  # standard deviations beyond which a value counts as one so far off
+_FIRST = 16  # rows after which units are known that stay as they are
+_FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
 _BLOCK = 64  # rows after which a column is asked whether its unit has changed
 _KNOWN = 4  # blocks before the first such question
 _REPEATED = 0.2  # share of steps of 0 from which on a column says nothing
 _APART = 4.0  # ratio of roughness that makes a new unit, and deviations of the ratios before it
+
+
+class Seen(NamedTuple):
+    """What the experts see of rows.
+
+    Attributes
+    ----------
+    inputs : ndarray of shape (n, d + n_lags)
+        Standardised by what was known before each row: no number is large.
+    steady : ndarray of shape (n, d + n_lags)
+        In units that stay as they were first known: a line through them stays a line, even where
+        they grow.
+    walks : ndarray of shape (n, n_walks)
+        Forecasts of random walks without and with a drift: persistence, and the mean step on top of
+        it.
+    scale : ndarray of shape (n,), or float
+        The scale of y known before each row.
+    """
+
+    inputs: np.ndarray
+    steady: np.ndarray
+    walks: np.ndarray
+    scale: np.ndarray
 
 
 class LaggedInputs:
@@ -40,79 +67,84 @@ class LaggedInputs:
 
     def start(self, n_features):
         """Return the state before the first row."""
+        d, k = n_features, self.n_lags
+        shapes = {
+            "rows": (2, 2, d),
+            "lags": (2, k),
+            "walks": (self.n_walks,),
+            "count": (),
+            "scale": (),
+        }
         return {
-            "rows": start_moments(n_features),
-            "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")},
-            "lags": np.zeros(self.n_lags),  # the latest first
-            "past": {  # what was known before each of the latest `delay` rows
-                "centers": np.zeros((self.delay, n_features)),
-                "scales": np.zeros((self.delay, n_features)),
-                "lags": np.zeros((self.delay, self.n_lags)),  # standardised
-                "walks": np.zeros((self.delay, self.n_walks)),
-                "scale": np.ones(self.delay),
-            },
+            "rows": start_moments(d),
+            "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")}
+            | {"steady": np.zeros((2, 1))},
+            "lags": np.zeros(k),  # the latest first
+            # what was known before each of the latest `delay` rows
+            "past": {name: np.zeros((self.delay, *shape)) for name, shape in shapes.items()}
+            | {"scale": np.ones(self.delay)},
         }
 
     def learn(self, state, X, y):
-        """Learn rows (n, d) and targets.
-
-        Returns
-        -------
-        U : ndarray of shape (n, d + n_lags)
-            Inputs.
-        walks : ndarray of shape (n, n_walks)
-            Forecasts of random walks without and with a drift: persistence, and the mean step on
-            top of it.
-        scales : ndarray of shape (n,)
-            The scale of y known before each row.
-        """
-        centers, scales = learn_moments(state["rows"], X)
-        paths = dict(zip(state["targets"], _paths(y[:, None], state["targets"]), strict=True))
-        state["targets"] = {name: path[-1] for name, path in paths.items()}
-        paths = {name: path[:-1] for name, path in paths.items()}
+        """Learn rows (n, d) and targets; return what was to be seen before each of them."""
+        rows = learn_moments(state["rows"], X)
+        moments = state["targets"]
+        names = ("weights", "sums", "squares")
+        paths = dict(zip(names, _paths(y[:, None], moments), strict=True))
+        moments.update({name: path[-1] for name, path in paths.items()})
         past = np.concatenate([state["lags"][::-1], y])
         n, k = len(y), self.n_lags
         lags = np.empty((n, k))  # row t holds y_{t-1}, y_{t-2}, ...
         for j in range(k):
             lags[:, j] = past[k - 1 - j : k - 1 - j + n]
         state["lags"] = past[n:][::-1].copy()
-        scales[paths["weights"][:, 0] <= self.delay] = 0.0  # as below
-        known = {"centers": centers, "scales": scales} | self._of_targets(lags, paths)
+        paths = {name: path[:-1] for name, path in paths.items()}
+        known = {"rows": rows} | self._of_targets(lags, moments, paths)
+        n_first = int((paths["weights"] <= self.delay).sum())  # of which there was no forecast
         for name, path in known.items():
             known[name], state["past"][name] = late(path, state["past"][name])
-        return self._read(X, known)
+            if self.delay and name in ("rows", "lags"):
+                known[name][:n_first] = path[:n_first]
+        if self.delay:
+            known["count"][:n_first] = np.inf
+        return self._seen(X, known)
 
     def look(self, state, X, ago=0):
-        """Return the same for rows each as if the next, from what was known some rounds ago."""
-        centers, scales = known_moments(state["rows"])
-        # fewer rows than are to be forecast hardly tell what is far for these
-        scales = np.where(state["targets"]["weights"] <= self.delay, 0.0, scales)
-        now = {"centers": centers, "scales": scales}
-        now |= {
-            name: value[0]
-            for name, value in self._of_targets(state["lags"][None], state["targets"]).items()
-        }
+        """Return what is seen of rows, each as if the next, from what was known some rounds ago."""
+        moments = dict(state["targets"])
+        paths = {name: moments[name][None] for name in ("weights", "sums", "squares")}
+        of_targets = self._of_targets(state["lags"][None], moments, paths)
+        now = {"rows": known_moments(state["rows"])}
+        now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
-        return self._read(X, known)
+        return self._seen(X, known)
 
-    def _of_targets(self, lags, moments):
-        """Return what rows know of the targets: their lags (n, k), walks and scale."""
-        centers, variances = _mean_and_variance(**moments)
+    def _of_targets(self, lags, moments, paths):
+        """Return what rows know of the targets: their lags (n, 2, k), walks, number and scale."""
+        centers, variances = _mean_and_variance(**paths)
         scales = _scale(centers, variances)
-        known = np.where(moments["weights"] > self.delay, scales, 0.0)
+        steady, moments["steady"] = _steady(moments["steady"], paths["weights"], centers, scales)
+        known = np.stack([centers, scales], axis=1), steady
         last = lags[:, :1]  # none without lags
-        steps = last / np.maximum(moments["weights"] - 1.0, 1.0)  # the first target is the origin
+        count = paths["weights"][:, 0]
+        steps = last / np.maximum(count[:, None] - 1.0, 1.0)  # the first target is the origin
         return {
-            "lags": _standardised(lags, centers, known),
+            "lags": np.stack(_both(lags, *known), axis=1),
             "walks": np.hstack([last, last + (self.delay + 1.0) * steps]),
-            "scale": _or_one(scales.reshape(-1)),
+            "count": count,
+            "scale": _or_one(scales[:, 0]),
         }
 
-    def _read(self, X, known):
-        rows = _standardised(X, known["centers"], known["scales"])
-        lags = np.broadcast_to(known["lags"], (len(X), self.n_lags))
-        walks = np.broadcast_to(known["walks"], (len(X), self.n_walks))
-        return np.hstack([rows, lags]), walks, known["scale"]
+    def _seen(self, X, known):
+        n = len(X)
+        rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
+        lags = np.broadcast_to(known["lags"], (n, 2, self.n_lags))
+        both = _both(X, rows[..., 0, :, :], rows[..., 1, :, :])
+        inputs, steady = (np.hstack([part, lags[:, i]]) for i, part in enumerate(both))
+        # fewer rows than are to be forecast hardly tell what is far for these
+        inputs[np.broadcast_to(known["count"] <= min(self.delay, _FIRST - 1), n)] = 0.0
+        walks = np.broadcast_to(known["walks"], (n, self.n_walks))
+        return Seen(inputs, steady, walks, known["scale"])
 
 
 def start_moments(n_columns):
@@ -127,41 +159,68 @@ def start_moments(n_columns):
         "block": np.empty((0, n_columns)),  # the latest rows, origin taken off
         "known": np.zeros((2, n_columns)),  # mean and scale before the block
         "roughness": np.zeros((3, n_columns)),  # of blocks, its logarithm: number, mean, squares
+        "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
     }
 
 
 def learn_moments(state, X):
-    """Learn rows (n, d) in order; return centres and scales (n, d) known before each of them.
+    """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
 
-    A scale is 0 where a column has been constant. Values far beyond what was known before their
-    block are moved nearer, so that a faulty one does not make the others small for good. After each
-    block of rows a column whose unit or nature has changed gives up its past for the block, see
-    `_changed`. All sums are taken row by row, so that a cut of the stream leaves them the same to
-    the last bit, and with them that decision.
+    These are the centres and scales, and those of steady units: as they were first known. A scale
+    is 0 where a column has been constant. Values far beyond what was known before their block are
+    moved nearer, so that a faulty one does not make the others small for good. After each block of
+    rows a column whose unit or nature has changed gives up its past for the block, see `_changed`.
+    All sums are taken row by row, so that a cut of the stream leaves them the same to the last bit,
+    and with them that decision.
     """
     if state["origin"] is None:
         state["origin"] = X[0].copy()
-    centers, scales = np.empty_like(X), np.empty_like(X)
+    known = np.empty((len(X), 2, 2, X.shape[1]))
     low = 0
     while low < len(X):
         high = min(low + _BLOCK - len(state["block"]), len(X))
         rows = X[low:high] - state["origin"]
         weights, sums, squares = _paths(_nearer(rows, *state["known"]), state)
         means, variances = _mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
-        centers[low:high] = means + state["origin"]
-        scales[low:high] = _scale(centers[low:high], variances)
+        centers = means + state["origin"]
+        scales = _scale(centers, variances)
+        known[low:high, 0, 0], known[low:high, 0, 1] = centers, scales
+        known[low:high, 1], state["steady"] = _steady(
+            state["steady"], weights[:-1], centers, scales
+        )
         state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
         state["block"] = np.concatenate([state["block"], rows])
         if len(state["block"]) == _BLOCK:
             _end_block(state)
         low = high
-    return centers, scales
+    return known
 
 
 def known_moments(state):
-    """Return the centre and the scale (d,) of each column known now."""
+    """Return what is known now of the columns, (2, 2, d)."""
     means, variances = _mean_and_variance(state["weights"], state["sums"], state["squares"])
-    return means + state["origin"], _scale(means + state["origin"], variances)
+    centers = means + state["origin"]
+    scales = _scale(centers, variances)
+    steady, _ = _steady(state["steady"], state["weights"][None], centers[None], scales[None])
+    return np.stack([np.stack([centers, scales]), steady[0]])
+
+
+def _steady(first, weights, centers, scales):
+    """Return the centres and scales first known before each row, (n, 2, d), and the last of them.
+
+    That is once there are enough rows, and the column is no longer constant; before that they are
+    0. They only make numbers moderate: for a line the unit does not matter.
+    """
+    now = np.stack([centers, scales], axis=1)
+    path = np.broadcast_to(first, now.shape)
+    unknown = first[1] == 0.0
+    if unknown.any():
+        enough = unknown & (weights >= _FIRST) & (scales > 0.0)
+        at = enough.argmax(axis=0)
+        from_then = np.logical_or.accumulate(enough, axis=0)[:, None, :]
+        then = now[at, :, np.arange(len(at))].T  # (2, d)
+        path = np.where(from_then, then, path)
+    return path, path[-1].copy()
 
 
 def _nearer(rows, center, scale):
@@ -194,9 +253,12 @@ def _end_block(state):
     rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
     changed = telling & _changed(state, middle, rough)
     if changed.any():
+        center, scale = state["known"]  # before the block
+        before = center + state["origin"], scale
         # had the change come later, most steps would be those of the old unit; some may be
         latest = block[_BLOCK // 2 :]
         _start_anew(state, changed, latest, ~_far_off(latest))
+        _translate(state, changed, before)
         state["roughness"] = np.where(changed, 0.0, state["roughness"])
     elif state["weights"][0] == _BLOCK:  # the first one: nothing was known of what is far
         rows = _nearer(block, middle, _spread(block, middle))
@@ -222,6 +284,16 @@ def _start_anew(state, columns, rows, kept):
         state["weights"] = np.where(columns, number.astype(float), state["weights"])
         state["sums"] = np.where(columns, 0.0, state["sums"])
         state["squares"] = np.where(columns, squares, state["squares"])
+
+
+def _translate(state, columns, before):
+    """Let new units of some columns count as the ones before them also where they are steady."""
+    (old, scale), (first, unit) = before, state["steady"]
+    new, new_scale = known_moments(state)[0]
+    known = columns & (scale > 0.0) & (new_scale > 0.0)
+    ratio = new_scale / np.where(known, scale, 1.0)
+    steady = np.stack([new - (old - first) * ratio, unit * ratio])
+    state["steady"] = np.where(known, steady, np.where(columns, 0.0, state["steady"]))
 
 
 def _spread(rows, middle):
@@ -262,10 +334,17 @@ def _scale(centers, variances):
     return np.where(scales > _ROUNDING * np.abs(centers), scales, 0.0)
 
 
-def _standardised(X, centers, scales):
-    Z = np.zeros_like(X)
-    np.divide(X - centers, scales, out=Z, where=scales > 0.0)
-    return np.clip(Z, -_FAR, _FAR, out=Z)
+def _both(X, known, first):
+    """Return rows (n, d) standardised, and in steady units; both from (..., 2, d)."""
+    centers, scales = known[..., 0, :], known[..., 1, :]
+    standardised = _divided(X - centers, scales)
+    nearer = centers + scales * np.clip(standardised, -_FAULTY, _FAULTY)
+    steady = _divided(nearer - first[..., 0, :], first[..., 1, :])
+    return np.clip(standardised, -_FAR, _FAR), np.clip(steady, -_FARTHEST, _FARTHEST)
+
+
+def _divided(X, scales):
+    return np.divide(X, scales, out=np.zeros_like(X), where=scales > 0.0)
 
 
 def _or_one(scales):

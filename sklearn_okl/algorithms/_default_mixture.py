@@ -13,6 +13,7 @@ from ..learners import VAWRegressor
 _MARGIN = 0.1  # share of the past range by which forecasts may leave it
 _SAME = 1e-9  # in units of the targets' scale
 _LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
+_FARTHEST = 100.0  # deviation from the mean, in that unit
 _HOPELESS = 1.2  # recent loss of a plain expert over the least one of the others
 _KNOWN = 24.0  # faded rounds from which on these losses say something
 _TINY = np.finfo(float).tiny
@@ -73,7 +74,7 @@ class Mixture:
         everybody, F = F, _of_the_heard(F, heard)
         if self._n_plain and self._fadings:
             likelihoods, fading = state["fading"][-1], self._fadings[-1]
-            squares = np.square(np.nan_to_num(F) - y[:, None])
+            squares = np.square(np.where(np.isnan(F), 0.0, F) - y[:, None])
             F = self._without_hopeless(F, *read_likelihoods(likelihoods, squares, fading))
         columns = [_BOA._learn(state["experts"], F, y)]
         # who sleeps is charged what BOA loses, as specialists are
@@ -212,7 +213,8 @@ def _mixed(state, F, ago):
 
 def _deviations(F, base, scales):
     D = (F - base[:, None]) / np.reshape(scales, (-1, 1))
-    return np.where(np.isnan(D), 0.0, D)
+    # a faulty row among those learnt for a trial must not cost the rows before it their digits
+    return np.clip(np.where(np.isnan(D), 0.0, D), -_FARTHEST, _FARTHEST)
 
 
 def _apart(columns, scales):

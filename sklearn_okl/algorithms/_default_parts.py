@@ -89,6 +89,11 @@ def refined(members, losses, size, born):
     return [child for child in children if child not in born][:size]
 
 
+def inputs_of(bank, seen):
+    """Return what a bank's experts see: steady units are for lines, kernels want small numbers."""
+    return seen.inputs if bank["features"]["frequencies"].shape[-1] else seen.steady
+
+
 class MaskedFeatures:
     """Features of a bank: 1, the inputs that an expert sees, and Fourier features of them."""
 

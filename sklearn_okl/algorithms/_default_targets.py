@@ -94,10 +94,10 @@ def unscaled(state, u, ago=0):
     return u * size + origin
 
 
-def unscaled_as_made(state, u):
-    """Return forecasts (n,) of the next rounds in the units in which they were made."""
-    read, _ = late(np.tile(_origin_and_unit(state), (len(u), 1)), state["past"])
-    return u * read[:, 1] + read[:, 0]
+def units_read(state, n):
+    """Return the origins and units (n, 2) in which the forecasts of the next rounds were made."""
+    read, _ = late(np.tile(_origin_and_unit(state), (n, 1)), state["past"])
+    return read
 
 
 def _origin_and_unit(state):

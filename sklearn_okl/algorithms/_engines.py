@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
-from .._linalg import one_blas_thread
+from .._linalg import one_blas_thread, row_slices
 from .._online import OnlineRegressor
 
 CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory for forecasts
@@ -88,7 +88,7 @@ class FullInformationRegressor(OnlineRegressor):
         features, expert, *stages = self._parts()
         forecasts = np.empty(len(y))
         with threads(self.n_jobs) as run:
-            for rows in gen_batches(len(y), CHUNK):
+            for rows in row_slices(len(y), CHUNK):
                 F = learn_bank(features, expert, state, X[rows], y[rows], run)
                 state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
                 for stage, stage_state in zip(stages, state["stages"], strict=True):
@@ -161,7 +161,7 @@ def learn_bank(features, expert, bank, X, y, run):
 def forecast_bank(features, expert, bank, X):
     """Return the forecasts (n, n_experts) of a bank for rows X (n, d), each as if the next."""
     F = np.empty((len(X), len(next(iter(bank["features"].values())))))
-    for rows in gen_batches(len(X), _TILE):
+    for rows in row_slices(len(X), _TILE):
         Z = features._transform(bank["features"], X[rows])
         F[rows] = expert._forecast(bank["experts"], Z).T
     return F
@@ -171,7 +171,7 @@ def _learn_group(features, expert, state, X, y, F, group):
     """Let one group of experts learn rows; fill their columns of F, return the new counters."""
     maps, members = _members(state["features"], group), _members(state["experts"], group)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
-        for rows in gen_batches(len(y), _TILE):
+        for rows in row_slices(len(y), _TILE):
             Z = features._transform(maps, X[rows])  # (g, n, D)
             F[rows, group] = expert._learn(members, Z, y[rows]).T
     return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}

@@ -166,7 +166,7 @@ def test_a_column_that_changes_its_unit(unit):
 def test_new_moments_within_two_blocks(unit, at):
     x = np.random.default_rng(at).normal(3.0, 2.0, size=2000)
     x[at:] = UNITS[unit](x[at:])
-    centers, scales = learn_moments(start_moments(1), x[:, None])
+    centers, scales = learn_moments(start_moments(1), x[:, None])[:, 0].swapaxes(0, 1)
     for t in (at + 130, 1999):
         assert abs(centers[t, 0] - x[at:].mean()) < 0.6 * x[at:].std()
         assert 0.7 < scales[t, 0] / x[at:].std() < 1.4
@@ -176,19 +176,18 @@ def test_moments_against_numpy_and_the_cut():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e3, -1e8]
     state = start_moments(3)
-    centers, scales = learn_moments(state, X)
+    centers, scales = learn_moments(state, X)[:, 0].swapaxes(0, 1)
     for t in (2, 50, 399):
         assert_allclose(centers[t], X[:t].mean(axis=0), rtol=1e-10, atol=1e-10)
         assert_allclose(scales[t], X[:t].std(axis=0), rtol=1e-6)
-    assert_allclose(known_moments(state)[0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
+    assert_allclose(known_moments(state)[0, 0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
     X = rng.standard_cauchy(size=(5000, 3))
     X[2000:, 1] *= 1e-4
     whole = learn_moments(start_moments(3), X)
     state, parts = start_moments(3), []
     for low in range(0, 5000, 37):
         parts.append(learn_moments(state, X[low : low + 37]))
-    for k in (0, 1):
-        assert_array_equal(np.concatenate([part[k] for part in parts]), whole[k])
+    assert_array_equal(np.concatenate(parts), whole)
 
 
 def test_moments_are_kept_where_no_unit_changes():
@@ -211,7 +210,7 @@ def test_moments_are_kept_where_no_unit_changes():
     }
     X = np.column_stack(list(columns.values()))
     state = start_moments(X.shape[1])
-    _, scales = learn_moments(state, X)
+    scales = learn_moments(state, X)[:, 0, 1]
     rows = dict(zip(columns, state["weights"], strict=True))
     assert rows == dict.fromkeys(columns, n)
     spreads = dict(zip(columns, scales[-1] / X[:-1].std(axis=0), strict=True))
@@ -219,6 +218,31 @@ def test_moments_are_kept_where_no_unit_changes():
     assert faulty <= {"heavy tails", "rare", "rare, in runs"}
     assert spreads["rare"] > 0.3
     assert spreads["heavy tails"] > 0.05
+
+
+def test_lines_through_inputs_that_grow_or_wander():
+    # what moving units did: four times the variance of the noise and more
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=1200)
+    walk, trend = rng.normal(size=1200).cumsum(), 0.05 * np.arange(1200)
+    for column in (walk, trend, 1e6 - 3.0 * trend):
+        y = 2.0 * column + noise
+        forecasts = fast(lags=0).prequential_predict(column[:, None], y)
+        assert np.mean((forecasts - y)[300:] ** 2) < 1.15
+
+
+@pytest.mark.parametrize("unit", ["x 1000", "/ 1000", "x 30"])
+def test_steady_units_are_translated_where_a_column_changes_its_unit(unit):
+    X = np.random.default_rng(1).normal(size=(900, 2)) @ [[1.0, 0.5], [0.0, 1.0]] + 3.0
+    changed = X.copy()
+    changed[640:, 0] = UNITS[unit](X[640:, 0])
+    inputs = LaggedInputs(0)
+    expected, steady = (
+        inputs.learn(inputs.start(2), Z, np.zeros(900)).steady for Z in (X, changed)
+    )
+    assert_allclose(steady[:640], expected[:640])
+    assert_allclose(steady[:, 1], expected[:, 1])
+    assert np.abs(steady - expected)[704:].max() < 1.0  # from -4 to 4, by moments of 32 rows
 
 
 def test_constant_columns_and_heavy_tails():

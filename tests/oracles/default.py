@@ -19,7 +19,7 @@ def default(X, y, experts, n_lags, fadings, stacks, delay=0):
     targets = y - y[0]
     unit = np.abs(targets[targets != 0][0])
     targets = targets / unit
-    U, scales = inputs(X, targets, n_lags, delay)
+    U, steady, scales = inputs(X, targets, n_lags, delay)
     columns = walks(targets, delay) if n_lags else []
     n_walks = len(columns)
     for expert in experts:
@@ -29,7 +29,7 @@ def default(X, y, experts, n_lags, fadings, stacks, delay=0):
         frequencies, mask, alpha, forgetting = expert
         parts = [np.ones((len(y), 1))]
         if mask.size:
-            parts.append(U * mask)
+            parts.append((U if frequencies.size else steady) * mask)
         if frequencies.size:
             angles = U @ frequencies
             m = frequencies.shape[1]
@@ -52,25 +52,43 @@ def walks(y, delay):
 
 
 def inputs(X, y, n_lags, delay):
-    """Each row standardised by those known, the latest targets by the targets known.
+    """Each row standardised by those known, and in the units first known of 16 rows or more.
 
-    Nothing is known of scales before there are more rows than are out.
+    Rows of which there is no forecast are taught by all rows before them. Then nothing counts as
+    known before there are 16 rows, if so many are out.
     """
-    n, d = X.shape
-    U, scales = np.zeros((n, d + n_lags)), np.ones(n)
-    for t in range(1 + delay, n):
-        k = t - delay  # number of rows known
+    n = len(X)
+    U, steady, scales = [], [], np.ones(n)
+    for t in range(n):
+        k = t if t <= delay else t - delay  # number of rows known
+        scales[t] = (y[: max(t - delay, 0)].std() if t > delay else 0.0) or 1.0
         lags = np.array([y[k - 1 - j] if k - 1 - j >= 0 else 0.0 for j in range(n_lags)])
-        for part, row, past in (
-            (slice(d), X[t], X[:k]),
-            (slice(d, None), lags, np.repeat(y[:k, None], n_lags, axis=1)),
-        ):
-            spread = past.std(axis=0)
-            known = (k > delay) & (spread > 1e-12 * np.abs(past.mean(axis=0)))
-            z = (row - past.mean(axis=0)) / np.where(known, spread, 1.0)
-            U[t, part] = np.where(known, np.clip(z, -5, 5), 0.0)
-        scales[t] = y[:k].std() or 1.0
-    return U, scales
+        row = np.concatenate([X[t], lags])
+        known = np.hstack([X, np.repeat(y[:, None], n_lags, axis=1)])
+        u, v = np.zeros(len(row)), np.zeros(len(row))
+        for j in range(len(row)):
+            center, spread = moments(known[:k, j])
+            if spread == 0.0:
+                continue
+            if t <= delay or k > min(delay, 15):
+                u[j] = np.clip((row[j] - center) / spread, -5, 5)
+            for first in range(16, k + 1):
+                origin, unit = moments(known[:first, j])
+                if unit > 0.0:
+                    v[j] = (
+                        np.clip(row[j], center - 10 * spread, center + 10 * spread) - origin
+                    ) / unit
+                    break
+        U.append(u)
+        steady.append(v)
+    return np.array(U), np.array(steady), scales
+
+
+def moments(past):
+    """Return mean and standard deviation, 0 where rounding alone could have made it."""
+    if len(past) == 0 or past.std() <= 1e-12 * abs(past.mean()):
+        return 0.0, 0.0
+    return past.mean(), past.std()
 
 
 def mixture(F, y, scales, fadings, stacks, n_plain, delay):
@@ -107,7 +125,7 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay):
             out[t] = likelihoods @ awake[t, up] / likelihoods.sum()
         columns.append(out)
     base = columns[1]
-    D = np.nan_to_num((F - base[:, None]) / scales[:, None])
+    D = np.clip(np.nan_to_num((F - base[:, None]) / scales[:, None]), -100.0, 100.0)
     for alpha, forgetting in stacks:
         errors = np.clip((y - base) / scales, -4.0, 4.0)
         corrections = vaw(D, errors, alpha, "ridge" if delay else "vaw", forgetting, late=delay)
