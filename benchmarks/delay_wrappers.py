@@ -19,7 +19,8 @@ from ._report import table
 
 BAR_OF_AIRLINE = 0.05
 BARS_OF_MAPIE = {"stationary": (0.88, 0.93), "trend": (0.85, 1.0)}  # for 90 %
-HORIZON, WINDOW, YEAR = 36, 12, 12  # months
+WINDOW, YEAR = 12, 12  # months
+LAST = 36  # months held out of series of differences; of the series as it is, the last year
 LEARNT = 500  # rows before MAPIE is asked
 _STEP = 0.05  # gamma of adaptive conformal inference
 
@@ -34,9 +35,8 @@ def run(seeds, budget, n_rows):
         print(f"Left out {', '.join(absent)}: not installed.", file=sys.stderr)
     if errors:
         print("\n" + _airline_table(errors))
-        print(f"Mean absolute percentage errors of the last {HORIZON} months, as shares: recursive")
-        print(f"reduction, window {WINDOW}, {HORIZON} months ahead at once; bar {BAR_OF_AIRLINE:g}")
-        print("with seasonal differences.")
+        print("Mean absolute percentage errors of the last months, forecast at once, as shares:")
+        print(f"recursive reduction, window {WINDOW}; bar {BAR_OF_AIRLINE:g}.")
     if shares:
         print("\n" + _mapie_table(shares))
         print(f"MAPIE's adaptive conformal inference around lags=0, 90 %, {n_rows} rows one by one")
@@ -50,7 +50,7 @@ def missed(wrapped):
     """Yield in words which bars were not reached."""
     for title, found in wrapped["airline"].items():
         error = np.mean(found["default"])
-        if title.endswith("seasonal differences") and error > BAR_OF_AIRLINE:
+        if error > BAR_OF_AIRLINE:
             yield f"airline, {title}: {error:.3f}"
     for title, ways in wrapped["mapie"].items():
         low, high = BARS_OF_MAPIE[title]
@@ -71,48 +71,52 @@ def run_airline(seeds, budget):
     errors = {}
     tools = [("sktime", with_sktime)]
     tools += [("skforecast", with_skforecast)] if find_spec("skforecast") else []
-    ways = {"as it is": None, "differences": 1, "seasonal differences": YEAR}
+    ways = {
+        f"{YEAR} months": (None, YEAR),
+        f"differences, {LAST} months": (1, LAST),
+        f"seasonal differences, {LAST} months": (YEAR, LAST),
+    }
     with progress(len(tools) * len(ways) * len(seeds), "run") as advance:
         for tool, forecast in tools:
-            for way, lag in ways.items():
+            for way, (lag, horizon) in ways.items():
                 found = errors[f"{tool}, {way}"] = {"default": [], "least squares": []}
                 for seed in seeds:
                     model = OnlineKernelRegressor(budget=budget, lags=0, random_state=seed)
-                    found["default"].append(airline_error(forecast, model, y, lag))
+                    found["default"].append(airline_error(forecast, model, y, lag, horizon))
                     advance(1, f"{tool}, {way}")
-                linear = airline_error(forecast, LinearRegression(), y, lag)
+                linear = airline_error(forecast, LinearRegression(), y, lag, horizon)
                 found["least squares"].append(linear)
     return errors
 
 
-def airline_error(forecast, model, y, lag):
+def airline_error(forecast, model, y, lag, horizon):
     """Return the mean absolute percentage error of the last months, differences taken or not."""
-    train, test = y[:-HORIZON], y.to_numpy(dtype=float)[-HORIZON:]
+    train, test = y[:-horizon], y.to_numpy(dtype=float)[-horizon:]
     if lag is None:
-        forecasts = forecast(model, train)
+        forecasts = forecast(model, train, horizon)
     else:
         path = train.tolist()
-        for step in forecast(model, train.diff(lag).dropna()):
+        for step in forecast(model, train.diff(lag).dropna(), horizon):
             path.append(path[-lag] + step)
-        forecasts = np.array(path[-HORIZON:])
+        forecasts = np.array(path[-horizon:])
     return float(np.mean(np.abs(forecasts / test - 1.0)))
 
 
-def with_sktime(model, y):
-    """Return the forecasts (36,) of sktime's recursive reduction."""
+def with_sktime(model, y, horizon):
+    """Return the forecasts (horizon,) of sktime's recursive reduction."""
     from sktime.forecasting.compose import make_reduction
 
     forecaster = make_reduction(model, window_length=WINDOW, strategy="recursive")
-    return forecaster.fit(y).predict(fh=np.arange(1, HORIZON + 1)).to_numpy().ravel()
+    return forecaster.fit(y).predict(fh=np.arange(1, horizon + 1)).to_numpy().ravel()
 
 
-def with_skforecast(model, y):
-    """Return the forecasts (36,) of skforecast's recursive reduction."""
+def with_skforecast(model, y, horizon):
+    """Return the forecasts (horizon,) of skforecast's recursive reduction."""
     from skforecast.recursive import ForecasterRecursive
 
     forecaster = ForecasterRecursive(estimator=model, lags=WINDOW)
     forecaster.fit(y=y.reset_index(drop=True))
-    return forecaster.predict(steps=HORIZON).to_numpy()
+    return forecaster.predict(steps=horizon).to_numpy()
 
 
 # ---- intervals of MAPIE ----

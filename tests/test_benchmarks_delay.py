@@ -134,11 +134,12 @@ def test_differences_are_taken_back(lag):
     y = pd.Series(np.random.default_rng(0).uniform(1, 2, size=100))
     truth = y if lag is None else y.diff(lag).dropna()
 
-    def oracle(model, train):
-        assert_array_equal(train, truth[:-36])
-        return truth[-36:].to_numpy()
+    def oracle(model, train, horizon):
+        assert_array_equal(train, truth[:-horizon])
+        return truth[-horizon:].to_numpy()
 
-    assert delay_wrappers.airline_error(oracle, None, y, lag) < 1e-12
+    for horizon in (12, 36):
+        assert delay_wrappers.airline_error(oracle, None, y, lag, horizon) < 1e-12
 
 
 def test_wrappers_that_are_not_installed_are_left_out(capsys, monkeypatch):
@@ -165,7 +166,7 @@ def test_reductions_agree_where_they_are_installed(lag):
 
     with warnings.catch_warnings(record=True, action="ignore"):
         first, second = (
-            delay_wrappers.airline_error(forecast, LinearRegression(), load_airline(), lag)
+            delay_wrappers.airline_error(forecast, LinearRegression(), load_airline(), lag, 36)
             for forecast in (delay_wrappers.with_sktime, delay_wrappers.with_skforecast)
         )
     assert_allclose(first, second)
