@@ -263,6 +263,8 @@ def _end_block(state):
     elif state["weights"][0] == _BLOCK:  # the first one: nothing was known of what is far
         rows = _nearer(block, middle, _spread(block, middle))
         _start_anew(state, (rows != block).any(axis=0), rows, np.ones(rows.shape, dtype=bool))
+        too_wide = state["steady"][1] > _APART * known_moments(state)[0, 1]  # a faulty row's
+        state["steady"] = np.where(too_wide, 0.0, state["steady"])
     number, mean, squares = state["roughness"]
     number = number + telling
     distance = np.where(telling, rough - mean, 0.0)

@@ -275,6 +275,9 @@ def test_a_faulty_value_does_not_blind_a_column(row, value):
     faulty[row, 0] = value
     losses = [np.mean((fast().prequential_predict(Z, y) - y)[900:] ** 2) for Z in (X, faulty)]
     assert losses[1] < 1.5 * losses[0]
+    inputs = LaggedInputs(0)
+    spreads = [inputs.learn(inputs.start(2), Z, y).steady[900:].std(axis=0) for Z in (X, faulty)]
+    assert_allclose(spreads[1], spreads[0], rtol=0.5)
 
 
 def test_births_are_of_new_kernels():
