@@ -36,7 +36,13 @@ def estimators():
         '`OnlineKernelRegressor(budget="fast")`': OnlineKernelRegressor(
             budget="fast", random_state=0
         ),
+        '`OnlineKernelRegressor(budget="fast", label_delay=23)`': OnlineKernelRegressor(
+            budget="fast", label_delay=23, random_state=0
+        ),
         "`OnlineKernelRegressor()`": OnlineKernelRegressor(random_state=0),
+        "`OnlineKernelRegressor(label_delay=23)`": OnlineKernelRegressor(
+            label_delay=23, random_state=0
+        ),
         "`OnlineKernelClassifier()`": OnlineKernelClassifier(random_state=0),
         f"`VAWRegressor()`, on {N_FEATURES} features": VAWRegressor(),
         "`VAW2Regressor()`": VAW2Regressor(random_state=0),

@@ -1,12 +1,13 @@
 """Late labels: rounds are forecast by what was known before the labels that were out."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.algorithms import _default
 from sklearn_okl.algorithms._default_parts import Constants
 
@@ -74,3 +75,54 @@ def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     for forecasts in (whole.prequential_predict(X, y), np.concatenate(parts)):
         assert_allclose(forecasts, expected, rtol=1e-8, atol=1e-8 * scale)
     assert_allclose(cut.predict(X), whole.predict(X), rtol=1e-8, atol=1e-8 * scale)
+
+
+def test_the_state_holds_what_the_rows_that_are_out_need():
+    X, y = stream("none")
+    sizes = {}
+    for delay in (0, 20, 40):
+        model = model_of(delay).fit(X, y)
+        sizes[delay] = len(pickle.dumps(model))
+        grown = len(pickle.dumps(model.partial_fit(X, y)))
+        assert abs(grown - sizes[delay]) < 8000  # blocks of rows are filled, and emptied
+    coefficients = sum(
+        bank["experts"]["theta"].nbytes for bank in model._state["banks"]
+    )  # of all experts, once a round
+    assert sizes[40] - sizes[20] == pytest.approx(sizes[20] - sizes[0], rel=0.02)
+    assert sizes[40] - sizes[20] < 1.25 * 20 * coefficients
+
+
+def test_rows_ahead_are_seen_as_they_will_be_taught():
+    delay = 7
+    X, y = stream("walk")
+    model = model_of(delay).fit(X[:150], y[:150])
+    ahead, taught = X[150 : 151 + delay], []
+    expected = model._inputs().look(model._state["inputs"], ahead, np.arange(delay, -1, -1))
+    for t in range(150, 151 + delay):
+        state = pickle.loads(pickle.dumps(model._state))
+        u = (y[t : t + 1] - state["targets"]["origin"]) / state["targets"]["unit"]
+        taught.append(model._inputs().learn(state["inputs"], X[t : t + 1], u))
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    for name in ("inputs", "steady", "walks"):
+        assert_allclose(
+            np.vstack([getattr(seen, name) for seen in taught]), getattr(expected, name)
+        )
+    model = model_of(delay).fit(X[:150], y[:150])
+    forecasts = model.predict(ahead, ahead=True)
+    assert_allclose(forecasts[-1], model.predict(ahead[-1:])[0])  # the row that is due
+    intervals = model.predict_interval(ahead, ahead=True)
+    assert_allclose(intervals.mean(axis=1), forecasts)
+    with pytest.raises(ValueError, match="at most label_delay"):
+        model.predict(X[:9], ahead=True)
+
+
+def test_a_classifier_knows_rows_ahead():
+    X, y = stream("walk")
+    model = OnlineKernelClassifier(budget="fast", label_delay=3, random_state=0)
+    model.fit(X[:150], y[:150] > np.median(y))
+    values = model.decision_function(X[150:154], ahead=True)
+    assert_array_equal(model.predict(X[150:154], ahead=True), values > 0.0)
+    probabilities = model.predict_proba(X[150:154], ahead=True)
+    assert_allclose(probabilities[:, 1], np.clip((1.0 + values) / 2.0, 0.0, 1.0))
+    with pytest.raises(ValueError, match="at most label_delay"):
+        model.predict_proba(X[:5], ahead=True)
