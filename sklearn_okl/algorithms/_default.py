@@ -686,7 +686,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
-            Low and high ends around the forecasts of `predict`; finite from the third row on.
+            Low and high ends around the forecasts of `predict`; finite from row ``label_delay + 3``
+            on.
 
         Raises
         ------
