@@ -58,6 +58,10 @@ class StreamingPipeline(_BaseComposition):
         The same by name; the given ones before the first row.
     classes_ : ndarray of shape (n_classes,)
         The classes, where the last step is a classifier.
+    experts_ : dict of ndarray of shape (n_experts,)
+        The experts of the last step, where it has such a table.
+    weights_ : ndarray of shape (n_experts,)
+        Their weights, where the last step has any.
     n_features_in_ : int
         Number of features that the first step saw.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -203,6 +207,16 @@ class StreamingPipeline(_BaseComposition):
         return self._current()[-1][1].classes_
 
     @property
+    def experts_(self):
+        """The experts of the last step: a dict of arrays that pandas reads as a table."""
+        return self._current()[-1][1].experts_
+
+    @property
+    def weights_(self):
+        """Weights of the experts of the last step, of shape (n_experts,)."""
+        return self._current()[-1][1].weights_
+
+    @property
     def n_features_in_(self):
         """Number of features that the first step saw."""
         return self._current()[0][1].n_features_in_
@@ -344,6 +358,56 @@ class StreamingPipeline(_BaseComposition):
         """
         final, rows = self._asked(X)
         return final.predict_proba(rows, **params)
+
+    @available_if(_final_has("predict_interval"))
+    def predict_interval(self, X, coverage=0.9, **params):
+        """Return the intervals of the last step; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        coverage : float or array-like of shape (n_levels,), default=0.9
+            Share of targets to be held, or several of them.
+        **params : dict
+            Handed to `predict_interval` of the last step, such as ``ahead``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
+            Low and high ends.
+        """
+        final, rows = self._asked(X)
+        return final.predict_interval(rows, coverage, **params)
+
+    @available_if(_final_has("predict_experts"))
+    def predict_experts(self, X):
+        """Forecast each row by each expert of the last step; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_experts)
+            The experts' forecasts.
+        """
+        final, rows = self._asked(X)
+        return final.predict_experts(rows)
+
+    @available_if(_final_has("summary"))
+    def summary(self):
+        """Say in a paragraph what the last step has learnt.
+
+        Returns
+        -------
+        text : str
+            As the last step says it.
+        """
+        check_is_fitted(self)
+        return self.steps_[-1][1].summary()
 
     @available_if(_final_has("score"))
     def score(self, X, y, sample_weight=None):

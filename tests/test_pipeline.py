@@ -5,14 +5,17 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.decomposition import IncrementalPCA
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures, StandardScaler
 
 from sklearn_okl import (
     FourierFeatures,
+    OnlineKernelRegressor,
     RunningMaxNormScaler,
     RunningMinMaxScaler,
     RunningRobustScaler,
@@ -410,3 +413,32 @@ def test_impossible_delays_are_refused(D, error):
     ]:
         with pytest.raises(error, match="label_delay"):
             model.fit(X, y)
+
+
+def test_the_pipeline_has_what_its_last_step_has():
+    X, y = stream(n=150)
+    model = OnlineKernelRegressor(budget="fast", label_delay=2, random_state=0)
+    pipeline = make_streaming_pipeline(RunningStandardScaler(), model)
+    pipeline.fit(X[:100], y[:100])
+    scaler, alone = pipeline[0], pipeline[-1]
+    Z = scaler.transform(X[100:103])
+    for arguments in ({}, {"coverage": [0.5, 0.8]}, {"ahead": True}):
+        assert_array_equal(
+            pipeline.predict_interval(X[100:103], **arguments),
+            alone.predict_interval(Z, **arguments),
+        )
+    for forecasts, expected in zip(
+        pipeline.predict(X[100:103], return_std=True, ahead=True),
+        alone.predict(Z, return_std=True, ahead=True),
+        strict=True,
+    ):
+        assert_array_equal(forecasts, expected)
+    assert_array_equal(pipeline.predict_experts(X[100:103]), alone.predict_experts(Z))
+    assert_array_equal(pipeline.weights_, alone.weights_)
+    assert list(pipeline.experts_["name"]) == list(alone.experts_["name"])
+    assert pipeline.summary() == alone.summary()
+    plain = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()).fit(X, y)
+    for name in ("predict_interval", "predict_experts", "summary", "experts_", "weights_"):
+        assert not hasattr(plain, name)
+    with pytest.raises(NotFittedError):
+        make_streaming_pipeline(RunningStandardScaler(), model).summary()
