@@ -26,7 +26,7 @@ WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
 LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
 _FADING = 0.98  # of the running size of the errors: about the last fifty
-_LARGEST = 1e300
+_LARGEST = 1e300  # score that the state can hold in place of an infinite one
 _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
 
 

@@ -15,9 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from .._delay import late
 from .._linalg import one_blas_thread
 from .._online import _copied, _same, described
-from ..features._scalers import late
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline, _sliceable, _through, delay_of
 from ._prequential import _progress
