@@ -21,9 +21,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import gen_batches
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._linalg import one_blas_thread
+from ._validation import plain_labels, refuse_arguments, refuse_second_writer, validated
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -106,6 +107,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         self._validate()
         learn = self._learn_watched if restart and hasattr(self, "_skl_callbacks") else _learn_all
         restart = restart or not self.__sklearn_is_fitted__()
+        former = vars(self).get("_state")
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
         model = object.__new__(type(self))
         model.__dict__.update(vars(self))
@@ -124,7 +126,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
                     f"y has shape {y.shape}, but this model was started with targets of shape "
                     f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
                 )
-            state = _copied(self._state)
+            state = _copied(former)
         try:
             # Overflow is not warned of but refused, below, with a sentence.
             with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
@@ -138,6 +140,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
                 "the call. Scale the features and the targets to moderate size."
             )
         model._state = state
+        refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
         return forecasts
 
@@ -170,7 +173,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validated_rows(self, X, y, restart):
         """Return rows and targets as the verbs want them; write what they say of the input."""
-        X, y = validate_data(
+        X, y = validated(
             self,
             X,
             y,
@@ -188,7 +191,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_structure()
         state = self._state  # read once: another thread may install a new one
-        X = validate_data(
+        X = validated(
             self,
             X,
             reset=False,
@@ -207,7 +210,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         tags.regressor_tags.poor_score = self._poor_score
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, **params):
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -216,16 +219,19 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             Rows in the order in which they arrived.
         y : array-like of shape (n_samples,)
             Targets.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        refuse_arguments(self, "fit", params)
         self._advance(X, y, restart=True)
         return self
 
-    def partial_fit(self, X, y):
+    def partial_fit(self, X, y, **params):
         """Learn the next rounds; the first call starts the model.
 
         Any way of cutting a stream into calls gives the same model. A call that fails or is
@@ -237,16 +243,19 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             The next rows, in order.
         y : array-like of shape (n_samples,)
             Their targets.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False)
         return self
 
-    def prequential_predict(self, X, y):
+    def prequential_predict(self, X, y, **params):
         """Learn as `partial_fit` does, and return the forecasts made on the way.
 
         Parameters
@@ -255,6 +264,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             The next rows, in order.
         y : array-like of shape (n_samples,)
             Their targets.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------
@@ -262,21 +273,25 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             The forecast of each row made before its target was seen: what a loop of `predict`
             and `partial_fit` over single rows would give, much faster.
         """
+        refuse_arguments(self, "prequential_predict", params)
         return self._advance(X, y, restart=False)
 
-    def predict(self, X):
+    def predict(self, X, **params):
         """Forecast each row as if it were the next one; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            None are taken: any is refused.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
             Forecasts.
         """
+        refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
         with one_blas_thread:
             return self._forecast(state, X)
@@ -292,13 +307,15 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     The verbs forecast decision values; a positive one means the second of the sorted classes.
     """
 
+    __metadata_request__partial_fit = {"classes": True}
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = self._poor_score
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, **params):
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -307,16 +324,19 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             Rows in the order in which they arrived.
         y : array-like of shape (n_samples,)
             Labels of two kinds: numbers, strings or booleans.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        refuse_arguments(self, "fit", params)
         self._advance(X, y, restart=True)
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X, y, classes=None, **params):
         """Learn the next rounds; the first call starts the model.
 
         Any way of cutting a stream into calls gives the same model. A call that fails or is
@@ -331,16 +351,19 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         classes : array-like of shape (2,), default=None
             The two labels. Needed in the first call where `y` does not hold both; later it may be
             left out.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False, validation={"classes": classes})
         return self
 
-    def prequential_predict(self, X, y, classes=None):
+    def prequential_predict(self, X, y, classes=None, **params):
         """Learn as `partial_fit` does, and return the labels forecast on the way.
 
         Parameters
@@ -351,6 +374,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             Their labels.
         classes : array-like of shape (2,), default=None
             The two labels, as in `partial_fit`.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------
@@ -358,39 +383,46 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             The label forecast for each row before its own was seen: what a loop of `predict` and
             `partial_fit` over single rows would give, much faster.
         """
+        refuse_arguments(self, "prequential_predict", params)
         values = self._advance(X, y, restart=False, validation={"classes": classes})
         return self._labels(values)
 
-    def decision_function(self, X):
+    def decision_function(self, X, **params):
         """Return the decision value of each row, as if it were the next one; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            None are taken: any is refused.
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
             Positive for ``classes_[1]``.
         """
+        refuse_arguments(self, "decision_function", params)
         state, X = self._asked(X)
         with one_blas_thread:
             return self._forecast(state, X)
 
-    def predict(self, X):
+    def predict(self, X, **params):
         """Forecast the label of each row as if it were the next one; changes nothing.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
+        **params : dict
+            None are taken: any is refused.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
             Labels.
         """
+        refuse_arguments(self, "predict", params)
         return self._labels(self.decision_function(X))
 
     @available_if(_has_probabilities)
@@ -416,7 +448,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return self.classes_[(values > 0.0).astype(np.intp)]
 
     def _validated_rows(self, X, y, restart, classes=None):
-        X, y = validate_data(self, X, y, reset=restart, dtype=np.float64, order="C")
+        X, y = validated(self, X, plain_labels(y), reset=restart, dtype=np.float64, order="C")
         check_classification_targets(y)
         if restart:
             self.classes_ = self._two_classes(y if classes is None else classes)

@@ -16,7 +16,7 @@ Names and bandwidths are those of :mod:`sklearn.metrics.pairwise`. With δ = x �
 By Bochner's theorem k(x, y) = E cos(ω·δ) for every row; Student t is the multivariate one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -248,7 +248,7 @@ def kernel_list(kernels=None):
         For an empty grid, an unknown key or kernel, a negative "gamma" or an "alpha" that is
         not positive.
     TypeError
-        If a value is not wrapped in a list.
+        If `kernels` is no grid, such as a list of numbers, or a value is not wrapped in a list.
 
     Examples
     --------
@@ -256,7 +256,14 @@ def kernel_list(kernels=None):
     >>> kernel_list({"kernel": ["laplacian"], "gamma": [0.5, 1.0]})
     [{'kernel': 'laplacian', 'gamma': 0.5}, {'kernel': 'laplacian', 'gamma': 1.0}]
     """
-    grid = list(ParameterGrid(paper_kernel_grid() if kernels is None else kernels))
+    kernels = paper_kernel_grid() if kernels is None else kernels
+    parts = [kernels] if isinstance(kernels, Mapping) else kernels
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(p, Mapping) for p in parts):
+        raise TypeError(
+            f"kernels={kernels!r} is no grid of kernels: give a dict of lists, such as "
+            "{'kernel': ['rbf'], 'gamma': [0.1, 1.0]}, or a list of such dicts."
+        )
+    grid = list(ParameterGrid(parts))
     if not grid:
         raise ValueError("The grid of kernels is empty; give at least one kernel.")
     return [_check_grid_point(point) for point in grid]

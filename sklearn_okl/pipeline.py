@@ -1,18 +1,23 @@
 """Pipelines that learn from streams: transformers, a final estimator, and scaled targets."""
 
+import copy
+import warnings
 from numbers import Integral
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, _name_estimators
-from sklearn.utils import Bunch, _safe_indexing, check_scalar
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils import Bunch, check_scalar
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition, available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from ._flow import Way, active, cloned_step, copied_step, learn_once, rows_of, stacked, through
 from ._linalg import one_blas_thread
 from ._online import OnlineRegressor, _copied, _same, described
+from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
 from .features._moments import moderate
 from .features._scalers import RunningScaler, RunningStandardScaler, known_earlier
 from .learners import VAWRegressor
@@ -47,6 +52,11 @@ class StreamingPipeline(_BaseComposition):
         was learnt from the batches before it (the first by itself), which is faster and makes the
         forecasts depend on how the stream is cut. The scalers of this package are exact and
         vectorised under both.
+    warmup : int, default=0
+        Number of first rows on which steps are fitted that learn from data but cannot learn on,
+        such as :class:`sklearn.preprocessing.OneHotEncoder`. Until they are there the forecast is
+        the running mean of y, of labels the most frequent one; then all these rows are learnt, and
+        such steps stay as they are. 0 refuses these steps, unless a batch is there to fit them on.
 
     Attributes
     ----------
@@ -79,10 +89,28 @@ class StreamingPipeline(_BaseComposition):
     *Cost.* That of the steps. A call works on copies of the steps and installs them all at its
     end, so that a failed or interrupted call leaves the pipeline as it was.
 
-    A transformer without `partial_fit`, such as :class:`FourierFeatures` or
-    :class:`sklearn.preprocessing.PolynomialFeatures`, is fitted once, on the very first row (the
-    first batch with ``update="batch"``), and only transforms from then on. Maps that grow with the
-    stream do not fit in front of learners of fixed width.
+    *Transformers without* `partial_fit`. One that learns nothing from data is fitted once, on the
+    first rows: it has the tag ``requires_fit=False``, the class attribute
+    ``learns_from_data = False``, as :class:`FourierFeatures` has, or is
+    :class:`sklearn.preprocessing.PolynomialFeatures`, a random map of
+    :mod:`sklearn.kernel_approximation`, or an encoder whose ``categories`` are given. Any other
+    would learn from the first row alone and is refused, with three ways out: ``warmup=n``, which
+    fits it on the first n rows; ``update="batch"``, which fits it on the first batch; or
+    :class:`sklearn.frozen.FrozenEstimator` around a fitted one, which is never changed.
+    :class:`sklearn.compose.ColumnTransformer`, :class:`sklearn.pipeline.FeatureUnion` and
+    :class:`sklearn.pipeline.Pipeline` learn row by row where their parts do, and for each part the
+    same holds. Maps that grow with the stream do not fit in front of learners of fixed width.
+
+    *Warm-up.* `fit` on fewer rows than `warmup` warns. With a ``label_delay`` D the forecasts of
+    the D rows after it are means too, for they were due before its last label came.
+
+    *Names.* Frames of pandas and polars keep their columns, by which a
+    :class:`sklearn.compose.ColumnTransformer` may choose; later frames are to have the same names
+    in the same order. Forecasts are arrays, as everywhere in scikit-learn, without the index.
+
+    *Metadata*, such as ``sample_weight``, are for the last step only. With scikit-learn's metadata
+    routing the steps say what they request: `set_fit_request` of the last step counts for `fit`,
+    `set_partial_fit_request` for `partial_fit` and `prequential_predict`.
 
     *Late labels.* Where the last step has a ``label_delay`` D, row t is transformed, to forecast it
     and to teach it, by what the transformers had learnt from the rows up to t - 1 - D (the first
@@ -118,12 +146,16 @@ class StreamingPipeline(_BaseComposition):
     (50,)
     """
 
-    _parameter_constraints = {"steps": [list], "update": [StrOptions({"row", "batch"})]}
-    _structural = ()
+    _parameter_constraints = {
+        "steps": [list],
+        "update": [StrOptions({"row", "batch"})],
+        "warmup": [Interval(Integral, 0, None, closed="left")],
+    }
 
-    def __init__(self, steps, *, update="row"):
+    def __init__(self, steps, *, update="row", warmup=0):
         self.steps = steps
         self.update = update
+        self.warmup = warmup
 
     def get_params(self, deep=True):
         """Return the parameters.
@@ -156,6 +188,24 @@ class StreamingPipeline(_BaseComposition):
         self._set_params("steps", **params)
         return self
 
+    @available_if(_final_has("set_callbacks"))
+    def set_callbacks(self, *callbacks):
+        """Let callbacks follow the last step as `fit` teaches it, chunk by chunk.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            As :mod:`sklearn.callback` has them; none takes them off. They see the last step, and
+            the rows as it sees them.
+
+        Returns
+        -------
+        self : object
+            This pipeline.
+        """
+        self.steps[-1][1].set_callbacks(*callbacks)
+        return self
+
     def set_output(self, *, transform=None):
         """Choose the container that transformers return, as in scikit-learn's pipeline.
 
@@ -174,7 +224,7 @@ class StreamingPipeline(_BaseComposition):
         return self
 
     def __sklearn_is_fitted__(self):
-        return "steps_" in vars(self)
+        return "_stream" in vars(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -189,7 +239,7 @@ class StreamingPipeline(_BaseComposition):
         return Pipeline(self._current())._sk_visual_block_()
 
     def _current(self):
-        return self.steps_ if self.__sklearn_is_fitted__() else self.steps
+        return vars(self).get("steps_", self.steps)
 
     @property
     def label_delay(self):
@@ -217,19 +267,10 @@ class StreamingPipeline(_BaseComposition):
         return self._current()[-1][1].weights_
 
     @property
-    def n_features_in_(self):
-        """Number of features that the first step saw."""
-        return self._current()[0][1].n_features_in_
-
-    @property
-    def feature_names_in_(self):
-        """Names of the features that the first step saw."""
-        return self._current()[0][1].feature_names_in_
-
-    @property
     def n_samples_seen_(self):
-        """Int : rounds learnt so far, as the last step counts them."""
-        return self._current()[-1][1].n_samples_seen_
+        """Int : rounds learnt so far, those of the warm-up included."""
+        check_is_fitted(self)
+        return self._stream["t"]
 
     def __len__(self):
         return len(self.steps)
@@ -259,7 +300,14 @@ class StreamingPipeline(_BaseComposition):
         self : object
             The fitted pipeline.
         """
-        self._advance(X, y, "partial_fit", params, restart=True)
+        self._advance(X, y, "fit", params, restart=True)
+        if self._is_warming_up():
+            warnings.warn(
+                f"The {self.n_samples_seen_} rows given to 'fit' are fewer than warmup="
+                f"{self.warmup}: only the mean of the targets is known. Give more rows, or a "
+                "smaller warmup.",
+                stacklevel=2,
+            )
         return self
 
     def partial_fit(self, X, y, **params):
@@ -318,6 +366,9 @@ class StreamingPipeline(_BaseComposition):
         y_pred : ndarray of shape (n_samples,)
             Forecasts.
         """
+        params = self._routed("predict", params)
+        if self._is_warming_up():
+            return self._simple(X, params)
         final, rows = self._asked(X)
         return final.predict(rows, **params)
 
@@ -337,6 +388,7 @@ class StreamingPipeline(_BaseComposition):
         values : ndarray of shape (n_samples,)
             Decision values.
         """
+        params = self._routed("decision_function", params)
         final, rows = self._asked(X)
         return final.decision_function(rows, **params)
 
@@ -356,6 +408,9 @@ class StreamingPipeline(_BaseComposition):
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
+        params = self._routed("predict_proba", params)
+        if self._is_warming_up():
+            return self._simple(X, params, proba=True)
         final, rows = self._asked(X)
         return final.predict_proba(rows, **params)
 
@@ -406,11 +461,10 @@ class StreamingPipeline(_BaseComposition):
         text : str
             As the last step says it.
         """
-        check_is_fitted(self)
-        return self.steps_[-1][1].summary()
+        return self._warm_steps()[-1][1].summary()
 
     @available_if(_final_has("score"))
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y, **params):
         """Return the score of the last step on rows; changes nothing.
 
         Parameters
@@ -419,17 +473,17 @@ class StreamingPipeline(_BaseComposition):
             Rows.
         y : array-like of shape (n_samples,)
             Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        **params : dict
+            Handed to `score` of the last step, such as ``sample_weight``.
 
         Returns
         -------
         score : float
             R² of a regressor, accuracy of a classifier.
         """
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        params = self._routed("score", params)
         final, rows = self._asked(X)
-        return final.score(rows, y, **weights)
+        return final.score(rows, y, **params)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the features that the last step sees.
@@ -444,21 +498,67 @@ class StreamingPipeline(_BaseComposition):
         names : ndarray of str
             Names of the transformed features.
         """
-        check_is_fitted(self)
-        return Pipeline(self.steps_[:-1]).get_feature_names_out(input_features)
+        return Pipeline(self._warm_steps()[:-1]).get_feature_names_out(input_features)
+
+    def get_metadata_routing(self):
+        """Say where metadata go: to the method of the last step that is called.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            What scikit-learn's meta-estimators ask for; see its guide on metadata routing.
+        """
+        methods = ("fit", "partial_fit", "predict", "predict_proba", "decision_function", "score")
+        router = MetadataRouter(owner=type(self).__name__)
+        for name, transformer in active(self.steps[:-1]):
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            mapping.add(caller="partial_fit", callee="partial_fit")
+            router.add(**{name: transformer}, method_mapping=mapping)
+        mapping = MethodMapping()
+        for method in methods:
+            mapping.add(caller=method, callee=method)
+        return router.add(**{self.steps[-1][0]: self.steps[-1][1]}, method_mapping=mapping)
+
+    def _routed(self, method, params):
+        """Return the metadata that a method of the last step gets; transformers get none."""
+        transformers = [name for name, _ in active(self.steps[:-1])]
+        return routed(self, method, params, self.steps[-1][0], refused=transformers)
 
     def _asked(self, X):
         """Return the last step, and rows as they reach it now."""
+        X = self._checked(X)
+        steps = self._warm_steps()
+        for _, transformer in active(steps[:-1]):
+            X = transformer.transform(X)
+        return steps[-1][1], X
+
+    def _checked(self, X):
         check_is_fitted(self)
         self._check_structure()
-        for _, transformer in _active(self.steps_[:-1]):
-            X = transformer.transform(X)
-        return self.steps_[-1][1], X
+        X = container_of(X)
+        check_columns(self, X, reset=False)
+        return X
+
+    def _is_warming_up(self):
+        return self.__sklearn_is_fitted__() and "steps_" not in vars(self)
+
+    def _warm_steps(self):
+        check_is_fitted(self)
+        if self._is_warming_up():
+            raise NotFittedError(
+                f"This StreamingPipeline is warming up: it has {self._stream['t']} of the "
+                f"warmup={self.warmup} rows on which its steps are fitted. Until then it forecasts "
+                "by the mean of the targets, or the share of each class, and knows nothing else."
+            )
+        return self.steps_
+
+    def _structure(self):
+        return described([self.steps, self.warmup])
 
     def _check_structure(self):
-        if not _same(described(self.steps), self._described_at_start):
+        if not _same(self._structure(), self._stream["at_start"]):
             raise ValueError(
-                "The steps of a StreamingPipeline and their parameters cannot change in "
+                "The steps of a StreamingPipeline, their parameters and warmup cannot change in "
                 "mid-stream. Call 'fit' to start afresh, or set the old values again."
             )
 
@@ -474,37 +574,137 @@ class StreamingPipeline(_BaseComposition):
                 "has no 'partial_fit'."
             )
 
-    def _advance(self, X, y, verb, params, restart):
-        self._validate()
-        if y is None:
+    def _check_first_rows(self, n_rows):
+        """Refuse to fit what learns once, and never more, on one row; n are there at once."""
+        together = self.warmup or self.update == "batch"
+        if together and n_rows > 1:
+            return
+        for name, step in learn_once(self.steps[:-1]):
+            kind = type(step).__name__
             raise ValueError(
-                "StreamingPipeline requires y to be passed, but the target y is None: give the "
-                "targets of the rows."
+                f"The step {name!r} ({kind}) learns from data and has no 'partial_fit': it would "
+                f"be fitted on {'n_samples=1' if together else 'the first row alone'}. Give "
+                "StreamingPipeline(..., warmup=n), to fit it on the first n rows; or "
+                "update='batch', to fit it on the first batch, of more than one row; or a step "
+                f"that is fitted, sklearn.frozen.FrozenEstimator({kind}(...).fit(rows))."
             )
-        X, y = _sliceable(X), _sliceable(y)
-        restart = restart or not self.__sklearn_is_fitted__()
+
+    def _going_on_from(self, steps, pasts, t):
+        """Turn this pipeline, without a warm-up, into one with fitted steps; return it."""
+        self.steps_, self._stream = steps, self._started() | {"t": t, "pasts": pasts}
+        return self
+
+    def _started(self):
+        """Return what is kept of a stream beside the steps, before its first row."""
+        return {
+            "t": 0,
+            "at_start": self._structure(),
+            "pasts": {},  # what transformers keep for late labels
+            "waiting": [],  # batches of the warm-up
+            "params": {},  # that came with the first of them
+            "targets": np.zeros(0),  # of the warm-up
+        }
+
+    def _advance(self, X, y, method, params, restart):
+        self._validate()
+        former = vars(self).get("_stream")
+        restart = restart or former is None
+        X, y = container_of(X), targets_of(self, y)
+        check_consistent_length(X, y)
+        if not len(y):
+            raise ValueError("There are no rows to learn: found array with 0 sample(s).")
+        model = object.__new__(type(self))  # the checks write on it; a rejected batch must not
+        model.__dict__.update(vars(self))
+        check_columns(model, X, reset=restart)
+        params = self._routed("fit" if method == "fit" else "partial_fit", params)
+        batch = {"X": X, "y": y, "sample_weight": params.pop("sample_weight", None)}
         if restart:
-            steps = [(name, _cloned(step)) for name, step in self.steps]
-            pasts, at_start = {}, described(self.steps)
+            vars(model).pop("steps_", None)
+            stream = self._started() | {"params": params, "targets": y[:0]}
         else:
             self._check_structure()
-            steps = [(name, _copied(step)) for name, step in self.steps_]
-            pasts, at_start = dict(self._pasts), self._described_at_start
-        final = steps[-1][1]
-        rows = _through(steps[:-1], pasts, X, y, restart, self.update, delay_of(final))
-        if restart and is_classifier(final) and "classes" not in params and verb == "partial_fit":
-            params = params | {"classes": np.unique(y)}
-        result = getattr(final, verb)(rows, y, **params)
-        # the one assignment
-        self.__dict__ = vars(self) | {
-            "steps_": steps,
-            "_pasts": pasts,
-            "_described_at_start": at_start,
-        }
+            stream = dict(former)
+        t, n = stream["t"], len(y)
+        stream["t"] += n
+        n_simple = max(self.warmup + self.label_delay - t, 0) if self.warmup else 0
+        if n_simple:
+            known = y if is_classifier(self) else check_array(y, ensure_2d=False, input_name="y")
+            stream["targets"] = np.concatenate([stream["targets"], known])[: self.warmup]
+        if stream["t"] < self.warmup:
+            stream["waiting"] = [*stream["waiting"], copy.deepcopy(batch)]
+            result = y[:0]
+        else:
+            result = model._learn(stream, batch, t, method, params)
+        if n_simple and method == "prequential_predict":
+            known = np.arange(t, t + n)[:n_simple] - self.label_delay
+            simple = self._simple_forecasts(stream, np.maximum(known, 0))
+            result = np.concatenate([simple, result[len(result) - n + len(simple) :]])
+        model._stream = stream
+        refuse_second_writer(self, former is vars(self).get("_stream"))
+        self.__dict__ = vars(model)  # the one assignment
         return result
 
+    def _learn(self, stream, batch, t, method, params):
+        """Let rows flow, from row t on, to the last step; return what its method returns."""
+        starts = "steps_" not in vars(self)
+        pieces = [batch]
+        if starts:
+            n_first = self.warmup - t if self.warmup else len(batch["y"])
+            first, rest = _part(batch, slice(n_first)), _part(batch, slice(n_first, None))
+            pieces = [_joined([*stream["waiting"], first]), *([rest] if len(rest["y"]) else [])]
+            self._check_first_rows(len(pieces[0]["y"]))
+            self.steps_ = [(name, cloned_step(step)) for name, step in self.steps]
+            params = stream["params"] | params
+        else:
+            self.steps_ = [(name, copied_step(step)) for name, step in self.steps_]
+        final, stream["pasts"] = self.steps_[-1][1], dict(stream["pasts"])
+        fits = self.update == "batch" or self.warmup > 0
+        try:
+            for piece in pieces:
+                way = Way(self.update, delay_of(final), starts and piece is pieces[0], fits)
+                piece["X"] = through(self.steps_[:-1], stream["pasts"], piece["X"], piece["y"], way)
+            piece = _joined(pieces)
+            weights = piece["sample_weight"]
+            params = params if weights is None else params | {"sample_weight": weights}
+            if method == "fit":
+                method = "fit" if _is_watched(final) else "partial_fit"
+            if starts and is_classifier(final) and method == "partial_fit":
+                params = {"classes": np.unique(piece["y"])} | params
+            result = getattr(final, method)(piece["X"], piece["y"], **params)
+        except ValueError as error:
+            if not stream["waiting"]:
+                raise
+            raise ValueError(
+                f"The warm-up ends here, and its rows are refused, of which "
+                f"{sum(len(waiting['y']) for waiting in stream['waiting'])} came in earlier calls; "
+                f"call 'fit' to start afresh. {error}"
+            ) from error
+        stream["waiting"] = []
+        return result
 
-def make_streaming_pipeline(*steps, update="row"):
+    def _simple(self, X, params, proba=False):
+        """Return what is forecast for rows while the pipeline is warming up."""
+        if params.keys() - {"ahead"}:
+            self._warm_steps()  # says that nothing else is known
+        stream, X = self._stream, self._checked(X)
+        known = np.full(X.shape[0], len(stream["targets"]))
+        return self._simple_forecasts(stream, known, proba)
+
+    def _simple_forecasts(self, stream, n_known, proba=False):
+        """Return means of the first targets, or their most frequent label or its share."""
+        targets = stream["targets"]
+        if not is_classifier(self):
+            sums = np.concatenate([np.zeros_like(targets[:1]), np.cumsum(targets, axis=0)])
+            return (sums[n_known].T / np.maximum(n_known, 1)).T
+        classes = np.unique(stream["params"].get("classes", targets))
+        is_class = targets[:, None] == classes
+        counts = np.vstack([np.zeros_like(classes, dtype=int), np.cumsum(is_class, axis=0)])
+        if proba:
+            return counts[n_known] / counts[n_known].sum(axis=1, keepdims=True)
+        return classes[np.argmax(counts[n_known], axis=1)]
+
+
+def make_streaming_pipeline(*steps, update="row", warmup=0):
     """Make a :class:`StreamingPipeline`, its steps named after their classes.
 
     Parameters
@@ -512,6 +712,8 @@ def make_streaming_pipeline(*steps, update="row"):
     *steps : estimators
         Transformers, and an estimator that learns by `partial_fit`.
     update : {"row", "batch"}, default="row"
+        As in :class:`StreamingPipeline`.
+    warmup : int, default=0
         As in :class:`StreamingPipeline`.
 
     Returns
@@ -524,82 +726,40 @@ def make_streaming_pipeline(*steps, update="row"):
     >>> list(make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()).named_steps)
     ['runningstandardscaler', 'vawregressor']
     """
-    return StreamingPipeline(_name_estimators(steps), update=update)
+    return StreamingPipeline(_name_estimators(steps), update=update, warmup=warmup)
 
 
-def _cloned(step):
-    return step if isinstance(step, str) or step is None else clone(step)
+def _part(batch, rows):
+    """Return some rows of a batch."""
+    return {name: None if part is None else rows_of(part, rows) for name, part in batch.items()}
 
 
-def _sliceable(rows):
-    """Return frames as they are, sparse matrices by rows, all else as an array."""
-    if sparse.issparse(rows):
-        return rows.tocsr()
-    return rows if hasattr(rows, "iloc") else np.asarray(rows)
+def _joined(batches):
+    """Return batches as one; where some have weights, rows without one count as 1."""
+    weights = [batch["sample_weight"] for batch in batches]
+    if any(part is not None for part in weights):
+        weights = [
+            np.ones(len(batch["y"])) if part is None else np.broadcast_to(part, len(batch["y"]))
+            for part, batch in zip(weights, batches, strict=True)
+        ]
+    return {
+        "X": stacked([batch["X"] for batch in batches]),
+        "y": stacked([batch["y"] for batch in batches]),
+        "sample_weight": None if weights[0] is None else np.concatenate(weights),
+    }
+
+
+def _is_watched(final):
+    """Tell whether callbacks wait for the `fit` of a last step."""
+    while isinstance(final, StreamingPipeline):
+        final = final.steps[-1][1]
+    return hasattr(final, "_skl_callbacks")
 
 
 def delay_of(estimator):
     """Return how many rounds late an estimator gets its labels."""
     delay = getattr(estimator, "label_delay", 0)
     return check_scalar(delay, "label_delay", Integral, min_val=0)
-
-
-def _active(steps):
-    return [(name, step) for name, step in steps if step is not None and step != "passthrough"]
-
-
-def _through(steps, pasts, X, y, started_now, update, delay):
-    """Return rows as they leave the last transformer; all of them learn the rows on the way.
-
-    Pasts are by the name of the transformer, and change too.
-    """
-    for name, transformer in _active(steps):
-        past = pasts.get(name, [])
-        X, pasts[name] = _flow(transformer, past, X, y, started_now, update, delay)
-    return X
-
-
-def _flow(transformer, past, X, y, started_now, update, delay):
-    """Transform rows by what is known before each of them, and learn them on the way.
-
-    The past are copies of the transformer, one for each of the next `delay` rows: as it was when
-    the last label that the row may know came. Return the rows and the new past.
-    """
-    if isinstance(transformer, RunningScaler):
-        return transformer._prequential_transform(X, delay), past
-    n_rows = X.shape[0]
-    step = n_rows if update == "batch" else 1
-    if not hasattr(transformer, "partial_fit"):
-        if started_now:
-            transformer.fit(_safe_indexing(X, slice(0, step)), _safe_indexing(y, slice(0, step)))
-        return transformer.transform(X), past
-    parts = []
-    for low in range(0, n_rows, max(step, 1)):
-        rows = slice(low, low + step)
-        batch, targets = _safe_indexing(X, rows), _safe_indexing(y, rows)
-        first = started_now and low == 0
-        if first:
-            transformer.partial_fit(batch, targets)
-        if delay:
-            # until its last label comes, the rows after a batch know the batches before it
-            past = past + [_copied(transformer)] * (delay if first else min(step, delay))
-        parts.append((past[0] if delay else transformer).transform(batch))
-        past = past[-delay:]
-        if not first:
-            transformer.partial_fit(batch, targets)
-    return (_stacked(parts) if parts else X), past
-
-
-def _stacked(parts):
-    if len(parts) == 1:
-        return parts[0]
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return np.concatenate(parts)
 
 
 class StreamingTransformedTargetRegressor(OnlineRegressor):
@@ -663,7 +823,7 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
 
     _parameter_constraints = {
         "regressor": [HasMethods(["partial_fit", "prequential_predict", "predict"]), None],
-        "transformer": [RunningScaler, None],
+        "transformer": [HasMethods(["prequential_transform", "inverse_transform"]), None],
     }
     _structural = ("regressor", "transformer")
 
@@ -699,6 +859,14 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
     def regressor_(self):
         """Copy of the fitted regressor."""
         return _copied(self._fitted_state("regressor_")["regressor"])
+
+    def _validate(self):
+        super()._validate()
+        if not isinstance(self._scaler(), RunningScaler):
+            raise TypeError(
+                f"transformer={self.transformer!r} is no running scaler of this package, whose "
+                "statistics of the past are needed here: give RunningStandardScaler(), say."
+            )
 
     def _structure(self):
         return {name: described(getattr(self, name)) for name in self._structural}

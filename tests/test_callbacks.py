@@ -5,14 +5,17 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import SGDRegressor
 
 from sklearn_okl import (
     FOGDClassifier,
     OnlineNystroem,
     RakerRegressor,
+    RunningStandardScaler,
     VAW2Regressor,
     VAWRegressor,
     _online,
+    make_streaming_pipeline,
 )
 from sklearn_okl.evaluation import check_online_estimator
 
@@ -101,6 +104,30 @@ def test_a_callback_that_fails_leaves_the_model_as_it_was(estimator, rows):
     assert recorder.events[-1] == "teardown"
     assert vars(model) == before
     assert pickle.dumps(model._state) == state
+
+
+@pytest.mark.parametrize("where", ["step", "pipeline", "nested"])
+@pytest.mark.parametrize("warmup", [0, 30])
+def test_a_pipeline_forwards_callbacks_to_its_last_step(rows, where, warmup):
+    X, y = rows
+    recorder, last = Recorder(), VAWRegressor()
+    model = make_streaming_pipeline(RunningStandardScaler(), last, warmup=warmup)
+    if where == "nested":
+        model = make_streaming_pipeline("passthrough", model)
+    (last if where == "step" else model).set_callbacks(recorder)
+    silent = clone(model).set_callbacks().fit(X, y)
+    np.testing.assert_allclose(clone(model).fit(X, y).predict(X), silent.predict(X))
+    assert recorder.seen == [64, 128, 150, 150]
+    assert recorder.events[0] == "setup"
+    recorder.events.clear()
+    model.fit(X, y).partial_fit(X, y)
+    assert len(recorder.events) == 10
+    model.set_callbacks().fit(X, y)
+    assert len(recorder.events) == 10
+
+
+def test_a_pipeline_has_no_callbacks_where_its_last_step_has_none():
+    assert not hasattr(make_streaming_pipeline(SGDRegressor()), "set_callbacks")
 
 
 def test_weights_are_checked_against_all_rows(rows):

@@ -7,6 +7,7 @@ from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import ParameterGrid
 
+from sklearn_okl import VAW2Regressor
 from sklearn_okl.kernels import (
     KERNELS,
     SAMPLINGS,
@@ -323,3 +324,10 @@ def test_kernel_list():
 def test_kernel_list_rejects(grid, match):
     with pytest.raises(ValueError, match=match):
         kernel_list(grid)
+
+
+@pytest.mark.parametrize("kernels", [[0.1, 1], [["rbf"]], ("rbf",), [{"gamma": [1.0]}, None]])
+def test_what_is_no_grid_is_told_what_a_grid_is(kernels):
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(TypeError, match="is no grid of kernels: give a dict of lists"):
+        VAW2Regressor(kernels).fit(X, X[:, 0])

@@ -173,8 +173,17 @@ def test_passthrough():
 def test_bad_steps_are_refused(steps, error, words):
     with pytest.raises(error, match=words):
         StreamingPipeline(steps).fit(*stream())
-    with pytest.raises(ValueError, match="update"):
-        make_streaming_pipeline(VAWRegressor(), update="column").fit(*stream())
+    for bad in ({"update": "column"}, {"warmup": -1}, {"warmup": 1.5}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            make_streaming_pipeline(VAWRegressor(), **bad).fit(*stream())
+
+
+@pytest.mark.parametrize("transformer", [StandardScaler(), "standard"])
+def test_targets_are_scaled_by_a_running_scaler_only(transformer):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        StreamingTransformedTargetRegressor(transformer=transformer).fit(*stream())
+    assert "transformer" in str(caught.value)
+    assert "RunningScaler" not in str(caught.value)  # a private class
 
 
 def test_a_failure_in_a_late_step_leaves_the_early_ones_as_they_were():

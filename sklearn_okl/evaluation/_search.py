@@ -7,19 +7,30 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.ma import MaskedArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, ParameterSampler
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._delay import late
+from .._flow import Way, cloned_step, copied_step, rows_of, through
 from .._linalg import one_blas_thread
 from .._online import _copied, _same, described
+from .._validation import (
+    check_columns,
+    container_of,
+    metadata_are_routed,
+    refuse_second_writer,
+    routed,
+    targets_of,
+    weights_of,
+)
 from ..losses import get_loss
-from ..pipeline import StreamingPipeline, _sliceable, _through, delay_of
+from ..pipeline import StreamingPipeline, delay_of
 from ._prequential import _progress
 
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
@@ -214,11 +225,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         return self._running("classes_").candidate(self.best_index_).classes_
 
     @property
-    def n_features_in_(self):
-        """Int : number of features."""
-        return self._running("n_features_in_").candidate(self.best_index_).n_features_in_
-
-    @property
     def n_samples_seen_(self):
         """Int : rows learnt so far."""
         return self._running("n_samples_seen_").t
@@ -231,6 +237,25 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             )
         return self._race
 
+    def get_metadata_routing(self):
+        """Say where metadata go: to the candidates, and into the loss that ranks them.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            What scikit-learn's meta-estimators ask for; see its guide on metadata routing.
+        """
+        mapping = MethodMapping()
+        for method in ("fit", "partial_fit", "predict", "predict_proba", "decision_function"):
+            mapping.add(caller=method, callee=method)
+        for method in ("fit", "partial_fit", "score"):
+            mapping.add(caller=method, callee="score")
+        router = MetadataRouter(owner=type(self).__name__)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def _routed(self, method, params):
+        return routed(self, method, params, "estimator")
+
     def fit(self, X, y, **params):
         """Forget everything, then let all candidates learn every row once, in order.
 
@@ -241,14 +266,15 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Targets.
         **params : dict
-            Handed to the candidates' `prequential_predict`, such as ``classes``.
+            Handed to the candidates' `prequential_predict`, such as ``classes`` or
+            ``sample_weight``.
 
         Returns
         -------
         self : object
             The search.
         """
-        self._advance(X, y, params, restart=True)
+        self._advance(X, y, "fit", params, restart=True)
         return self
 
     def partial_fit(self, X, y, **params):
@@ -261,14 +287,15 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their targets.
         **params : dict
-            Handed to the candidates' `prequential_predict`, such as ``classes``.
+            Handed to the candidates' `prequential_predict`, such as ``classes`` or
+            ``sample_weight``.
 
         Returns
         -------
         self : object
             The search.
         """
-        self._advance(X, y, params, restart=False)
+        self._advance(X, y, "partial_fit", params, restart=False)
         return self
 
     def prequential_predict(self, X, y, **params):
@@ -281,7 +308,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their targets.
         **params : dict
-            Handed to the candidates' `prequential_predict`, such as ``classes``.
+            Handed to the candidates' `prequential_predict`, such as ``classes`` or
+            ``sample_weight``.
 
         Returns
         -------
@@ -289,7 +317,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             The forecast of each row, made before its target was seen by the candidate that was
             best before it.
         """
-        return self._advance(X, y, params, restart=False)
+        return self._advance(X, y, "partial_fit", params, restart=False)
 
     def predict(self, X, **params):
         """Forecast each row by the best candidate; changes nothing.
@@ -306,7 +334,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         y_pred : ndarray of shape (n_samples,)
             Forecasts.
         """
-        return self._best().predict(X, **params)
+        return self._best().predict(X, **self._routed("predict", params))
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X, **params):
@@ -324,7 +352,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         values : ndarray of shape (n_samples,)
             Decision values.
         """
-        return self._best().decision_function(X, **params)
+        return self._best().decision_function(X, **self._routed("decision_function", params))
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X, **params):
@@ -342,9 +370,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return self._best().predict_proba(X, **params)
+        return self._best().predict_proba(X, **self._routed("predict_proba", params))
 
-    def score(self, X, y):
+    def score(self, X, y, **params):
         """Return the score of the best candidate on rows; changes nothing.
 
         Parameters
@@ -353,13 +381,15 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             Rows.
         y : array-like of shape (n_samples,)
             Their targets.
+        **params : dict
+            Handed to `score` of the best candidate, such as ``sample_weight``.
 
         Returns
         -------
         score : float
             R² of a regressor, accuracy of a classifier.
         """
-        return self._best().score(X, y)
+        return self._best().score(X, y, **self._routed("score", params))
 
     def _best(self):
         check_is_fitted(self)
@@ -376,36 +406,60 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 "mid-stream. Call 'fit' to start afresh, or set the old values again."
             )
 
-    def _advance(self, X, y, params, restart):
+    def _advance(self, X, y, method, params, restart):
         self._validate_params()
-        if y is None:
-            raise ValueError(
-                "PrequentialSearch requires y to be passed, but the target y is None: give the "
-                "targets of the rows."
-            )
-        X, y = _sliceable(X), _sliceable(y)
-        if restart or not self.__sklearn_is_fitted__():
-            at_start = self._structure()
+        former = vars(self).get("_race")
+        restart = restart or former is None
+        X, y = container_of(X), targets_of(self, y)
+        check_consistent_length(X, y)
+        if is_regressor(self.estimator):
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        weights, params = self._weights(method, params, len(y))
+        model = copy.copy(self)  # the checks write on it; a rejected batch must not
+        check_columns(model, X, reset=restart)
+        if restart:
+            model._structure_at_start = self._structure()
             race = _Race(self.estimator, self._candidates(), self._loss())
+            race.check_first_rows(len(y))
             if is_classifier(self.estimator) and "classes" not in params:
                 params = params | {"classes": np.unique(y)}  # the first rows may not show them
         else:
             self._check_structure()
-            at_start, race = self._structure_at_start, self._race.copied()
+            race = former.copied()
+        race.columns = {
+            name: vars(model)[name]
+            for name in ("n_features_in_", "feature_names_in_")
+            if name in vars(model)
+        }
         low, forecasts = 0, []
-        with _progress(X.shape[0], self.verbose) as advance:
-            for high in self._ends(race, X.shape[0]):
+        with _progress(len(y), self.verbose) as advance:
+            for high in self._ends(race, len(y)):
                 rows = slice(low, high)
-                forecasts.append(
-                    race.run(_safe_indexing(X, rows), _safe_indexing(y, rows), params, self.n_jobs)
-                )
+                part = {name: None if w is None else w[rows] for name, w in weights.items()}
+                forecasts.append(race.run(rows_of(X, rows), y[rows], part, params, self.n_jobs))
                 if race.t in self.halving_rounds:
                     race.halve(self.factor)
                 advance(high - low)
                 low = high
-        # the one assignment
-        self.__dict__ = vars(self) | {"_race": race, "_structure_at_start": at_start}
+        model._race = race
+        refuse_second_writer(self, former is vars(self).get("_race"))
+        self.__dict__ = vars(model)  # the one assignment
         return np.concatenate(forecasts)
+
+    def _weights(self, method, params, n):
+        """Return the weights of n rows, in learning and in the loss, and the other metadata."""
+        learning = routed(self, method, params, "estimator")
+        ranking = (
+            routed(self, method, params, "estimator", "score") if metadata_are_routed() else {}
+        )
+        given = {
+            "learning": learning.pop("sample_weight", None),
+            "ranking": ranking.get("sample_weight"),
+        }
+        weights = {
+            name: None if part is None else weights_of(part, n) for name, part in given.items()
+        }
+        return weights, learning
 
     def _ends(self, race, n):
         """Return where to cut the next n rows: where candidates leave, and between chunks."""
@@ -450,17 +504,21 @@ class _Race:
         self.finals = []  # the last step of each candidate
         keys = []
         for model in models:
-            steps = model.steps if isinstance(model, StreamingPipeline) else [("", model)]
+            if isinstance(model, StreamingPipeline):
+                model._validate()
+            steps = model.steps if _shares_maps(model) else [("", model)]
             key = described([steps[:-1], getattr(model, "update", "row")])
             places = [i for i, other in enumerate(keys) if _same(key, other)]
             if not places:
                 keys.append(key)
-                self.maps.append([(name, _cloned_step(step)) for name, step in steps[:-1]])
+                self.maps.append([(name, cloned_step(step)) for name, step in steps[:-1]])
                 self.pasts.append({})
             self.map_of.append(places[0] if places else len(keys) - 1)
             self.finals.append(clone(steps[-1][1]))
         self.models = models
+        self.columns = {}  # their number and names, as attributes
         self.sums = np.zeros(len(params))
+        self.weights = np.zeros(len(params))  # of the losses in the sums
         self.rounds = np.zeros(len(params), dtype=int)
         self.times = np.zeros(len(params))
         self.racing = np.ones(len(params), dtype=bool)
@@ -469,25 +527,31 @@ class _Race:
     def copied(self):
         """Return a race that can go on without changing this one."""
         race = copy.copy(self)
-        race.maps = [[(name, _copied(step)) for name, step in steps] for steps in self.maps]
+        race.maps = [[(name, copied_step(step)) for name, step in steps] for steps in self.maps]
         race.pasts = [dict(past) for past in self.pasts]
         race.finals = [_copied(final) for final in self.finals]
-        for name in ("sums", "rounds", "times", "racing"):
+        for name in ("sums", "weights", "rounds", "times", "racing"):
             setattr(race, name, getattr(self, name).copy())
         return race
 
-    def run(self, X, y, params, n_jobs):
+    def check_first_rows(self, n_rows):
+        """Refuse pipelines that would fit a step on one row."""
+        for model in self.models:
+            if _shares_maps(model):
+                model._check_first_rows(n_rows)
+
+    def run(self, X, y, weights, params, n_jobs):
         """Let the candidates in the race learn rows; return the leaders' forecasts."""
         inside = np.flatnonzero(self.racing)
         learning = np.union1d(inside, self.leaders)  # one that has left may forecast D more rows
         used = sorted({self.map_of[k] for k in learning})
-        started_now = self.t == 0
+        starts = self.t == 0
+        if weights["learning"] is not None:
+            params = params | {"sample_weight": weights["learning"]}
         # the limit for all jobs that are threads: one of them alone would give it back too early
         with one_blas_thread, Parallel(n_jobs) as pool:
             mapped = pool(
-                delayed(_map_rows)(
-                    self.maps[i], self.pasts[i], X, y, started_now, self._update(i), self.delay
-                )
+                delayed(_map_rows)(self.maps[i], self.pasts[i], X, y, self._way(i, starts))
                 for i in used
             )
             Z = {}
@@ -499,6 +563,8 @@ class _Race:
         F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, learning[, targets])
         losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *F.shape[2:]), F)
         losses = losses[:, self.racing[learning]]
+        ranking = np.ones(len(F)) if weights["ranking"] is None else weights["ranking"]
+        losses *= ranking[:, None]
         sums = np.cumsum(np.vstack([self.sums[inside], losses]), axis=0)
         leaders = inside[np.argmin(sums[:-1], axis=1)]  # before each row
         leaders, self.leaders = late(leaders, self.leaders)
@@ -506,6 +572,7 @@ class _Race:
             self.finals[k] = final
             self.times[k] += seconds
         self.sums[inside] = sums[-1]
+        self.weights[inside] += ranking.sum()
         self.rounds[inside] += len(F)
         self.t += len(F)
         return F[np.arange(len(F)), np.searchsorted(learning, leaders)]
@@ -532,17 +599,16 @@ class _Race:
     def candidate(self, k):
         """Return a candidate as one estimator."""
         model = self.models[k]
-        if not isinstance(model, StreamingPipeline):
+        if not _shares_maps(model):
             return self.finals[k]
         steps = [*self.maps[self.map_of[k]], (model.steps[-1][0], self.finals[k])]
-        pipeline = copy.copy(model)
-        pipeline.steps_, pipeline._pasts = steps, self.pasts[self.map_of[k]]
-        pipeline._described_at_start = described(model.steps)
+        pipeline = copy.copy(model)._going_on_from(steps, self.pasts[self.map_of[k]], self.t)
+        vars(pipeline).update(self.columns)
         return pipeline
 
     def mean_losses(self):
         """Return the mean progressive loss of each candidate."""
-        return self.sums / np.maximum(self.rounds, 1)
+        return self.sums / np.where(self.weights > 0.0, self.weights, 1.0)
 
     def table(self):
         """Return the results, a dict that pandas reads."""
@@ -567,8 +633,14 @@ class _Race:
             "learn_time": self.times.copy(),
         }
 
-    def _update(self, i):
-        return getattr(self.models[self.map_of.index(i)], "update", "row")
+    def _way(self, i, starts):
+        update = getattr(self.models[self.map_of.index(i)], "update", "row")
+        return Way(update, self.delay, starts, fits=update == "batch")
+
+
+def _shares_maps(model):
+    """Tell whether a candidate's transformers are shared with others that have the same."""
+    return isinstance(model, StreamingPipeline) and not model.warmup
 
 
 def _fresh(point):
@@ -576,12 +648,8 @@ def _fresh(point):
     return {name: clone(value, safe=False) for name, value in point.items()}
 
 
-def _cloned_step(step):
-    return step if isinstance(step, str) or step is None else clone(step)
-
-
-def _map_rows(steps, pasts, X, y, started_now, update, delay):
-    rows = _through(steps, pasts, X, y, started_now, update, delay)
+def _map_rows(steps, pasts, X, y, way):
+    rows = through(steps, pasts, X, y, way)
     return steps, pasts, rows
 
 

@@ -7,8 +7,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from .._validation import validated
 from ..kernels import KERNELS, SAMPLINGS, sample_frequencies
 
 _TILE = 32768  # angles at a time: two float64 temporaries of 256 kB stay in the L2 cache
@@ -271,6 +272,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     True
     """
 
+    learns_from_data = False  # of the rows `fit` reads how many columns they have
+
     _parameter_constraints = {
         "kernel": [StrOptions(set(KERNELS))],
         "gamma": [Interval(Real, 0, None, closed="left"), None],
@@ -316,7 +319,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             The fitted transformer.
         """
         self._validate_params()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         bank = FourierBank(
             [{"kernel": self.kernel, "gamma": self.gamma}],
             self.n_components,
@@ -347,7 +350,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Features, dense, float32 for float32 rows and else float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         Z = fourier_map(
             X.astype(np.float64, copy=False),
             self.frequencies_,

@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
 from .._online import OnlineEstimator
+from .._validation import validated
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ._dictionary import (
     coordinates,
@@ -112,7 +113,7 @@ class _GrowingNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Online
         check_is_fitted(self)
         self._check_structure()
         state = self._state  # read once: another thread may install a new one
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         rows = np.ascontiguousarray(X, dtype=np.float64)
         with one_blas_thread:
             Phi, _ = coordinates(kernel_of(self), state["basis"], rows)
@@ -132,7 +133,7 @@ class _GrowingNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Online
         kernel_of(self)
 
     def _validated_rows(self, X, y, restart):
-        X = validate_data(self, X, reset=restart, dtype=np.float64, order="C")
+        X = validated(self, X, reset=restart, dtype=np.float64, order="C")
         return X, np.zeros(len(X))  # a map has no targets; the shell wants their shape
 
     def _start(self, n_features, n_targets=None):

@@ -7,10 +7,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils._set_output import _wrap_data_with_container
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._delay import late
 from .._online import _copied
+from .._validation import refuse_second_writer, validated
 from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
@@ -157,18 +158,19 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _asked(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         return X.astype(np.float64, copy=False), X.dtype
 
     def _advance(self, X, restart, delay=0):
         self._validate_params()
         restart = restart or not self.__sklearn_is_fitted__()
+        before = vars(self).get("_state")
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
         model = object.__new__(type(self))
         model.__dict__.update(vars(self))
-        X = validate_data(model, X, reset=restart, dtype=[np.float64, np.float32])
+        X = validated(model, X, reset=restart, dtype=[np.float64, np.float32])
         rows = _moments.moderate(X.astype(np.float64, copy=False))
-        state = model._start(rows[0]) if restart else _copied(self._state)
+        state = model._start(rows[0]) if restart else _copied(before)
         with np.errstate(over="ignore", invalid="ignore"):
             centers, scales, _ = model._learn(state, rows)
             if delay:
@@ -180,6 +182,7 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "the call. Give the features moderate units."
             )
         model._state = state
+        refuse_second_writer(self, before is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
         return _as_type(Z, X.dtype)
 

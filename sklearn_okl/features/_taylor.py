@@ -8,7 +8,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import validated
 
 
 class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -78,6 +80,8 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     True
     """
 
+    learns_from_data = False  # of the rows `fit` reads how many columns they have
+
     _parameter_constraints = {
         "gamma": [Interval(Real, 0, None, closed="left"), None],
         "degree": [Interval(Integral, 0, None, closed="left")],
@@ -110,7 +114,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             If the dimension C(degree + n_features, degree) is above `max_components`.
         """
         self._validate_params()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         d = X.shape[1]
         dimension = comb(self.degree + d, self.degree)
         if dimension > self.max_components:
@@ -156,7 +160,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Features, dense, float32 for float32 rows and else float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         rows = (X.toarray() if issparse(X) else X).astype(np.float64)
         # Coordinates u (d, n), monomials (D, n): whole rows are multiplied. Beyond the clip the
         # square overflows, and the features have been zero for long.

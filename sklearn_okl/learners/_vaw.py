@@ -3,12 +3,12 @@
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
 from .._online import OnlineRegressor, _copied, _same
+from .._validation import weights_of
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -322,7 +322,7 @@ class VAWRegressor(OnlineRegressor):
 
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:
-            sample_weight = _checked_weights(sample_weight, len(y))
+            sample_weight = weights_of(sample_weight, len(y))
         n = len(y)
         Y = y.reshape(n, -1)
         forecasts = np.empty((*state["alpha"].shape, n, Y.shape[1]))
@@ -469,19 +469,3 @@ def _innovations(Z, P, theta, Y, weights, rows):
     return block_innovations(
         Z[..., rows, :], P, theta, Y[rows], None if weights is None else weights[rows]
     )
-
-
-def _checked_weights(sample_weight, n):
-    """Return weights (n,) as float64; unlike scikit-learn's check, a call of zeros only is fine."""
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n, sample_weight)
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if weights.shape != (n,):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows."
-        )
-    if weights.min() < 0:
-        raise ValueError("Negative values in sample_weight: give weights >= 0.")
-    return weights

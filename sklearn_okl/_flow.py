@@ -1,0 +1,216 @@
+"""How rows flow through transformers of any kind: each by what was known before it."""
+
+import copy
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
+from sklearn.utils import _safe_indexing, get_tags
+
+from ._online import _copied
+from .features._scalers import RunningScaler
+
+# of scikit-learn; of rows they read the number of columns only, which no tag of theirs says
+_READ_THE_WIDTH = (PolynomialCountSketch, PolynomialFeatures, RBFSampler, SkewedChi2Sampler)
+_COMBINED = (ColumnTransformer, FeatureUnion, Pipeline)
+
+
+class Way(NamedTuple):
+    """How rows flow.
+
+    Attributes
+    ----------
+    update : {"row", "batch"}
+        What transformers of other packages learn at a time.
+    delay : int
+        How many rounds late the labels come.
+    starts : bool
+        Whether these are the first rows.
+    fits : bool
+        Whether the first rows are enough to fit what learns once and never more.
+    """
+
+    update: str
+    delay: int
+    starts: bool
+    fits: bool
+
+
+def learns_from_data(transformer):
+    """Tell whether `fit` reads more of rows than how many columns they have."""
+    if isinstance(transformer, FrozenEstimator):
+        return False
+    learns = getattr(transformer, "learns_from_data", None)
+    if learns is None and hasattr(transformer, "__sklearn_tags__"):
+        learns = get_tags(transformer).requires_fit
+    if learns is False:
+        return False
+    if isinstance(transformer, _READ_THE_WIDTH):
+        return getattr(transformer, "gamma", None) == "scale"
+    if isinstance(transformer, (OneHotEncoder, OrdinalEncoder)):
+        told = transformer.min_frequency is None and transformer.max_categories is None
+        return isinstance(transformer.categories, str) or not told
+    return True
+
+
+def learn_once(steps, prefix=""):
+    """Yield the names and the transformers, at any depth, that learn but cannot learn on."""
+    for name, transformer in active(steps):
+        if isinstance(transformer, _COMBINED):
+            yield from learn_once(_parts(transformer), f"{prefix}{name}__")
+        elif learns_from_data(transformer) and not hasattr(transformer, "partial_fit"):
+            yield prefix + name, transformer
+
+
+def active(steps):
+    """Return the steps that are estimators."""
+    return [step for step in steps if step[1] is not None and not isinstance(step[1], str)]
+
+
+def _parts(combined):
+    """Return the names and the given transformers of one that combines others."""
+    if isinstance(combined, Pipeline):
+        return combined.steps
+    if isinstance(combined, FeatureUnion):
+        return combined.transformer_list
+    parts = [(name, part) for name, part, _ in combined.transformers]
+    return [*parts, ("remainder", combined.remainder)]
+
+
+def cloned_step(step):
+    """Return a fresh step; a frozen one stays what it is."""
+    return step if isinstance(step, str) or step is None else clone(step)
+
+
+def copied_step(step):
+    """Copy a step so that the copy can learn on."""
+    if isinstance(step, FrozenEstimator):
+        return step
+    return copy.deepcopy(step) if isinstance(step, _COMBINED) else _copied(step)
+
+
+def through(steps, pasts, X, y, way):
+    """Return rows as they leave the last transformer; all of them learn the rows on the way.
+
+    The pasts are what the transformers keep for late labels, by name; they change too.
+    """
+    for name, transformer in active(steps):
+        X, pasts[name] = _flow(transformer, pasts.get(name), X, y, way)
+    return X
+
+
+def _flow(transformer, past, X, y, way):
+    """Transform rows by what is known before each of them, and learn them on the way.
+
+    Return the rows, and what the transformer keeps for late labels.
+    """
+    if isinstance(transformer, RunningScaler):
+        return transformer._prequential_transform(X, way.delay), past
+    if isinstance(transformer, Pipeline):
+        past = dict(past or {})
+        return through(transformer.steps, past, X, y, way), past
+    if isinstance(transformer, _COMBINED):
+        return _flow_of_parts(transformer, dict(past or {}), X, y, way)
+    if not learns_from_data(transformer) or not hasattr(transformer, "partial_fit"):
+        if way.starts:
+            transformer.fit(X, y)
+        return transformer.transform(X), past
+    return _flow_of_batches(transformer, past or [], X, y, way)
+
+
+def _flow_of_batches(transformer, past, X, y, way):
+    """Do so with a transformer that learns by `partial_fit`.
+
+    Its past are copies of it, one for each of the next D rows: as it was when the last label that
+    the row may know came.
+    """
+    n_rows = X.shape[0]
+    step = n_rows if way.update == "batch" else 1
+    parts = []
+    for low in range(0, n_rows, max(step, 1)):
+        rows = slice(low, low + step)
+        batch, targets = rows_of(X, rows), rows_of(y, rows)
+        first = way.starts and low == 0
+        if first:
+            transformer.partial_fit(batch, targets)
+        if way.delay:
+            # until its last label comes, the rows after a batch know the batches before it
+            ahead = way.delay if first else min(step, way.delay)
+            past = past + [_copied(transformer)] * ahead
+        parts.append((past[0] if way.delay else transformer).transform(batch))
+        past = past[-way.delay :]
+        if not first:
+            transformer.partial_fit(batch, targets)
+    return (stacked(parts) if parts else X), past
+
+
+def _flow_of_parts(combined, pasts, X, y, way):
+    """Do so with a transformer that hands columns, or all of them, to others side by side."""
+    if way.starts:
+        # only to find which parts there are, and which columns are theirs
+        first = slice(None) if way.fits else slice(0, 1)
+        combined.fit(rows_of(X, first), rows_of(y, first))
+        _set_fitted(combined, {name: clone(part) for name, part in _fitted(combined)})
+    flowing = {name: _Flowing(part, pasts.get(name), y, way) for name, part in _fitted(combined)}
+    asked = copy.copy(combined)  # it selects the columns, and puts together what the parts say
+    asked.n_jobs = None  # in other processes the parts would learn in vain
+    _set_fitted(asked, flowing)
+    rows = asked.transform(X)
+    return rows, {name: part.past for name, part in flowing.items()}
+
+
+class _Flowing:
+    """A transformer whose `transform` lets rows flow: they are learnt on the way."""
+
+    def __init__(self, part, past, y, way):
+        self.part, self.past, self.y, self.way = part, past, y, way
+
+    def transform(self, X):
+        rows, self.past = _flow(self.part, self.past, X, self.y, self.way)
+        return rows
+
+
+def _fitted(combined):
+    """Return names and fitted transformers of one that combines others."""
+    if isinstance(combined, FeatureUnion):
+        return active(combined.transformer_list)
+    return active([part[:2] for part in combined.transformers_])
+
+
+def _set_fitted(combined, parts):
+    """Put other transformers, by name, in the place of the fitted ones."""
+    name = "transformer_list" if isinstance(combined, FeatureUnion) else "transformers_"
+    places = getattr(combined, name)
+    setattr(combined, name, [(name, parts.get(name, old), *c) for name, old, *c in places])
+
+
+def rows_of(rows, which):
+    """Return some rows: of an array, a sparse matrix or a frame."""
+    return _safe_indexing(rows, which)
+
+
+def stacked(parts):
+    """Return the rows of parts of one kind below each other."""
+    if len(parts) == 1:
+        return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    if hasattr(parts[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    if hasattr(parts[0], "combine_chunks"):
+        import pyarrow as pa
+
+        return pa.concat_tables(parts)
+    import polars as pl
+
+    return pl.concat(parts)

@@ -1,0 +1,137 @@
+"""What comes in from outside: scikit-learn's validation, and what it lets through in silence."""
+
+from numbers import Real
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import check_array, validate_data
+
+
+def validated(estimator, X, *y, **options):
+    """Return rows, and targets where there are any, as scikit-learn's `validate_data` does.
+
+    scikit-learn reads the numbers below a mask; here they are refused.
+    """
+    refuse_masks(X, *y)
+    return validate_data(estimator, X, *y, **options)
+
+
+def refuse_masks(*arrays):
+    """Refuse masked arrays that hide something: the numbers below a mask mean nothing."""
+    for array in arrays:
+        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+            raise ValueError(
+                "A masked array hides some of its values, and the numbers below its mask mean "
+                "nothing. Fill them, as array.filled(numpy.nan) does for estimators that take NaN, "
+                "or leave these rows out."
+            )
+
+
+def plain_labels(y):
+    """Return labels of a nullable type of pandas as what they are: booleans stay booleans."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is None:
+        return y
+    if y.isna().any():
+        raise ValueError(
+            "Input y contains NaN: some labels are missing. Leave their rows out, or learn them "
+            "when their labels are there."
+        )
+    return y.to_numpy(dtype=kind)
+
+
+def container_of(X):
+    """Return frames as they are, sparse matrices by rows, all else as an array."""
+    refuse_masks(X)
+    if sparse.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "columns") and hasattr(X, "shape") else np.asarray(X)
+
+
+def targets_of(estimator, y):
+    """Return targets as an array."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None: give the targets of the "
+            "rows."
+        )
+    refuse_masks(y)
+    return np.asarray(plain_labels(y))
+
+
+def check_columns(estimator, X, reset):
+    """Write or compare number and names of the columns; texts and the like have none."""
+    if len(X.shape) == 1 and getattr(X, "dtype", None) is not None and X.dtype.kind in "biufc":
+        raise ValueError(
+            "Expected 2D array, got 1D array instead. Reshape your data: with reshape(-1, 1) if "
+            "they are rows of one feature, with reshape(1, -1) if they are one row."
+        )
+    if len(X.shape) == 2:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def metadata_are_routed():
+    """Tell whether scikit-learn's metadata routing is on."""
+    return get_config().get("enable_metadata_routing", False)
+
+
+def routed(router, method, metadata, child, callee=None, refused=()):
+    """Return the metadata that a method of one child gets: all of them without routing.
+
+    The method of the child is `callee`, by default that of the router. What those children request
+    who are `refused` any is an error.
+    """
+    metadata = {name: value for name, value in metadata.items() if value is not None}
+    if not metadata or not metadata_are_routed():
+        return metadata
+    found = process_routing(router, method, **metadata)
+    for name in refused:
+        asked = [wanted for wanted in found.get(name, {}).values() if wanted]
+        if asked:
+            raise ValueError(
+                f"The step {name!r} requests {sorted(asked[0])}, but {type(router).__name__} hands "
+                "metadata to its last step only. Set the request of the step to False."
+            )
+    return dict(found[child][callee or method])
+
+
+def weights_of(sample_weight, n):
+    """Return weights (n,) as float64; unlike scikit-learn's check, a call of zeros only is fine."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight)
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows."
+        )
+    if weights.min() < 0:
+        raise ValueError("Negative values in sample_weight: give weights >= 0.")
+    return weights
+
+
+def refuse_arguments(estimator, method, arguments):
+    """Refuse arguments that a method does not take, `sample_weight` above all, with a sentence."""
+    if arguments:
+        names = ", ".join(repr(name) for name in arguments)
+        hint = (
+            "Every row counts as one: leave the weights out, or take an estimator that names them, "
+            "such as VAWRegressor."
+            if "sample_weight" in arguments
+            else "Leave it out."
+        )
+        raise TypeError(f"{type(estimator).__name__}.{method} takes no argument {names}. {hint}")
+
+
+def refuse_second_writer(estimator, is_as_it_was):
+    """Refuse to install what was learnt from a state that another thread has replaced since."""
+    if not is_as_it_was:
+        raise RuntimeError(
+            f"Another thread has taught this {type(estimator).__name__} while these rows were "
+            "learnt; they are not learnt, and the model is as the other thread left it. Let one "
+            "thread at a time teach a model."
+        )
