@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from . import default, delay
+from .clients import report as clients
 from .papers import bandit, graph_aided, nons_ald, pkawv, vaw2
 from .papers.bandit_lines import ROWS as BANDIT_DATA
 from .papers.graph_lines import DATA, N_DRAWS
@@ -79,6 +80,8 @@ def main(arguments=None):
         return delay.run(
             options.output, n_seeds=options.seeds, budget=options.budget, quick=options.quick
         )
+    if options.job == "clients":
+        return clients.run(options.output, only=options.only)
     return vaw2.run(
         options.job,
         options.data,
@@ -332,6 +335,16 @@ def _parser():
         "--budget", choices=("fast", "balanced", "accurate"), default="balanced", help="of all runs"
     )
     late.add_argument("--quick", action="store_true", help="a trial of everything at small sizes")
+    others = jobs.add_parser(
+        "clients",
+        parents=[output],
+        help="other people's programs that take the estimators: whether all comes right",
+        description="Tools of scikit-learn, River, sktime, skforecast, MAPIE, optuna, shap, "
+        "dask-ml and mlflow, frames and files: a line for each thing done, held against what the "
+        "estimators give by themselves. What is not installed is left out. The exit status is 1 "
+        "if a line is not as expected. Needs no download. Takes one or two minutes.",
+    )
+    others.add_argument("--only", metavar="TEXT", help="only the lines that contain a text")
     speed = jobs.add_parser(
         "speed",
         parents=[output],

@@ -161,6 +161,9 @@ def test_a_search_learns_and_ranks_with_weights(routing):
     for unset in (VAWRegressor(), weighted("fit"), weighted("score")):
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
             PrequentialSearch(unset, grid).fit(X, y, sample_weight=w)
+        pipeline = make_streaming_pipeline(RunningStandardScaler(), unset)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            PrequentialSearch(pipeline, {"vawregressor__alpha": [1.0]}).fit(X, y, sample_weight=w)
 
 
 def test_classes_need_no_request(routing):

@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_okl"
 # A module may import from the layers before its own, and from its own.
 LAYERS = [
-    {"_linalg", "kernels", "losses"},
+    {"_linalg", "_validation", "kernels", "losses"},
     {"_online"},
     {"features", "learners", "aggregators", "feedback"},
     {"algorithms"},
-    {"evaluation", "datasets", "pipeline"},
+    {"_flow", "evaluation", "datasets", "pipeline"},
 ]
 
 

@@ -118,6 +118,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     A tie goes to the earlier candidate.
 
+    *Weights.* A ``sample_weight`` is for learning; the losses that rank the candidates count every
+    row as one. With scikit-learn's metadata routing `set_fit_request` (`set_partial_fit_request`)
+    of the estimator says whether it learns with the weights, and `set_score_request` whether they
+    weigh the losses too.
+
     *Late labels.* Where the estimator has a ``label_delay`` D, the forecast of row t is that of the
     candidate that led when the labels of the rows up to t - 1 - D were known. One that leaves the
     race may therefore have up to D more rows to forecast: it learns on until then, and this counts
@@ -253,8 +258,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         router = MetadataRouter(owner=type(self).__name__)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
-    def _routed(self, method, params):
-        return routed(self, method, params, "estimator")
+    def _routed(self, method, params, callee=None):
+        """Return the metadata that a method of a candidate gets."""
+        params = routed(self, method, params, "estimator", callee)
+        if isinstance(self.estimator, StreamingPipeline):  # whose last step is taught directly
+            params = self.estimator._routed(callee or method, params)
+        return params
 
     def fit(self, X, y, **params):
         """Forget everything, then let all candidates learn every row once, in order.
@@ -448,10 +457,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _weights(self, method, params, n):
         """Return the weights of n rows, in learning and in the loss, and the other metadata."""
-        learning = routed(self, method, params, "estimator")
-        ranking = (
-            routed(self, method, params, "estimator", "score") if metadata_are_routed() else {}
-        )
+        learning, ranking = self._routed(method, params), {}
+        if metadata_are_routed():  # GridSearchCV too scores without them where nothing is routed
+            ranking = self._routed(method, params, "score")
         given = {
             "learning": learning.pop("sample_weight", None),
             "ranking": ranking.get("sample_weight"),
