@@ -1,15 +1,28 @@
 """Files of fitted models that can be loaded without running anybody's code."""
 
-import os
-import tempfile
+import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from zipfile import ZipFile
+
+from ._model_parts import (
+    ambiguous,
+    have_callbacks,
+    nameless,
+    parts_of,
+    unsound,
+    without_callbacks,
+)
+from ._part_files import replace, target_of
+from ._plain_types import PLAIN_TYPES, plain_functions
 
 _FORMAT = 1  # rises when a state can no longer be read as it was; `_MIGRATIONS` then says how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
+_PICKLE = "pickle for files that nobody else can write"
 
 
-def save(estimator, path):
+def save(estimator, path, *, trusted=()):
     """Save a model to a file, fitted or not, in the skops format.
 
     Parameters
@@ -19,11 +32,35 @@ def save(estimator, path):
     path : str or path-like
         The file. It is replaced as a whole or not at all: the new one is written beside it, brought
         to the disk and put in its place, so that a crash in the middle leaves the old file intact.
+        Where several processes save to one path, the last whole file wins. If it is a symbolic
+        link, the link stays and the file that it points to is replaced.
+    trusted : sequence of str, default=()
+        Full names of types and functions of your own that the model holds and that whoever loads
+        it will trust, as in :func:`load`.
 
     Raises
     ------
     ImportError
         If skops is not installed: ``pip install "sklearn-okl[skops]"``.
+    ValueError
+        If `load` would refuse the file: because the model holds a type or a function that is
+        neither trusted by default nor named in `trusted`, a lambda, a function or a class that was
+        defined inside a function, a state with NaN or infinity in it, or anything else that the
+        format cannot hold. The error names it and the ways out. An old file stays as it is. Also
+        if `path` is a device or a pipe.
+    TypeError
+        If `trusted` is not a sequence of strings.
+    FileNotFoundError
+        If the folder does not exist. Other errors of the file system, such as a full disk, are
+        raised as they come, and leave the old file and no other.
+    IsADirectoryError
+        If `path` is a folder.
+
+    Warns
+    -----
+    UserWarning
+        If the model, or an estimator inside it, has callbacks of scikit-learn. These are not saved:
+        set them again, with ``set_callbacks``, after loading. The model itself keeps them.
 
     See Also
     --------
@@ -32,7 +69,19 @@ def save(estimator, path):
     Notes
     -----
     A saved model that goes on learning gives the very numbers, to the last bit, of one that was
-    never saved, random draws included. Kernels and other functions of your own are saved by name.
+    never saved, random draws included.
+
+    Kernels and other functions of your own, and the types of your own estimators, are saved by
+    name. They must be defined at the top level of a module that can be imported where the file is
+    loaded.
+
+    Trusted by default are the estimators of this package and of scikit-learn, scikit-learn's
+    splitters, scores and kernels, and the functions that NumPy and SciPy compute element by
+    element. Not among them are fitted decision trees, nearest neighbours and splines, for a crafted
+    file of these can crash the process, and SciPy's distributions, which compile what they hold.
+
+    A writer that is killed may leave a part file, ``.model.skops.1a2b3c4d.part``, beside the file.
+    The next `save` to the same path removes it.
 
     Examples
     --------
@@ -49,28 +98,25 @@ def save(estimator, path):
     """
     from . import __version__
 
-    path = Path(path)
-    content = _skops().dumps(
-        {"format": _FORMAT, "sklearn_okl": __version__, "estimator": estimator}
+    skops, trusted, target = _skops(), _names(trusted), target_of(path)
+    parts = parts_of(estimator)
+    if have_callbacks(parts):
+        warnings.warn(
+            "Callbacks are not saved. Set them again, with set_callbacks, after loading.",
+            UserWarning,
+            stacklevel=2,
+        )
+        estimator = without_callbacks(estimator, parts)
+    _check_keys(parts)
+    _check_states(parts, "The model")
+    content, names = _written(
+        skops, {"format": _FORMAT, "sklearn_okl": __version__, "estimator": estimator}
     )
-    # in the same folder, for a file can be put in place of another on the same disk only
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(path))  # mkstemp's own is for its maker only
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    if os.name == "posix":  # the folder's entry too
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    foreign = names - _trusted_by_default()
+    _check_foreign(foreign, trusted, parts)
+    if foreign:
+        _check_return(skops, content, names)
+    replace(target, content)
 
 
 def load(path, *, trusted=()):
@@ -81,23 +127,28 @@ def load(path, *, trusted=()):
     path : str or path-like
         The file.
     trusted : sequence of str, default=()
-        Full names of types and functions to trust besides scikit-learn's, NumPy's and those of
-        :data:`sklearn_okl.TRUSTED_TYPES`, such as a kernel of your own. See
-        :func:`skops.io.get_untrusted_types`.
+        Full names of types and functions to trust besides those that :func:`save` lists as trusted
+        by default, such as a kernel of your own. See :func:`skops.io.get_untrusted_types`.
 
     Returns
     -------
     estimator : estimator object
-        As it was when saved.
+        As it was when saved, without callbacks.
 
     Raises
     ------
     ImportError
         If skops is not installed: ``pip install "sklearn-okl[skops]"``.
+    FileNotFoundError
+        If there is no such file.
     ValueError
-        If the file was not written by `save`, or by a newer version of this package.
+        If the file is damaged or cut off, was not written by `save`, was written by a newer version
+        of this package, names what cannot be imported here, or holds a state with NaN or infinity
+        in it; or if `path` is a folder.
     skops.io.exceptions.UntrustedTypesFoundException
-        If the file holds types that are not trusted; it names them.
+        If the file holds types or functions that are not trusted; it names them. It is a TypeError.
+    TypeError
+        If `trusted` is not a sequence of strings.
 
     See Also
     --------
@@ -109,10 +160,13 @@ def load(path, *, trusted=()):
     >>> "sklearn_okl.learners._vaw.VAWRegressor" in TRUSTED_TYPES
     True
     """
-    from . import TRUSTED_TYPES, __version__
+    from . import __version__
 
-    content = _skops().load(path, trusted=[*TRUSTED_TYPES, *trusted])
-    if not isinstance(content, dict) or "estimator" not in content or "format" not in content:
+    skops, trusted, path = _skops(), _names(trusted), Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder. Give the path of a file in it.")
+    content = _content(skops, path, trusted)
+    if not _is_ours(content):
         raise ValueError(
             f"{path} holds no model saved by sklearn_okl.save. Use skops.io.load for other files."
         )
@@ -123,6 +177,7 @@ def load(path, *, trusted=()):
         )
     while content["format"] < _FORMAT:
         content = _MIGRATIONS[content["format"]](content)
+    _check_states(parts_of(content["estimator"]), path)
     return content["estimator"]
 
 
@@ -139,14 +194,156 @@ def _skops():
     except ImportError as error:
         raise ImportError(
             'Models are saved in the skops format: pip install "sklearn-okl[skops]", or use '
-            "pickle for files that nobody else can write."
+            f"{_PICKLE}."
         ) from error
 
 
-def _mode(path):
-    """Return the permissions of the file that is replaced, or those of a new file."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _names(trusted):
+    """Return the names of what is trusted as a list."""
+    names = trusted if isinstance(trusted, Iterable) and not isinstance(trusted, str) else [None]
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            f"trusted={trusted!r} is no sequence of strings. Give full names of types and "
+            "functions, such as ['my_module.my_kernel']."
+        )
+    return names
+
+
+def _written(skops, model):
+    """Return the content of a file, and the names in it that skops does not trust by itself."""
+    try:
+        content = skops.dumps(model)
+        return content, set(skops.get_untrusted_types(data=content))
+    except MemoryError:
+        raise
+    except RecursionError:
+        raise ValueError(
+            "The model cannot be saved, for something in it holds itself, as an estimator does on "
+            f"which metadata are requested (set_fit_request). Do without, or use {_PICKLE}."
+        ) from None
+    except Exception as error:  # an object may raise anything when it is asked for its state
+        raise ValueError(
+            f"The model cannot be saved, for it holds what the skops format does not: {error}. Do "
+            f"without, or use {_PICKLE}."
+        ) from error
+
+
+def _ours():
+    from . import TRUSTED_TYPES
+
+    return TRUSTED_TYPES
+
+
+def _trusted_by_default():
+    """Return the names that we trust besides skops."""
+    return {*_ours(), *PLAIN_TYPES, *plain_functions()}
+
+
+def _check_keys(parts):
+    """Refuse dicts that would come back as other dicts."""
+    keys = ambiguous(parts)
+    if keys is not None:
+        raise ValueError(
+            f"The model cannot be saved, for it holds a dict with the keys {list(keys)}. Take "
+            "strings or numbers, no booleans, that differ when they are printed."
+        )
+
+
+def _check_states(parts, holder):
+    """Refuse a model that cannot go on learning."""
+    unfit = unsound(parts)
+    if unfit is not None:
+        raise ValueError(
+            f"{holder} holds a {unfit} with NaN or infinity in its state, which no learning "
+            "leaves behind. Fit the model again, or take an older copy."
+        )
+
+
+def _check_foreign(foreign, trusted, parts):
+    """Refuse names that `load` would refuse."""
+    local = nameless(parts, foreign)
+    if local:
+        raise ValueError(
+            f"The model cannot be saved, for it holds {local}. Lambdas, and functions and classes "
+            "that are defined inside others, can never be loaded: define them at the top level of "
+            "a module."
+        )
+    refused = sorted(foreign - set(trusted))
+    if refused:
+        raise ValueError(
+            f"The model cannot be saved, for it holds {refused}, which load would not trust. Do "
+            "without, or, if whoever loads the file will trust them, give their names there and "
+            f"here: save(model, path, trusted={refused}). Or use {_PICKLE}."
+        )
+
+
+def _check_return(skops, content, names):
+    """Refuse what cannot be made again: of foreign types nothing else would tell."""
+    try:
+        skops.loads(content, trusted=sorted(names))
+    except Exception as error:
+        raise ValueError(
+            f"The model cannot be saved, for it could not be loaded again: {error!r}. Do without "
+            f"what `trusted` names, or use {_PICKLE}."
+        ) from error
+
+
+def _content(skops, path, trusted):
+    """Return what a file holds."""
+    distrust = import_module("skops.io.exceptions").UntrustedTypesFoundException
+    with open(path, "rb") as file:
+        try:
+            content, refused = _read(skops, file, trusted, distrust)
+        except (MemoryError, Warning):  # a warning that is made an error is not about the file
+            raise
+        except Exception as error:  # flipped bits lead anywhere
+            raise _unreadable(path, file, error) from error
+    if refused:
+        refusal = distrust(refused)
+        refusal.args = (
+            f"{path} holds types or functions that are not trusted: {refused}. If you know who "
+            f"wrote the file and trust these, load it with trusted={refused}.",
+        )
+        raise refusal
+    return content
+
+
+def _read(skops, file, trusted, distrust):
+    """Return what a file holds, or nothing and the names in it that are not trusted."""
+    try:
+        return skops.load(file, trusted=_ours()), []  # most hold no more, and short lists are fast
+    except distrust:
+        names = set(skops.get_untrusted_types(file=file))
+    refused = sorted(names - _trusted_by_default() - set(trusted))
+    return (None, refused) if refused else (skops.load(file, trusted=sorted(names)), [])
+
+
+def _unreadable(path, file, error):
+    """Return what to raise for a file that skops could not read."""
+    if _is_whole(file):
+        return ValueError(
+            f"{path} cannot be read here: {error!r}. Install the versions of sklearn_okl, "
+            "scikit-learn and skops that it was saved with, and make what `trusted` names "
+            "importable."
+        )
+    return ValueError(
+        f"{path} is no skops file, or a damaged one, or a part of one. Save the model again, or "
+        "load an older copy."
+    )
+
+
+def _is_whole(file):
+    """Tell whether a file is a zip archive with a schema whose checksums are right."""
+    try:
+        with ZipFile(file) as archive:
+            return archive.testzip() is None and "schema.json" in archive.namelist()
+    except Exception:
+        return False
+
+
+def _is_ours(content):
+    """Tell whether `save` wrote it, in this version or another."""
+    if not isinstance(content, dict) or not {"format", "sklearn_okl", "estimator"} <= set(content):
+        return False
+    return isinstance(content["format"], int) and content["format"] >= 1
