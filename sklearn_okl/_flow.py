@@ -13,7 +13,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 from sklearn.utils import _safe_indexing, get_tags
 
-from ._online import _copied
+from .base import _copied
 from .features._scalers import RunningScaler
 
 # of scikit-learn; of rows they read the number of columns only, which no tag of theirs says

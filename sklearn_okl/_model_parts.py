@@ -9,7 +9,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from ._online import OnlineEstimator, _is_finite
+from .base import OnlineEstimator, _is_finite
 from .features._scalers import RunningScaler
 
 # attributes that scikit-learn's callbacks leave on estimators, some of them during `fit` only

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from ._flow import Way, active, cloned_step, copied_step, learn_once, rows_of, stacked, through
 from ._linalg import one_blas_thread
-from ._online import OnlineRegressor, _copied, _same, described
 from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
+from .base import OnlineRegressor, _copied, _same, described
 from .features._moments import moderate
 from .features._scalers import RunningScaler, RunningStandardScaler, known_earlier
 from .learners import VAWRegressor

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "sklearn_okl"
 # A module may import from the layers before its own, and from its own.
 LAYERS = [
     {"_linalg", "_validation", "kernels", "losses"},
-    {"_online"},
+    {"base"},
     {"features", "learners", "aggregators", "feedback"},
     {"algorithms"},
     {"_flow", "evaluation", "datasets", "pipeline"},
@@ -54,7 +54,7 @@ def test_inheritance_is_shallow_and_no_named_class_has_heirs(name, class_):
     public = {other for _, other in all_estimators()}
     bases = [base for base in class_.__mro__[1:] if base.__module__.startswith("sklearn_okl")]
     assert not public & set(bases), f"{name} inherits another named algorithm"
-    shells = [base for base in bases if base.__module__ != "sklearn_okl._online"]
+    shells = [base for base in bases if base.__module__ != "sklearn_okl.base"]
     assert len(shells) <= 1, f"{name} has more than one base between itself and the shell"
 
 

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from sklearn_okl import MultiKernelRegressor, VAWRegressor
-from sklearn_okl._online import OnlineRegressor
+from sklearn_okl.base import OnlineRegressor
 
 _CHUNK = 500  # rows between two steps of the progress bar
 

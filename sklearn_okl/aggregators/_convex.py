@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import row_slices
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..losses import get_loss
 
 TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K

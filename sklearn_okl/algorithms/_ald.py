@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..features._dictionary import coordinates, dual, first_novel, grow_basis, start_basis
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor

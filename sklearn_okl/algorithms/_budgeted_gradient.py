@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._online import OnlineClassifier, OnlineRegressor
+from ..base import OnlineClassifier, OnlineRegressor
 from ..features._dictionary import DEPENDENT, JITTER, coordinates
 from ..features._fourier import FourierBank
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, KERNELS, kernel_of

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from .._online import OnlineClassifier, OnlineRegressor, _copied
+from ..base import OnlineClassifier, OnlineRegressor, _copied
 from . import _conformal
 from . import _default_targets as targets
 from ._default_inputs import LaggedInputs

@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from .._linalg import one_blas_thread, row_slices
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 
 CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory for forecasts
 _TILE = 128  # rows whose features one group of experts holds at once

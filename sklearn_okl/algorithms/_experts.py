@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._linalg import one_blas_thread
-from .._online import OnlineRegressor, _copied, described
 from ..aggregators import BOARegressor
+from ..base import OnlineRegressor, _copied, described
 from ..features import _moments
 
 _SANE = 100.0  # root mean squares of the targets that a forecast may have

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..losses import get_loss
 

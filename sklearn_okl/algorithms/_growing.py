@@ -15,7 +15,7 @@ Who enters may depend on the rows, never on the targets.
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..features._dictionary import (
     CLOSE,
     coordinates,

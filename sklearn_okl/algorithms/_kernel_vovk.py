@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..features._dictionary import JITTER
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ._growing_factor import (

@@ -4,8 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
-from .._online import OnlineRegressor
 from ..aggregators._range import Clip, check_y_range
+from ..base import OnlineRegressor
 from ..learners import VAWRegressor
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
 from ._engines import FullInformationRegressor

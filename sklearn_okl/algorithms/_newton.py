@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
 from ._growing import KORS, GrowingBasisRegressor

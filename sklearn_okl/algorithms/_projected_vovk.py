@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._online import OnlineClassifier, OnlineRegressor
+from ..base import OnlineClassifier, OnlineRegressor
 from ..features import TaylorFeatures
 from ..features._dictionary import DEPENDENT, coordinates, grow_basis, start_basis
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from .._online import OnlineClassifier, OnlineRegressor
 from ..aggregators import EWARegressor
 from ..aggregators._convex import mix, softmax
+from ..base import OnlineClassifier, OnlineRegressor
 from ..kernels import kernel_list, kernel_matrix
 from ..learners import OGDRegressor
 from ..losses import get_loss

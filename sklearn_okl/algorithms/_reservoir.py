@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._online import OnlineClassifier, OnlineRegressor
 from ..aggregators._convex import softmax
+from ..base import OnlineClassifier, OnlineRegressor
 from ..feedback._bandits import stable_step
 from ..kernels import Kernel, kernel_list
 from ..losses import get_loss

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._online import OnlineClassifier, OnlineRegressor
+from ..base import OnlineClassifier, OnlineRegressor
 from ..feedback._bandits import (
     AdaptiveExp3Sampler,
     Exp3Sampler,

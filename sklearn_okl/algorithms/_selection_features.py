@@ -10,7 +10,7 @@ from math import inf, sqrt
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
-from .._online import OnlineClassifier, OnlineRegressor
+from ..base import OnlineClassifier, OnlineRegressor
 from ..features._fourier import FourierBank
 from ..feedback._bandits import (
     AdaptiveExp3Sampler,

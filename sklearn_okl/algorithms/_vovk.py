@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._online import OnlineRegressor
 from ..aggregators._range import Clip, check_y_range
+from ..base import OnlineRegressor
 from ..learners import VAWRegressor
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
 from ._engines import FullInformationRegressor

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from .._delay import late
 from .._flow import Way, cloned_step, copied_step, rows_of, through
 from .._linalg import one_blas_thread
-from .._online import _copied, _same, described
 from .._validation import (
     check_columns,
     container_of,
@@ -29,6 +28,7 @@ from .._validation import (
     targets_of,
     weights_of,
 )
+from ..base import _copied, _same, described
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline, delay_of
 from ._prequential import _progress

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
-from .._online import OnlineEstimator
 from .._validation import validated
+from ..base import OnlineEstimator
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ._dictionary import (
     coordinates,

@@ -10,8 +10,8 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_is_fitted
 
 from .._delay import late
-from .._online import _copied
 from .._validation import refuse_second_writer, validated
+from ..base import _copied
 from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler

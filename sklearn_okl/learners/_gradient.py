@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 from ..losses import get_loss
 
 _BLOCK = 64  # rows a block: fewer pay for calls, more for the n^2 products among them

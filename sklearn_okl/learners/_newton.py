@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dtrtrs
 from sklearn.utils._param_validation import Interval
 
 from .._linalg import inverse_spd
-from .._online import OnlineRegressor
+from ..base import OnlineRegressor
 
 _BLOCK = 32  # rows a block
 _REBUILD = 4096  # rounds between two rebuilds of P from A

@@ -7,8 +7,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
-from .._online import OnlineRegressor, _copied, _same
 from .._validation import weights_of
+from ..base import OnlineRegressor, _copied, _same
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper

@@ -38,6 +38,8 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
+__all__ = ["OnlineClassifier", "OnlineRegressor"]
+
 _NOTHING = MappingProxyType({})
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
@@ -203,7 +205,17 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 class OnlineRegressor(RegressorMixin, OnlineEstimator):
-    """Base of all regressors: rows are rounds, in order, and the cut into calls is invisible."""
+    """Base of all regressors: rows are rounds, in order, and the cut into calls is invisible.
+
+    A regressor of your own says in three private verbs how its state is made, taught and asked:
+    ``_start(n_features, n_targets)``, ``_learn(state, X, y)`` and ``_forecast(state, X)``. It gets
+    validation, safety against bad rows and interrupts, resuming and the public verbs from here.
+
+    See Also
+    --------
+    OnlineClassifier : The same for two classes.
+    sklearn_okl.evaluation.check_online_estimator : The laws that it is to keep.
+    """
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -304,7 +316,13 @@ def _has_probabilities(estimator):
 class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     """Base of all margin classifiers: two classes, -1 and +1 to the private verbs.
 
-    The verbs forecast decision values; a positive one means the second of the sorted classes.
+    The private verbs, those of :class:`OnlineRegressor`, forecast decision values; a positive one
+    means the second of the sorted classes.
+
+    See Also
+    --------
+    OnlineRegressor : The same for numbers.
+    sklearn_okl.evaluation.check_online_estimator : The laws that it is to keep.
     """
 
     __metadata_request__partial_fit = {"classes": True}
