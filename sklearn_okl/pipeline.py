@@ -151,6 +151,7 @@ class StreamingPipeline(_BaseComposition):
         "update": [StrOptions({"row", "batch"})],
         "warmup": [Interval(Integral, 0, None, closed="left")],
     }
+    _structural = ("warmup",)
 
     def __init__(self, steps, *, update="row", warmup=0):
         self.steps = steps

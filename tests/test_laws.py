@@ -176,6 +176,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "freeze_after": 90,
         "dim": 3,
         "decay": 0.5,
+        "warmup": 7,
         "mu": 2.5,
         "horizon": 100,
         "label_delay": 3,
