@@ -225,7 +225,7 @@ class StreamingPipeline(_BaseComposition):
         return self
 
     def __sklearn_is_fitted__(self):
-        return "_stream" in vars(self)
+        return "_state" in vars(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -271,7 +271,7 @@ class StreamingPipeline(_BaseComposition):
     def n_samples_seen_(self):
         """Int : rounds learnt so far, those of the warm-up included."""
         check_is_fitted(self)
-        return self._stream["t"]
+        return self._state["t"]
 
     def __len__(self):
         return len(self.steps)
@@ -547,7 +547,7 @@ class StreamingPipeline(_BaseComposition):
         check_is_fitted(self)
         if self._is_warming_up():
             raise NotFittedError(
-                f"This StreamingPipeline is warming up: it has {self._stream['t']} of the "
+                f"This StreamingPipeline is warming up: it has {self._state['t']} of the "
                 f"warmup={self.warmup} rows on which its steps are fitted. Until then it forecasts "
                 "by the mean of the targets, or the share of each class, and knows nothing else."
             )
@@ -557,7 +557,7 @@ class StreamingPipeline(_BaseComposition):
         return described([self.steps, self.warmup])
 
     def _check_structure(self):
-        if not _same(self._structure(), self._stream["at_start"]):
+        if not _same(self._structure(), self._state["at_start"]):
             raise ValueError(
                 "The steps of a StreamingPipeline, their parameters and warmup cannot change in "
                 "mid-stream. Call 'fit' to start afresh, or set the old values again."
@@ -592,7 +592,7 @@ class StreamingPipeline(_BaseComposition):
 
     def _going_on_from(self, steps, pasts, t):
         """Turn this pipeline, without a warm-up, into one with fitted steps; return it."""
-        self.steps_, self._stream = steps, self._started() | {"t": t, "pasts": pasts}
+        self.steps_, self._state = steps, self._started() | {"t": t, "pasts": pasts}
         return self
 
     def _started(self):
@@ -608,7 +608,7 @@ class StreamingPipeline(_BaseComposition):
 
     def _advance(self, X, y, method, params, restart):
         self._validate()
-        former = vars(self).get("_stream")
+        former = vars(self).get("_state")
         restart = restart or former is None
         X, y = container_of(X), targets_of(self, y)
         check_consistent_length(X, y)
@@ -640,8 +640,8 @@ class StreamingPipeline(_BaseComposition):
             known = np.arange(t, t + n)[:n_simple] - self.label_delay
             simple = self._simple_forecasts(stream, np.maximum(known, 0))
             result = np.concatenate([simple, result[len(result) - n + len(simple) :]])
-        model._stream = stream
-        refuse_second_writer(self, former is vars(self).get("_stream"))
+        model._state = stream
+        refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = vars(model)  # the one assignment
         return result
 
@@ -687,7 +687,7 @@ class StreamingPipeline(_BaseComposition):
         """Return what is forecast for rows while the pipeline is warming up."""
         if params.keys() - {"ahead"}:
             self._warm_steps()  # says that nothing else is known
-        stream, X = self._stream, self._checked(X)
+        stream, X = self._state, self._checked(X)
         known = np.full(X.shape[0], len(stream["targets"]))
         return self._simple_forecasts(stream, known, proba)
 

@@ -1,5 +1,6 @@
 """The laws, over every public estimator: scikit-learn's checks and ours."""
 
+import copy
 import pickle
 import warnings
 
@@ -204,6 +205,26 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         model.set_params(**{name: old}).partial_fit(X[20:], y[20:])
         expected = clone(estimator).fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("estimator", instances("online"), ids=label)
+def test_shallow_copies_part(estimator):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(60, 4))
+    y = targets(estimator, rng.uniform(size=60))
+    alone, parted = (clone(estimator).fit(X[:30], y[:30]) for _ in range(2))
+    for t in range(30, 33):
+        rows = slice(t, t + 1)
+        alone.partial_fit(X[rows], y[rows])
+        parted.partial_fit(X[rows], y[rows])
+    other = copy.copy(parted)  # they share what they know, and go on apart
+    for t in range(33, 45):
+        other.partial_fit(X[t - 30 : t - 29], y[t - 30 : t - 29])
+        other.partial_fit(X[t - 20 : t - 12], y[t - 20 : t - 12])
+        rows = slice(t, t + 1)
+        alone.partial_fit(X[rows], y[rows])
+        parted.partial_fit(X[rows], y[rows])
+        np.testing.assert_array_equal(parted.predict(X), alone.predict(X))
 
 
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
