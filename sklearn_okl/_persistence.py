@@ -183,7 +183,12 @@ def load(path, *, trusted=()):
 
 def trusted_types(classes):
     """Return the full names of classes, and of the parts that their states are made of."""
-    parts = ["evaluation._search.PrequentialSearch", "evaluation._search._Race"]
+    parts = [
+        "_tail.Committed",
+        "_tail.Tail",
+        "evaluation._search.PrequentialSearch",
+        "evaluation._search._Race",
+    ]
     names = [f"{class_.__module__}.{class_.__qualname__}" for class_ in classes]
     return sorted([*names, *(f"sklearn_okl.{part}" for part in parts)])
 

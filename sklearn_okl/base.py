@@ -12,6 +12,10 @@ before the call or the state after it, nothing between.
 """
 
 import copy
+import inspect
+import math
+import operator
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -24,6 +28,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from ._linalg import one_blas_thread
+from ._tail import Committed, Tail
 from ._validation import plain_labels, refuse_arguments, refuse_second_writer, validated
 
 try:
@@ -90,6 +95,13 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             structure[name] = value
         return structure
 
+    def _takes_rows(self, n):
+        """Whether `_learn` takes n rows of a whole bank one by one, sharing large arrays."""
+        return False
+
+    def _open(self, state):
+        """Let all arrays of a state be its own, to be written in place."""
+
     def _check_structure(self):
         now = self._structure()
         changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
@@ -104,9 +116,21 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         """Check all parameters; subclasses add what constraints cannot say."""
         self._validate_params()
 
+    def _validate_once(self):
+        """Check the parameters if one of them is another object than when they were checked."""
+        values = [getattr(self, name) for name in _parameters(type(self))]
+        checked = vars(self).get("_checked", [])
+        if len(checked) != len(values) or any(map(operator.is_not, values, checked)):
+            self._validate()
+        return values
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_checked"}
+
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
-        self._validate()
+        checked = self._validate_once()
         learn = self._learn_watched if restart and hasattr(self, "_skl_callbacks") else _learn_all
         restart = restart or not self.__sklearn_is_fitted__()
         former = vars(self).get("_state")
@@ -141,7 +165,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
                 "Numbers overflowed while these rows were learnt; the model is as it was before "
                 "the call. Scale the features and the targets to moderate size."
             )
-        model._state = state
+        model._state, model._checked = state, checked
         refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
         return forecasts
@@ -500,6 +524,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return classes
 
 
+@cache
+def _parameters(kind):
+    """Return the names of the parameters of a class; scikit-learn looks at its source each time."""
+    return tuple(list(inspect.signature(kind.__init__).parameters)[1:])
+
+
 def _learn_all(model, state, X, y, learn_arguments):
     return model._learn(state, X, y, **learn_arguments)
 
@@ -513,6 +543,8 @@ def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     if isinstance(state, np.ndarray):
         return state.copy()
+    if isinstance(state, (Committed, Tail)):
+        return state  # never written by two
     if isinstance(state, dict):
         return {name: _copied(value) for name, value in state.items()}
     if isinstance(state, list):
@@ -525,14 +557,21 @@ def _copied(state):
 
 
 def _is_finite(state):
-    """Tell whether all floating-point numbers in a state are finite."""
+    """Tell whether all floating-point numbers in the arrays of a state are finite."""
+    return math.isfinite(_sum(state))
+
+
+def _sum(state):
+    """Return the sum of the arrays of a state, in one pass: any nan or inf survives it."""
     if isinstance(state, dict):
-        return all(_is_finite(value) for value in state.values())
+        return sum(map(_sum, state.values()))
     if isinstance(state, list):
-        return all(_is_finite(value) for value in state)
+        return sum(map(_sum, state))
+    if isinstance(state, (Committed, Tail)):
+        return 0.0 if state.is_finite else math.nan
     if isinstance(state, np.ndarray) and state.dtype.kind == "f":
-        return bool(np.isfinite(state.sum()))  # one pass; any nan or inf survives a sum
-    return True
+        return float(np.add.reduce(state, axis=None))
+    return 0.0
 
 
 def _same(a, b):

@@ -348,10 +348,15 @@ class DefaultModel:
         yet_to_be_born = ~self._existed(state, self.label_delay)
         state["rounds"][:n_walks] += len(u)
         for bank, places in self._banks(state):
-            part = awake(bank)
             expert, U = learner(bank["forgetting"]), inputs_of(bank, seen)
-            F[:, places] = learn_bank(MaskedFeatures, expert, part, U, u, run)
-            bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
+            if expert._takes_rows(len(u)):  # the unborn, whom a birth makes anew, learn for nothing
+                G = learn_bank(MaskedFeatures, expert, bank, U, u, run)
+                F[:, places] = G[:, : places.stop - places.start]
+            else:
+                expert._open(bank["experts"])
+                part = awake(bank)
+                F[:, places] = learn_bank(MaskedFeatures, expert, part, U, u, run)
+                bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
             state["rounds"][places] += len(u)
         F[:, yet_to_be_born] = np.nan
         n_first = max(1 + self.label_delay - n_learnt, 0)  # whose forecasts are none

@@ -179,6 +179,7 @@ def add_members(bank, members, shape, rng, level=0.0):
     low = len(bank["members"])
     places = slice(low, low + len(members))
     fresh = learner(shape.forgetting)._start(shape.n_features, bank=members)
+    learner(shape.forgetting)._open(bank["experts"])
     for name in ("alpha", "A", "b", "P", "theta", "squares"):
         bank["experts"][name][places] = fresh[name]
     bank["experts"]["theta"][places, 0] = level

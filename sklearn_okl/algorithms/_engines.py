@@ -152,6 +152,10 @@ def learn_bank(features, expert, bank, X, y, run):
     """
     size = len(next(iter(bank["features"].values())))
     F = np.empty((len(y), size))
+    if expert._takes_rows(len(y)):
+        F[...] = expert._learn(bank["experts"], features._transform(bank["features"], X), y).T
+        return F
+    expert._open(bank["experts"])
     groups = _groups(size, bank["experts"], run.n_jobs)
     counters = run.map(partial(_learn_group, features, expert, bank, X, y, F), groups)
     bank["experts"].update(counters[0])  # the same for every group

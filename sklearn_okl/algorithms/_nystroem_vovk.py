@@ -68,7 +68,7 @@ def learn(vovk, kernel, kors, state, X, y):
             rows = slice(low, found)
             Phi = coordinates(kernel, state["basis"], X[rows])[0]
             if Phi.shape[1] > 0:
-                forecasts[rows] = vovk._learn(state["model"], Phi, y[rows])
+                forecasts[rows] = vovk._learn_blocks(state["model"], Phi, y[rows])
             else:  # nothing but zeros of the kernel so far
                 forecasts[rows] = 0.0
                 state["model"]["t"] += found - low

@@ -7,10 +7,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
+from .._tail import Committed, Tail
 from .._validation import weights_of
 from ..base import OnlineRegressor, _copied, _same
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
+_FEW = 4  # rows a call that go one by one: a block would copy and write all of P and A
+_TAIL = 32  # rows after which those learnt one by one are brought into P and A
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
 _REFRESH = 64  # rounds between two returns of the ridge that forgetting has worn away, at most;
 # without forgetting, the round after which the coarse start of P is forgotten by a rebuild
@@ -277,10 +280,12 @@ class VAWRegressor(OnlineRegressor):
             getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
         ):
             raise ValueError("The models have learnt features of different names.")
-        state = _copied(mine)
+        state, theirs = _copied(mine), _copied(theirs)
+        self._open(state)
+        self._open(theirs)
         for name in ("t", "b", "squares", "mass"):
             state[name] = mine[name] + theirs[name]
-        state["A"] = mine["A"] + theirs["A"] - mine["alpha"] * np.eye(len(mine["A"]))
+        state["A"] += theirs["A"] - mine["alpha"] * np.eye(len(state["A"]))
         self._rebuild(state)
         self._state = state
         return self
@@ -323,6 +328,18 @@ class VAWRegressor(OnlineRegressor):
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:
             sample_weight = weights_of(sample_weight, len(y))
+        if not self._takes_rows(len(y)):
+            self._open(state)
+            return self._learn_blocks(state, X, y, sample_weight)
+        Y = y.reshape(len(y), -1)
+        forecasts = np.empty((*state["alpha"].shape, *Y.shape))
+        for t, target in enumerate(Y):
+            weight = 1.0 if sample_weight is None else float(sample_weight[t])
+            forecasts[..., t, :] = self._learn_row(state, X[..., t, :], target, weight)
+        return forecasts.reshape(*state["alpha"].shape, *y.shape)
+
+    def _learn_blocks(self, state, X, y, sample_weight=None):
+        """Learn rows in blocks, writing P and A in place."""
         n = len(y)
         Y = y.reshape(n, -1)
         forecasts = np.empty((*state["alpha"].shape, n, Y.shape[1]))
@@ -337,6 +354,85 @@ class VAWRegressor(OnlineRegressor):
                 forecasts[..., low:high, :],
             )
         return forecasts.reshape(*state["alpha"].shape, *y.shape)
+
+    def _takes_rows(self, n):
+        return n <= _FEW
+
+    def _open(self, state):
+        """Let P and A be arrays of this state's own, with all rows in them, to be written."""
+        if "tail" not in state:
+            return
+        rows, directions = state["tail"].filled()
+        n = rows.shape[-2]
+        for name, parts, sign in (("P", directions, np.subtract), ("A", rows, np.add)):
+            committed = state[name].array
+            state[name] = parts.swapaxes(-1, -2) @ parts
+            sign(committed, state[name], out=state[name])
+        if self.forgetting < 1.0:
+            state["A"] *= self.forgetting**n
+            state["P"] /= self.forgetting**n
+        del state["tail"]
+
+    def _close(self, state):
+        """Commit P and A: they are shared from now on, and rows go into a tail."""
+        if "tail" not in state:
+            lead, width = state["alpha"].shape, state["A"].shape[-1]
+            state["P"], state["A"] = Committed(state["P"]), Committed(state["A"])
+            state["tail"] = Tail.empty(lead, _TAIL, width)
+
+    def _learn_row(self, state, z, y, weight):
+        """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
+
+        It is the block recursion with a block that grows from call to call, the tail; P is read,
+        not written. With rows z_i and directions v_i in the tail, p = S^-1 z = P z - V' V z.
+        """
+        self._close(state)
+        tail, t = state["tail"], state["t"]
+        lead, width = state["alpha"].shape, z.shape[-1]
+        theta = state["theta"].reshape(*lead, width, -1)
+        growth = self.forgetting ** -(tail.length + 1.0)  # as in `_learn_stretch`
+        if "past" in state:
+            past = state["past"].reshape(*lead, -1, *theta.shape[-2:])
+            forecast = (z[..., None, :] @ past[..., 0, :, :])[..., 0, :]
+            past[..., :-1, :, :] = past[..., 1:, :, :]
+            past[..., -1, :, :] = theta
+        known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
+        direction, leverage = self._direction(state, z)
+        if "past" not in state:
+            forecast = known
+            if self.forecaster == "vaw":
+                forecast = known / (1.0 + growth * leverage)[..., None]
+        root = np.sqrt(weight * growth)
+        gain = 1.0 + root * root * leverage
+        scale = (root / np.sqrt(gain))[..., None]
+        direction *= scale
+        error = scale * (y - known)  # (..., q)
+        theta += direction[..., :, None] * error[..., None, :]
+        # in the sums it is the past that fades
+        for name, taught in (
+            ("squares", np.square(error) / growth),
+            ("b", z[..., None] * (weight * y)),
+        ):
+            part = state[name].reshape(taught.shape)
+            part *= self.forgetting
+            part += taught
+        state["mass"] = self.forgetting * state["mass"] + weight
+        state["tail"] = tail.and_row(root * z, direction)
+        state["t"] = t + 1
+        extreme = bool(np.max(gain) > _GAIN_LIMIT)
+        if extreme or state["tail"].is_full or self._rounds_to_stop(t) == 1:
+            self._open(state)
+            self._keep_healthy(state, extreme)
+            self._close(state)
+        return forecast
+
+    def _direction(self, state, z):
+        """Return p = S^-1 z (..., D), relative to the tail's growth, and z' p (...)."""
+        direction = (state["P"].array @ z[..., None])[..., 0]
+        V = state["tail"].filled()[1]
+        if V.shape[-2]:
+            direction -= (V.swapaxes(-1, -2) @ (V @ z[..., None]))[..., 0]
+        return direction, np.maximum((z * direction).sum(axis=-1), 0.0)
 
     def _learn_stretch(self, state, Z, Y, weights, out):
         """Learn rows in blocks, then bring the sums up to date; return how many rows it was.
@@ -443,19 +539,31 @@ class VAWRegressor(OnlineRegressor):
         state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
 
     def _forecast(self, state, X):
+        if self.forecaster == "ridge":
+            return self._ridge_forecasts(state, X)
         return self._forecast_with_leverages(state, X)[0]
+
+    def _ridge_forecasts(self, state, X):
+        lead = state["alpha"].shape
+        targets = state["theta"].shape[len(lead) + 1 :]
+        forecasts = X @ state["theta"].reshape(*lead, X.shape[-1], -1)
+        return forecasts.reshape(*forecasts.shape[:-1], *targets)
 
     def _forecast_with_leverages(self, state, X):
         """Return forecasts (..., n[, q]) and leverages z' P z / gamma of shape (..., n)."""
-        lead = state["alpha"].shape
-        theta = state["theta"].reshape(*lead, X.shape[-1], -1)
-        forecasts = X @ theta
-        leverages = np.maximum(np.einsum("...d,...d->...", X @ state["P"], X), 0.0)
+        forecasts = self._ridge_forecasts(state, X)
+        tail = state.get("tail")
+        P = state["P"] if tail is None else state["P"].array
+        leverages = np.einsum("...d,...d->...", X @ P, X)
+        if tail is not None and tail.length:
+            leverages -= np.square(X @ tail.filled()[1].swapaxes(-1, -2)).sum(axis=-1)
+            leverages /= self.forgetting**tail.length
+        np.maximum(leverages, 0.0, out=leverages)
         leverages /= self.forgetting
         if self.forecaster == "vaw":
-            forecasts /= 1.0 + leverages[..., None]
-        targets = state["theta"].shape[len(lead) + 1 :]
-        return forecasts.reshape(*forecasts.shape[:-1], *targets), leverages
+            shrunk = 1.0 + leverages
+            forecasts /= shrunk if forecasts.ndim == shrunk.ndim else shrunk[..., None]
+        return forecasts, leverages
 
 
 def _rounds_until(share, forgetting):

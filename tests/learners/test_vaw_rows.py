@@ -1,0 +1,138 @@
+"""VAW by single rows: a tail of rows beside matrices that states share."""
+
+import copy
+import itertools
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import VAW2Regressor, VAWRegressor
+from sklearn_okl.learners import _vaw
+
+BANK = {"kernels": {"gamma": [0.1, 1.0, 3.0]}, "n_components": 30, "random_state": 0}
+
+
+def stream(seed=0, n=300, d=6, n_targets=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, :1] + rng.normal(size=(n, n_targets or 1))
+    return X, y if n_targets else y[:, 0]
+
+
+def in_pieces(model, X, y, ends, **kwargs):
+    parts = []
+    for rows in np.split(np.arange(len(y)), ends):
+        if len(rows):
+            some = {name: value[rows] for name, value in kwargs.items()}
+            parts.append(model.prequential_predict(X[rows], y[rows], **some))
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.9, 0.3])
+@pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
+@pytest.mark.parametrize(("d", "n_targets", "weighted"), [(1, None, True), (6, 2, False)])
+def test_single_rows_are_blocks_of_one(forgetting, forecaster, d, n_targets, weighted):
+    X, y = stream(d, d=d, n_targets=n_targets)
+    rng = np.random.default_rng(1)
+    weights = rng.uniform(size=len(y)) * (rng.uniform(size=len(y)) > 0.2)
+    kwargs = {"sample_weight": weights} if weighted else {}
+    whole = VAWRegressor(0.3, forecaster=forecaster, forgetting=forgetting)
+    expected = whole.prequential_predict(X, y, **kwargs)
+    for ends in (
+        range(1, 300),
+        np.sort(rng.choice(300, 60, replace=False)),
+        [100, *range(101, 170)],
+    ):
+        cut = VAWRegressor(0.3, forecaster=forecaster, forgetting=forgetting)
+        assert_allclose(in_pieces(cut, X, y, ends, **kwargs), expected, rtol=1e-8, atol=1e-9)
+        for one, other in zip(
+            cut.predict(X, return_std=True), whole.predict(X, return_std=True), strict=True
+        ):
+            assert_allclose(one, other, rtol=1e-8, atol=1e-9)
+
+
+def test_an_extreme_row_is_brought_in_at_once():
+    X, y = stream()
+    X[150] *= 1e8
+    whole, cut = VAWRegressor(), VAWRegressor()
+    expected = whole.prequential_predict(X, y)
+    assert_allclose(in_pieces(cut, X, y, range(1, 300)), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_nothing_large_is_copied_or_written_for_a_row():
+    X, y = stream()
+    model = VAWRegressor().partial_fit(X[:100], y[:100]).partial_fit(X[100:101], y[100:101])
+    P = model._state["P"].array
+    before = P.copy()
+    assert not P.flags.writeable
+    for t in range(101, 110):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+        assert model._state["P"].array is P
+    assert_array_equal(P, before)
+    assert not pickle.loads(pickle.dumps(model))._state["P"].array.flags.writeable
+
+
+def test_a_call_that_fails_leaves_no_trace_in_shared_buffers(monkeypatch):
+    X, y = stream()
+    model = VAWRegressor().partial_fit(X[:1], y[:1]).partial_fit(X[1:2], y[1:2])
+    before, expected = pickle.dumps(model), copy.deepcopy(model)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for t in range(2, 6):
+        with monkeypatch.context() as patch:
+            patch.setattr(_vaw.VAWRegressor, "_rounds_to_stop", interrupted)  # the row is written
+            with pytest.raises(KeyboardInterrupt):
+                model.partial_fit(-X[t : t + 1], y[t : t + 1])
+        assert pickle.dumps(model) == before
+    model.partial_fit(X[2:3], y[2:3])
+    assert_array_equal(model.predict(X), expected.partial_fit(X[2:3], y[2:3]).predict(X))
+
+
+@pytest.mark.parametrize("model", [VAWRegressor(), VAW2Regressor(**BANK)])
+@pytest.mark.parametrize("n_single", [0, 3])
+def test_a_model_mapped_from_a_file_learns_on(model, n_single, tmp_path):
+    X, y = stream()
+    model.fit(X[:100], y[:100])
+    for t in range(100, 100 + n_single):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    joblib.dump(model, tmp_path / "model.joblib")
+    content = (tmp_path / "model.joblib").read_bytes()
+    for ends in ([150], range(104, 160), [101, 108, 109, 200]):
+        mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+        other = copy.deepcopy(model)
+        ends = [0, *(end - 103 for end in ends)]
+        got, expected = (in_pieces(m, X[103:], y[103:], ends) for m in (mapped, other))
+        assert_array_equal(got, expected)
+        assert_array_equal(mapped.predict(X), other.predict(X))
+    assert (tmp_path / "model.joblib").read_bytes() == content
+
+
+def test_pickles_of_models_taught_row_by_row_do_not_grow():
+    X, y = stream()
+    model, sizes = VAW2Regressor(**BANK), set()
+    for t in range(150):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+        sizes.add(len(pickle.dumps(model)))
+    assert max(sizes) - min(sizes) < 64
+
+
+@pytest.mark.parametrize("n_rows", [1, 4, 5])
+def test_merging_counts_the_rows_of_both_tails(n_rows):
+    X, y = stream()
+    whole = VAWRegressor().fit(X, y)
+    left, right = VAWRegressor().fit(X[:100], y[:100]), VAWRegressor().fit(X[120:], y[120:])
+    for low in range(100, 120, n_rows):
+        (left if low % 2 else right).partial_fit(X[low : low + n_rows], y[low : low + n_rows])
+    before = pickle.dumps(right)
+    assert_allclose(left.merge(right).coef_, whole.coef_, rtol=1e-9)
+    assert pickle.dumps(right) == before
+    rows = itertools.islice(zip(X, y, strict=True), 3)
+    for x, target in rows:
+        left.partial_fit(x[None], [target])
+        whole.partial_fit(x[None], [target])
+    assert_allclose(left.coef_, whole.coef_, rtol=1e-9)
