@@ -46,6 +46,7 @@ except ImportError:  # scikit-learn before 1.9
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 _NOTHING = MappingProxyType({})
+_SCALARS = {int, float, str, bool, tuple, type(None)}
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
@@ -541,12 +542,15 @@ def _aligned(array):
 
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
-    if isinstance(state, np.ndarray):
+    kind = type(state)
+    if kind in _SCALARS:  # what there is most of comes first: a call of one row copies hundreds
+        return state
+    if kind is np.ndarray or isinstance(state, np.ndarray):
         return state.copy()
-    if isinstance(state, (Committed, Tail)):
-        return state  # never written by two
     if isinstance(state, dict):
         return {name: _copied(value) for name, value in state.items()}
+    if isinstance(state, (Committed, Tail)):
+        return state  # never written by two
     if isinstance(state, list):
         return [_copied(value) for value in state]
     if isinstance(state, OnlineEstimator):
@@ -563,14 +567,17 @@ def _is_finite(state):
 
 def _sum(state):
     """Return the sum of the arrays of a state, in one pass: any nan or inf survives it."""
+    kind = type(state)
+    if kind in _SCALARS:
+        return 0.0
+    if kind is np.ndarray or isinstance(state, np.ndarray):
+        return float(np.add.reduce(state, axis=None)) if state.dtype.kind == "f" else 0.0
     if isinstance(state, dict):
         return sum(map(_sum, state.values()))
     if isinstance(state, list):
         return sum(map(_sum, state))
     if isinstance(state, (Committed, Tail)):
         return 0.0 if state.is_finite else math.nan
-    if isinstance(state, np.ndarray) and state.dtype.kind == "f":
-        return float(np.add.reduce(state, axis=None))
     return 0.0
 
 

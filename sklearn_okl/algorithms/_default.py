@@ -247,19 +247,18 @@ class DefaultModel:
     def _learn(self, state, X, y):
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty(len(y))
-        low, longest, room = 0, _LONGEST, {}
+        low, longest, room, alone = 0, _LONGEST, {}, False
         with threads(self.n_jobs) as run:
             while low < len(y):
                 since = state["targets"]["since"]
                 n = min(len(y) - low, longest, self._rounds_to_stop(state["t"], since))
                 rows = slice(low, low + n)
-                part = self._learn_guarded(state, X[rows], y[rows], room, run)
+                part = self._learn_guarded(state, X[rows], y[rows], room, run, alone)
                 forecasts[low : low + len(part)] = part
                 low += len(part)
-                if len(part) < n or targets.alarmed(state["targets"]):
-                    longest = 1  # a faulty target, which is met alone
-                else:
-                    longest = min(max(2 * longest, _SHORTEST), _LONGEST)
+                alone = len(part) < n or targets.alarmed(state["targets"])
+                # a faulty target is met alone
+                longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
                 self._stop(state, run)
                 former = state["former"]
                 if former and former["t"] <= state["t"] - self.label_delay:
@@ -288,11 +287,11 @@ class DefaultModel:
         if t in self._constants.births:
             self._refine(state)
 
-    def _learn_guarded(self, state, X, y, room, run):
+    def _learn_guarded(self, state, X, y, room, run, alone):
         """Learn rows up to the first faulty target or new unit; return their forecasts.
 
-        A faulty target that is not alone is left to the next call, and nothing is learnt where it
-        comes first.
+        A faulty target is left to the next call, to be met alone, and nothing is learnt where it
+        comes first: only a row that is alone is forecast before it is learnt.
         """
         guard, t = state["targets"], state["t"]
         n_before = self._n_learnt(state)
@@ -301,7 +300,7 @@ class DefaultModel:
         n = targets.n_alike(guard, t, y)
         X, y = X[:n], y[:n]
         u = taught = targets.scaled(guard, y)
-        if len(u) == 1:
+        if alone:
             forecast = float(self._forecast_scaled(state, X, self.label_delay)[0]) if t else 0.0
             taught = np.array([targets.fenced(guard, t, float(u[0]), forecast)])
         elif not self._stands_at(t):
@@ -310,7 +309,7 @@ class DefaultModel:
         units = targets.units_read(guard, len(u))
         misses = u - forecasts
         errors = targets.errors_to_learn(guard, t, u, forecasts, taught)
-        n = len(u) if len(u) == 1 else targets.n_sound(guard, t, u, forecasts)
+        n = len(u) if alone else targets.n_sound(guard, t, u, forecasts)
         n, lags = targets.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
             if self._stands_at(t):
