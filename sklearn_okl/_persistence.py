@@ -17,7 +17,7 @@ from ._model_parts import (
 from ._part_files import replace, target_of
 from ._plain_types import PLAIN_TYPES, plain_functions
 
-_FORMAT = 1  # rises when a state can no longer be read as it was; `_MIGRATIONS` then says how
+_FORMAT = 2  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
 _PICKLE = "pickle for files that nobody else can write"
 
@@ -143,8 +143,8 @@ def load(path, *, trusted=()):
         If there is no such file.
     ValueError
         If the file is damaged or cut off, was not written by `save`, was written by a newer version
-        of this package, names what cannot be imported here, or holds a state with NaN or infinity
-        in it; or if `path` is a folder.
+        of this package or by one too old, names what cannot be imported here, or holds a state with
+        NaN or infinity in it; or if `path` is a folder.
     skops.io.exceptions.UntrustedTypesFoundException
         If the file holds types or functions that are not trusted; it names them. It is a TypeError.
     TypeError
@@ -176,6 +176,13 @@ def load(path, *, trusted=()):
             f"{__version__}, cannot read. Install that version or a newer one."
         )
     while content["format"] < _FORMAT:
+        if content["format"] not in _MIGRATIONS:
+            raise ValueError(
+                f"{path} was saved by sklearn_okl {content['sklearn_okl']} in format "
+                f"{content['format']}, which this version, {__version__}, no longer reads: it "
+                f"reads format {_FORMAT}. Fit the model again, or load it with the version that "
+                "saved it."
+            )
         content = _MIGRATIONS[content["format"]](content)
     _check_states(parts_of(content["estimator"]), path)
     return content["estimator"]

@@ -119,11 +119,18 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validate_once(self):
         """Check the parameters if one of them is another object than when they were checked."""
-        values = [getattr(self, name) for name in _parameters(type(self))]
-        checked = vars(self).get("_checked", [])
-        if len(checked) != len(values) or any(map(operator.is_not, values, checked)):
+        values = self._parameter_values()
+        if not self._are_checked(values):
             self._validate()
         return values
+
+    def _parameter_values(self):
+        return [getattr(self, name) for name in _parameters(type(self))]
+
+    def _are_checked(self, values):
+        """Tell whether these are the very objects that were the parameters in the latest call."""
+        checked = vars(self).get("_checked", [])
+        return len(checked) == len(values) and not any(map(operator.is_not, values, checked))
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -215,8 +222,10 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _asked(self, X):
         """Return the state and validated rows to forecast for."""
-        check_is_fitted(self)
-        self._check_structure()
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which looks at all tags first
+        if not self._are_checked(self._parameter_values()):
+            self._check_structure()
         state = self._state  # read once: another thread may install a new one
         X = validated(
             self,

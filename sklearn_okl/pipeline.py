@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -603,7 +603,7 @@ class StreamingPipeline(_BaseComposition):
             "pasts": {},  # what transformers keep for late labels
             "waiting": [],  # batches of the warm-up
             "params": {},  # that came with the first of them
-            "targets": np.zeros(0),  # of the warm-up
+            "targets": None,  # of the warm-up
         }
 
     def _advance(self, X, y, method, params, restart):
@@ -618,28 +618,40 @@ class StreamingPipeline(_BaseComposition):
         model.__dict__.update(vars(self))
         check_columns(model, X, reset=restart)
         params = self._routed("fit" if method == "fit" else "partial_fit", params)
-        batch = {"X": X, "y": y, "sample_weight": params.pop("sample_weight", None)}
+        weights = params.pop("sample_weight", None)
+        batch = {
+            "X": X,
+            "y": y,
+            "sample_weight": np.full(len(y), weights) if isinstance(weights, Real) else weights,
+        }
         if restart:
             vars(model).pop("steps_", None)
-            stream = self._started() | {"params": params, "targets": y[:0]}
+            stream = self._started() | {"params": params}
         else:
             self._check_structure()
             stream = dict(former)
         t, n = stream["t"], len(y)
         stream["t"] += n
-        n_simple = max(self.warmup + self.label_delay - t, 0) if self.warmup else 0
+        delay = delay_of(self.steps[-1][1])
+        n_simple = max(self.warmup + delay - t, 0) if self.warmup else 0
         if n_simple:
-            known = y if is_classifier(self) else check_array(y, ensure_2d=False, input_name="y")
-            stream["targets"] = np.concatenate([stream["targets"], known])[: self.warmup]
+            known = y
+            if not is_classifier(self):
+                known = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+            if t > 0:
+                known = np.concatenate([stream["targets"], known])
+            stream["targets"] = known[: self.warmup]
         if stream["t"] < self.warmup:
             stream["waiting"] = [*stream["waiting"], copy.deepcopy(batch)]
-            result = y[:0]
+            result = None
         else:
             result = model._learn(stream, batch, t, method, params)
         if n_simple and method == "prequential_predict":
-            known = np.arange(t, t + n)[:n_simple] - self.label_delay
+            known = np.arange(t, t + n)[:n_simple] - delay
             simple = self._simple_forecasts(stream, np.maximum(known, 0))
-            result = np.concatenate([simple, result[len(result) - n + len(simple) :]])
+            if len(simple) < n:
+                simple = np.concatenate([simple, result[len(simple) - n :]])
+            result = simple
         model._state = stream
         refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = vars(model)  # the one assignment

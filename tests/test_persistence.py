@@ -505,6 +505,9 @@ def test_files_of_others_and_of_the_future_are_refused(tmp_path):
     skops.io.dump({"format": 99, "sklearn_okl": "9.9", "estimator": VAWRegressor()}, path)
     with pytest.raises(ValueError, match=r"saved by sklearn_okl 9\.9"):
         load(path)
+    skops.io.dump({"format": 1, "sklearn_okl": "0.1.0.dev0", "estimator": VAWRegressor()}, path)
+    with pytest.raises(ValueError, match=r"in format 1, which this version, .* no longer reads"):
+        load(path)
 
 
 def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):

@@ -272,6 +272,27 @@ def test_weights_of_the_warmup():
     np.testing.assert_allclose(model.predict(X), expected.predict(X))
 
 
+@pytest.mark.parametrize("warmup", [0, 40])
+def test_one_weight_for_all_rows_of_a_call(warmup):
+    X, y = stream()
+    model = make_streaming_pipeline(FunctionTransformer(), VAWRegressor(), warmup=warmup)
+    for rows, weight in zip(np.split(range(len(y)), [30, 45]), [2.0, 0.5, 1], strict=True):
+        model.partial_fit(X[rows], y[rows], sample_weight=weight)
+    weights = np.repeat([2.0, 0.5, 1.0], [30, 15, 105])
+    expected = VAWRegressor().fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X))
+
+
+def test_strings_of_digits_in_the_warmup():
+    X, y = stream()
+    model = make_streaming_pipeline(PCA(2), VAWRegressor(), warmup=40)
+    expected = clone(model).prequential_predict(X, y)
+    text = y.astype(str).tolist()
+    parts = [model.prequential_predict(X[p], text[p.start : p.stop]) for p in
+             (slice(0, 20), slice(20, 150))]  # fmt: skip
+    np.testing.assert_allclose(np.concatenate(parts), expected)
+
+
 # --- steps that combine others -------------------------------------------------------------------
 
 

@@ -247,7 +247,8 @@ class DefaultModel:
     def _learn(self, state, X, y):
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty(len(y))
-        low, longest, room, alone = 0, _LONGEST, {}, False
+        low, room, alone = 0, {}, targets.alarmed(state["targets"])
+        longest = 1 if alone else _LONGEST
         with threads(self.n_jobs) as run:
             while low < len(y):
                 since = state["targets"]["since"]
@@ -256,8 +257,8 @@ class DefaultModel:
                 part = self._learn_guarded(state, X[rows], y[rows], room, run, alone)
                 forecasts[low : low + len(part)] = part
                 low += len(part)
-                alone = len(part) < n or targets.alarmed(state["targets"])
                 # a faulty target is met alone
+                alone = len(part) < n or targets.alarmed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
                 self._stop(state, run)
                 former = state["former"]
