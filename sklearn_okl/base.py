@@ -127,14 +127,22 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def _parameter_values(self):
         return [getattr(self, name) for name in _parameters(type(self))]
 
+    def _as_taught(self):
+        """Return this estimator with the parameters of the latest call that taught it.
+
+        It is these that fitted attributes speak of, whatever was set since.
+        """
+        if "_checked" not in vars(self) or self._are_checked(self._parameter_values()):
+            return self
+        model = object.__new__(type(self))
+        model.__dict__.update(vars(self))
+        model.__dict__.update(zip(_parameters(type(self)), self._checked, strict=True))
+        return model
+
     def _are_checked(self, values):
         """Tell whether these are the very objects that were the parameters in the latest call."""
         checked = vars(self).get("_checked", [])
         return len(checked) == len(values) and not any(map(operator.is_not, values, checked))
-
-    def __getstate__(self):
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_checked"}
 
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""

@@ -13,12 +13,13 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 import sklearn_okl
-from sklearn_okl import RunningMaxNormScaler, VAWRegressor
+from sklearn_okl import RunningMaxNormScaler, StreamingPipeline, VAWRegressor
 from sklearn_okl.aggregators._convex import ConvexAggregator
 from sklearn_okl.algorithms._graphs import PartialInformationRegressor
 from sklearn_okl.algorithms._reservoir import _LKMBooks
 from sklearn_okl.algorithms._selection import KernelSelection
 from sklearn_okl.algorithms._selection_features import FeatureSelection
+from sklearn_okl.base import described
 from sklearn_okl.evaluation import online_checks
 from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label
 
@@ -205,6 +206,35 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         model.set_params(**{name: old}).partial_fit(X[20:], y[20:])
         expected = clone(estimator).fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+def fitted_attributes(model):
+    """Return what a model says of itself, by name; an error counts as saying so."""
+    said = {}
+    for name in dir(type(model)):
+        if name.endswith("_") and not name.startswith("_"):
+            try:
+                said[name] = getattr(model, name)
+            except (AttributeError, ValueError) as error:
+                said[name] = repr(error)
+    return {name: described(value) for name, value in said.items() if not callable(value)}
+
+
+@pytest.mark.parametrize("estimator", instances("online"), ids=label)
+def test_no_fitted_attribute_changes_by_set_params(estimator):
+    rng = np.random.default_rng(4)
+    X = rng.uniform(size=(40, 4))
+    y = targets(estimator, rng.uniform(size=40))
+    model = clone(estimator).fit(X[:39], y[:39]).partial_fit(X[39:], y[39:])
+    if isinstance(model, StreamingPipeline):
+        return  # its parameters are steps, which it clones
+    before = fitted_attributes(model)
+    for passed_on in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        for name in passed_on.get_params(deep=False):
+            value = getattr(passed_on, name)
+            setattr(passed_on, name, "another one" if name != "label_delay" else 7)
+            np.testing.assert_equal(fitted_attributes(passed_on), before, name)
+            setattr(passed_on, name, value)
 
 
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)

@@ -44,7 +44,7 @@ class ConvexAggregator(OnlineRegressor):
     @property
     def weights_(self):
         """Weights for the next round if all experts are awake, of shape (n_experts,)."""
-        return self._weights(self._fitted_state("weights_"))
+        return self._as_taught()._weights(self._fitted_state("weights_"))
 
     def _weights(self, state):
         return softmax(self._log_weights(state))

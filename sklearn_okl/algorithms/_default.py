@@ -104,7 +104,7 @@ class DefaultModel:
     def experts_(self):
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        return self._table(state)
+        return self._as_taught()._table(state)
 
     def summary(self):
         """Say in a paragraph what was learnt.

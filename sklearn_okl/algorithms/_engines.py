@@ -37,7 +37,7 @@ class FullInformationRegressor(OnlineRegressor):
     def weights_(self):
         """Current weights of the experts in the last stage, of shape (n_kernels,)."""
         state = self._fitted_state("weights_")
-        return self._parts()[-1]._weights(state["stages"][-1])
+        return self._as_taught()._parts()[-1]._weights(state["stages"][-1])
 
     @property
     def expert_losses_(self):
@@ -48,7 +48,7 @@ class FullInformationRegressor(OnlineRegressor):
     def kernels_(self):
         """Parameters of each expert."""
         self._fitted_state("kernels_")
-        return self._parts()[0].kernels
+        return self._as_taught()._parts()[0].kernels
 
     @property
     def frequencies_(self):

@@ -213,7 +213,7 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
     def weights_(self):
         """Current weights of the experts in the aggregator, of shape (n_experts,)."""
         state = self._fitted_state("weights_")
-        return self._combiner()._weights(state["aggregator"])
+        return self._as_taught()._combiner()._weights(state["aggregator"])
 
     @property
     def expert_losses_(self):

@@ -68,7 +68,7 @@ class PartialInformationRegressor(OnlineRegressor):
     @property
     def graph_(self):
         """Which kernels each node asks in the next round, of shape (n_kernels, n_nodes)."""
-        return self._graph(self._fitted_state("graph_"))
+        return self._as_taught()._graph(self._fitted_state("graph_"))
 
     @property
     def node_(self):
@@ -90,7 +90,7 @@ class PartialInformationRegressor(OnlineRegressor):
     def kernels_(self):
         """Parameters of each kernel."""
         self._fitted_state("kernels_")
-        return fourier_bank(self).kernels
+        return fourier_bank(self._as_taught()).kernels
 
     @property
     def frequencies_(self):

@@ -173,7 +173,7 @@ class OMKRRegressor(OnlineRegressor):
     def kernels_(self):
         """Parameters of each expert."""
         self._fitted_state("kernels_")
-        return kernel_list(self.kernels)
+        return kernel_list(self._as_taught().kernels)
 
     def predict_experts(self, X):
         """Forecast each row by each expert; changes nothing.
@@ -275,7 +275,7 @@ class _Raker:
     def kernels_(self):
         """Parameters of each expert."""
         self._fitted_state("kernels_")
-        return kernel_list(self.kernels)
+        return kernel_list(self._as_taught().kernels)
 
     @property
     def frequencies_(self):

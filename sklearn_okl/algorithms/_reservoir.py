@@ -59,7 +59,7 @@ class _LKMBooks:
     def kernels_(self):
         """Parameters of each kernel."""
         self._fitted_state("kernels_")
-        return self._kernel_list()
+        return self._as_taught()._kernel_list()
 
     def _kernel_list(self):
         return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)

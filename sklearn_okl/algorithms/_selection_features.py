@@ -62,7 +62,7 @@ class FeatureSelection:
     def kernels_(self):
         """Parameters of each kernel."""
         self._fitted_state("kernels_")
-        return self._kernel_list()
+        return self._as_taught()._kernel_list()
 
     @property
     def coef_(self):
@@ -72,7 +72,8 @@ class FeatureSelection:
     @property
     def frequencies_(self):
         """Frequencies in use, of shape (n_kernels, n_features, m)."""
-        return self._map().frequencies(self._fitted_state("frequencies_")["features"])
+        maps = self._fitted_state("frequencies_")["features"]
+        return self._as_taught()._map().frequencies(maps)
 
     def _kernel_list(self):
         return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
