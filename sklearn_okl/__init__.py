@@ -174,4 +174,8 @@ def all_estimators():
     return sorted((name, thing) for name, thing in public if isinstance(thing, type))
 
 
+for _, class_ in all_estimators():
+    class_.__module__ = __name__  # where it is public: pickles and files name no private module
+del class_
+
 TRUSTED_TYPES = trusted_types(class_ for _, class_ in all_estimators())

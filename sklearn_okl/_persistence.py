@@ -157,7 +157,7 @@ def load(path, *, trusted=()):
     Examples
     --------
     >>> from sklearn_okl import TRUSTED_TYPES
-    >>> "sklearn_okl.learners._vaw.VAWRegressor" in TRUSTED_TYPES
+    >>> "sklearn_okl.VAWRegressor" in TRUSTED_TYPES
     True
     """
     from . import __version__
@@ -193,7 +193,7 @@ def trusted_types(classes):
     parts = [
         "_tail.Committed",
         "_tail.Tail",
-        "evaluation._search.PrequentialSearch",
+        "evaluation.PrequentialSearch",
         "evaluation._search._Race",
     ]
     names = [f"{class_.__module__}.{class_.__qualname__}" for class_ in classes]

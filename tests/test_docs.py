@@ -1,6 +1,7 @@
 """The documentation: examples, reference and links, cheaply; its build where Sphinx is there."""
 
 import ast
+import doctest
 import importlib.util
 import os
 import re
@@ -144,3 +145,22 @@ def test_the_documentation_builds(full_size, tmp_path):
     assert done.returncode == 0, done.stderr
     for page in ("index", "choosing", "theory/vovk", "api/sklearn_okl.VAWRegressor"):
         assert (tmp_path / "html" / f"{page}.html").exists()
+
+
+METHODS = [
+    method
+    for _, class_ in sklearn_okl.all_estimators()
+    for method in vars(class_).values()
+    if ">>>" in (getattr(method, "__doc__", None) or "")
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__qualname__)
+def test_examples_of_methods_run(method):
+    # pytest collects those of the classes where these are public, and their methods nowhere
+    (found,) = doctest.DocTestFinder().find(method, globs={})
+    assert doctest.DocTestRunner().run(found).failed == 0
+
+
+def test_there_are_examples_of_methods():
+    assert "VAWRegressor.merge" in [method.__qualname__ for method in METHODS]

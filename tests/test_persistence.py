@@ -76,6 +76,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     save,
 )
+from sklearn_okl._persistence import _FORMAT
 from sklearn_okl.evaluation import PrequentialSearch
 from tests.instances import instances, label
 
@@ -485,7 +486,7 @@ def test_a_state_that_is_not_finite_is_refused(depth, value, tmp_path):
     model = spoilt_at(depth, value)
     with pytest.raises(ValueError, match=r"The model holds a .* with NaN or infinity"):
         save(model, path)
-    skops_io.dump({"format": 1, "sklearn_okl": "0", "estimator": model}, path)
+    skops_io.dump({"format": _FORMAT, "sklearn_okl": "0", "estimator": model}, path)
     with pytest.raises(ValueError, match=r"model\.skops holds a .* with NaN or infinity"):
         load(path)
 

@@ -25,6 +25,10 @@ from ._regret_display import RegretCurveDisplay
 from ._search import PrequentialSearch
 from ._weights_display import ExpertWeightsDisplay
 
+for class_ in (ExpertWeightsDisplay, PrequentialDisplay, PrequentialSearch, RegretCurveDisplay):
+    class_.__module__ = __name__  # where it is public: pickles and files name no private module
+del class_
+
 __all__ = [
     "ExpertWeightsDisplay",
     "PrequentialDisplay",
