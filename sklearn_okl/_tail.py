@@ -47,25 +47,34 @@ class Tail:
         Rows, scaled by the root of their weights.
     directions : ndarray of shape (..., size, D)
         Rows v of V in P - V' V.
+    forgetting : float, default=1.0
+        Factor by which the weight of a row fades with each row that follows; it is the rows in the
+        tail that grow instead.
     length : int, default=0
         How many of them count.
     written : list of int, default=None
         How many were written by anybody: shared by all that share the buffers.
     """
 
-    def __init__(self, rows, directions, length=0, written=None):
+    def __init__(self, rows, directions, forgetting=1.0, length=0, written=None):
         self.rows = rows
         self.directions = directions
+        self.forgetting = forgetting
         self.length = length
         if written is None:  # nobody may go on in buffers that are mapped from a file
             written = [length if rows.flags.writeable and directions.flags.writeable else -1]
         self._written = written
 
     @classmethod
-    def empty(cls, lead, size, width):
+    def empty(cls, lead, size, width, forgetting):
         """Return a tail without rows for a bank of shape `lead`."""
         shape = (*lead, size, width)
-        return cls(np.zeros(shape), np.zeros(shape))
+        return cls(np.zeros(shape), np.zeros(shape), forgetting)
+
+    @property
+    def growth(self):
+        """How much the last row has grown: the past is to fade by as much."""
+        return self.forgetting**-self.length
 
     @property
     def is_full(self):
@@ -89,14 +98,14 @@ class Tail:
         own.rows[..., self.length, :] = row
         own.directions[..., self.length, :] = direction
         own._written[0] = self.length + 1
-        return Tail(own.rows, own.directions, self.length + 1, own._written)
+        return Tail(own.rows, own.directions, self.forgetting, self.length + 1, own._written)
 
     def _alone(self):
         """Return a copy with buffers of its own, zeros behind the rows that count."""
         return Tail(**self.__getstate__())
 
     def __getstate__(self):
-        state = {"length": self.length}
+        state = {"forgetting": self.forgetting, "length": self.length}
         for name in ("rows", "directions"):
             state[name] = np.zeros_like(getattr(self, name))
             state[name][..., : self.length, :] = getattr(self, name)[..., : self.length, :]

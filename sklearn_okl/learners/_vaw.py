@@ -362,23 +362,24 @@ class VAWRegressor(OnlineRegressor):
         """Let P and A be arrays of this state's own, with all rows in them, to be written."""
         if "tail" not in state:
             return
-        rows, directions = state["tail"].filled()
-        n = rows.shape[-2]
+        tail = state.pop("tail")
+        rows, directions = tail.filled()
         for name, parts, sign in (("P", directions, np.subtract), ("A", rows, np.add)):
             committed = state[name].array
             state[name] = parts.swapaxes(-1, -2) @ parts
             sign(committed, state[name], out=state[name])
-        if self.forgetting < 1.0:
-            state["A"] *= self.forgetting**n
-            state["P"] /= self.forgetting**n
-        del state["tail"]
+        if tail.forgetting < 1.0:
+            state["A"] /= tail.growth
+            state["P"] *= tail.growth
 
     def _close(self, state):
         """Commit P and A: they are shared from now on, and rows go into a tail."""
+        if "tail" in state and state["tail"].forgetting != self.forgetting:
+            self._open(state)  # the parameter was set in mid-stream
         if "tail" not in state:
             lead, width = state["alpha"].shape, state["A"].shape[-1]
             state["P"], state["A"] = Committed(state["P"]), Committed(state["A"])
-            state["tail"] = Tail.empty(lead, _TAIL, width)
+            state["tail"] = Tail.empty(lead, _TAIL, width, self.forgetting)
 
     def _learn_row(self, state, z, y, weight):
         """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
@@ -390,7 +391,7 @@ class VAWRegressor(OnlineRegressor):
         tail, t = state["tail"], state["t"]
         lead, width = state["alpha"].shape, z.shape[-1]
         theta = state["theta"].reshape(*lead, width, -1)
-        growth = self.forgetting ** -(tail.length + 1.0)  # as in `_learn_stretch`
+        growth = tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
         if "past" in state:
             past = state["past"].reshape(*lead, -1, *theta.shape[-2:])
             forecast = (z[..., None, :] @ past[..., 0, :, :])[..., 0, :]
@@ -557,7 +558,7 @@ class VAWRegressor(OnlineRegressor):
         leverages = np.einsum("...d,...d->...", X @ P, X)
         if tail is not None and tail.length:
             leverages -= np.square(X @ tail.filled()[1].swapaxes(-1, -2)).sum(axis=-1)
-            leverages /= self.forgetting**tail.length
+            leverages *= tail.growth
         np.maximum(leverages, 0.0, out=leverages)
         leverages /= self.forgetting
         if self.forecaster == "vaw":

@@ -62,6 +62,22 @@ def test_an_extreme_row_is_brought_in_at_once():
     assert_allclose(in_pieces(cut, X, y, range(1, 300)), expected, rtol=1e-7, atol=1e-7)
 
 
+def test_forgetting_may_be_set_in_mid_stream():
+    X, y = stream()
+    long, single = VAWRegressor(forgetting=0.9), VAWRegressor(forgetting=0.9)
+    for start, forgetting in [(0, 0.9), (105, 0.99), (150, 1.0), (161, 0.8)]:
+        rows = slice(start, start + 45)
+        for model in (long, single):
+            model.set_params(forgetting=forgetting)
+        expected = long.prequential_predict(X[rows], y[rows])
+        forecasts = in_pieces(single, X[rows], y[rows], range(1, 45))
+        assert_allclose(forecasts, expected, rtol=1e-8, atol=1e-9)
+        for one, other in zip(
+            single.predict(X, return_std=True), long.predict(X, return_std=True), strict=True
+        ):
+            assert_allclose(one, other, rtol=1e-8, atol=1e-9)
+
+
 def test_nothing_large_is_copied_or_written_for_a_row():
     X, y = stream()
     model = VAWRegressor().partial_fit(X[:100], y[:100]).partial_fit(X[100:101], y[100:101])
