@@ -46,7 +46,7 @@ except ImportError:  # scikit-learn before 1.9
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 _NOTHING = MappingProxyType({})
-_SCALARS = {int, float, str, bool, tuple, type(None)}
+_SCALARS = {int, float, str, bool, type(None)}
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
@@ -140,9 +140,16 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         return model
 
     def _are_checked(self, values):
-        """Tell whether these are the very objects that were the parameters in the latest call."""
+        """Tell whether these are the parameters of the latest call, which nobody can have edited.
+
+        Grids and other estimators can be edited in place.
+        """
         checked = vars(self).get("_checked", [])
-        return len(checked) == len(values) and not any(map(operator.is_not, values, checked))
+        return (
+            len(checked) == len(values)
+            and not any(map(operator.is_not, values, checked))
+            and all(type(value) in _SCALARS for value in values)
+        )
 
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
@@ -560,7 +567,7 @@ def _aligned(array):
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
-    if kind in _SCALARS:  # what there is most of comes first: a call of one row copies hundreds
+    if kind in _SCALARS or kind is tuple:  # what there is most of comes first: there are hundreds
         return state
     if kind is np.ndarray or isinstance(state, np.ndarray):
         return state.copy()

@@ -13,7 +13,12 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 import sklearn_okl
-from sklearn_okl import RunningMaxNormScaler, StreamingPipeline, VAWRegressor
+from sklearn_okl import (
+    MultiKernelRegressor,
+    RunningMaxNormScaler,
+    StreamingPipeline,
+    VAWRegressor,
+)
 from sklearn_okl.aggregators._convex import ConvexAggregator
 from sklearn_okl.algorithms._graphs import PartialInformationRegressor
 from sklearn_okl.algorithms._reservoir import _LKMBooks
@@ -206,6 +211,19 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         model.set_params(**{name: old}).partial_fit(X[20:], y[20:])
         expected = clone(estimator).fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+def test_a_bad_parameter_of_a_part_is_refused_too():
+    rng = np.random.default_rng(5)
+    X, y = rng.uniform(size=(40, 4)), rng.uniform(size=40)
+    model = MultiKernelRegressor({"gamma": [0.1, 1.0]}, VAWRegressor(), VAWRegressor())
+    model.fit(X[:20], y[:20])
+    model.partial_fit(X[20:21], y[20:21])
+    for part in ("expert", "aggregator"):
+        model.set_params(**{f"{part}__forgetting": 2.0})
+        with pytest.raises(ValueError, match="forgetting"):
+            model.partial_fit(X[21:22], y[21:22])
+        model.set_params(**{f"{part}__forgetting": 1.0})
 
 
 def fitted_attributes(model):
