@@ -288,7 +288,11 @@ def test_the_rate_may_change_in_mid_stream():
     for class_ in FIRST_ORDER:
         model = class_(**SMALL, eta=1.0, y_range=(0, 1)).fit(X, y)
         changed = clone(model).fit(X, y).set_params(eta=50.0)
+        assert_array_equal(changed.weights_, model.weights_)  # of the rate that they were made with
         fresh = class_(**SMALL, eta=50.0, y_range=(0, 1)).fit(X, y)
+        assert_allclose(changed.predict(X), fresh.predict(X), rtol=1e-9)
+        for other in (changed, fresh):
+            other.partial_fit(X[:1], y[:1])
         assert_allclose(changed.weights_, fresh.weights_, rtol=1e-9)
         assert np.abs(changed.weights_ - model.weights_).max() > 1e-3
 
