@@ -28,10 +28,6 @@ def _needs_no_more(
     """Tell whether rows, and targets, are finite arrays as they are wanted, as those before."""
     if reset or dtype is not np.float64 or hasattr(estimator, "feature_names_in_"):
         return False
-    if y is not None and not (
-        y_numeric and type(y) is np.ndarray and y.dtype == np.float64 and y.shape == X.shape[:1]
-    ):
-        return False
     if not (
         type(X) is np.ndarray
         and X.dtype == np.float64
@@ -39,6 +35,10 @@ def _needs_no_more(
         and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
         and X.flags.c_contiguous
+    ):
+        return False
+    if y is not None and not (
+        y_numeric and type(y) is np.ndarray and y.dtype == np.float64 and y.shape == X.shape[:1]
     ):
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows asks for another look

@@ -193,3 +193,17 @@ def test_strings_of_digits_are_numbers(model):
         assert_allclose(clone(model).fit(rows, targets).predict(X), expected)
     with pytest.raises(ValueError, match="could not convert"):
         clone(model).fit(X, ["word"] * len(y))
+
+
+@pytest.mark.parametrize("estimator", [VAWRegressor(), FOGDClassifier(random_state=0)], ids=label)
+def test_containers_may_differ_from_call_to_call(estimator):
+    X, y = stream()
+    y = (y > 0).astype(float) if isinstance(estimator, FOGDClassifier) else y
+    expected = clone(estimator).fit(X, y).predict(X)
+    for rows in (X, X.tolist(), np.asfortranarray(X), X.astype(object), X[:, ::-1][:, ::-1]):
+        for targets in (y, y.tolist(), y.astype(object), np.repeat(y, 2)[::2]):
+            model = clone(estimator).fit(X[:40], y[:40]).partial_fit(rows[40:], targets[40:])
+            assert_allclose(model.predict(rows), expected, rtol=1e-8)
+            for bad in (targets[40:-1], targets[39:]):
+                with pytest.raises(ValueError, match="inconsistent"):
+                    model.partial_fit(rows[40:], bad)
