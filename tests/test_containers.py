@@ -201,7 +201,12 @@ def test_containers_may_differ_from_call_to_call(estimator):
     y = (y > 0).astype(float) if isinstance(estimator, FOGDClassifier) else y
     expected = clone(estimator).fit(X, y).predict(X)
     for rows in (X, X.tolist(), np.asfortranarray(X), X.astype(object), X[:, ::-1][:, ::-1]):
-        for targets in (y, y.tolist(), y.astype(object), np.repeat(y, 2)[::2]):
+        for targets in (
+            y,
+            y.tolist(),
+            y.astype(int if len(set(y)) == 2 else object),
+            np.repeat(y, 2)[::2],
+        ):
             model = clone(estimator).fit(X[:40], y[:40]).partial_fit(rows[40:], targets[40:])
             assert_allclose(model.predict(rows), expected, rtol=1e-8)
             for bad in (targets[40:-1], targets[39:]):
