@@ -135,7 +135,7 @@ def _flow_of_batches(transformer, past, X, y, way):
     parts = []
     for low in range(0, n_rows, max(step, 1)):
         rows = slice(low, low + step)
-        batch, targets = rows_of(X, rows), rows_of(y, rows)
+        batch, targets = _safe_indexing(X, rows), _safe_indexing(y, rows)
         first = way.starts and low == 0
         if first:
             transformer.partial_fit(batch, targets)
@@ -155,7 +155,7 @@ def _flow_of_parts(combined, pasts, X, y, way):
     if way.starts:
         # only to find which parts there are, and which columns are theirs
         first = slice(None) if way.fits else slice(0, 1)
-        combined.fit(rows_of(X, first), rows_of(y, first))
+        combined.fit(_safe_indexing(X, first), _safe_indexing(y, first))
         _set_fitted(combined, {name: clone(part) for name, part in _fitted(combined)})
     flowing = {name: _Flowing(part, pasts.get(name), y, way) for name, part in _fitted(combined)}
     asked = copy.copy(combined)  # it selects the columns, and puts together what the parts say
@@ -188,11 +188,6 @@ def _set_fitted(combined, parts):
     name = "transformer_list" if isinstance(combined, FeatureUnion) else "transformers_"
     places = getattr(combined, name)
     setattr(combined, name, [(name, parts.get(name, old), *c) for name, old, *c in places])
-
-
-def rows_of(rows, which):
-    """Return some rows: of an array, a sparse matrix or a frame."""
-    return _safe_indexing(rows, which)
 
 
 def stacked(parts):

@@ -6,9 +6,10 @@ A subclass says how a state is made, taught and asked::
     _learn(state, X, y) -> forecasts           changes its state in place, row by row on paper
     _forecast(state, X) -> forecasts           reads only
 
-The shell hands `_learn` a copy of the state and installs it in one assignment when all went well,
-so `_learn` may be interrupted or may fail anywhere, and readers in other threads see the state
-before the call or the state after it, nothing between.
+The shell hands `_learn` a copy of the state, in which only what is committed is shared (see
+`_tail.py`), and installs it in one assignment when all went well. So `_learn` may be interrupted or
+may fail anywhere, and readers in other threads see the state before the call or the state after it,
+nothing between.
 """
 
 import copy
@@ -134,8 +135,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         """
         if "_checked" not in vars(self) or self._are_checked(self._parameter_values()):
             return self
-        model = object.__new__(type(self))
-        model.__dict__.update(vars(self))
+        model = twin(self)
         model.__dict__.update(zip(_parameters(type(self)), self._checked, strict=True))
         return model
 
@@ -158,8 +158,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         restart = restart or not self.__sklearn_is_fitted__()
         former = vars(self).get("_state")
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
-        model = object.__new__(type(self))
-        model.__dict__.update(vars(self))
+        model = twin(self)
         X, y = model._validated_rows(X, y, restart, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
         if restart:
@@ -553,6 +552,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 def _parameters(kind):
     """Return the names of the parameters of a class; scikit-learn looks at its source each time."""
     return tuple(list(inspect.signature(kind.__init__).parameters)[1:])
+
+
+def twin(estimator):
+    """Return an estimator of the same attributes: what is set on the one is not on the other."""
+    other = object.__new__(type(estimator))
+    other.__dict__.update(vars(estimator))
+    return other
 
 
 def _learn_all(model, state, X, y, learn_arguments):

@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, _name_estimators
-from sklearn.utils import Bunch, check_scalar
+from sklearn.utils import Bunch, _safe_indexing, check_scalar
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from ._flow import Way, active, cloned_step, copied_step, learn_once, rows_of, stacked, through
+from ._flow import Way, active, cloned_step, copied_step, learn_once, stacked, through
 from ._linalg import one_blas_thread
 from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
-from .base import OnlineRegressor, _copied, _same, described
+from .base import OnlineRegressor, _copied, _same, described, twin
 from .features._moments import moderate
 from .features._scalers import RunningScaler, RunningStandardScaler, known_earlier
 from .learners import VAWRegressor
@@ -527,14 +527,12 @@ class StreamingPipeline(_BaseComposition):
 
     def _asked(self, X):
         """Return the last step, and rows as they reach it now."""
-        X = self._checked(X)
-        steps = self._warm_steps()
+        steps, X = self._warm_steps(), self._checked(X)
         for _, transformer in active(steps[:-1]):
             X = transformer.transform(X)
         return steps[-1][1], X
 
     def _checked(self, X):
-        check_is_fitted(self)
         self._check_structure()
         X = container_of(X)
         check_columns(self, X, reset=False)
@@ -614,8 +612,7 @@ class StreamingPipeline(_BaseComposition):
         check_consistent_length(X, y)
         if not len(y):
             raise ValueError("There are no rows to learn: found array with 0 sample(s).")
-        model = object.__new__(type(self))  # the checks write on it; a rejected batch must not
-        model.__dict__.update(vars(self))
+        model = twin(self)  # the checks write on it; a rejected batch must not
         check_columns(model, X, reset=restart)
         params = self._routed("fit" if method == "fit" else "partial_fit", params)
         weights = params.pop("sample_weight", None)
@@ -744,7 +741,9 @@ def make_streaming_pipeline(*steps, update="row", warmup=0):
 
 def _part(batch, rows):
     """Return some rows of a batch."""
-    return {name: None if part is None else rows_of(part, rows) for name, part in batch.items()}
+    return {
+        name: None if part is None else _safe_indexing(part, rows) for name, part in batch.items()
+    }
 
 
 def _joined(batches):
@@ -752,7 +751,7 @@ def _joined(batches):
     weights = [batch["sample_weight"] for batch in batches]
     if any(part is not None for part in weights):
         weights = [
-            np.ones(len(batch["y"])) if part is None else np.broadcast_to(part, len(batch["y"]))
+            np.ones(len(batch["y"])) if part is None else part
             for part, batch in zip(weights, batches, strict=True)
         ]
     return {

@@ -9,7 +9,7 @@ from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, ParameterSampler
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._delay import late
-from .._flow import Way, cloned_step, copied_step, rows_of, through
+from .._flow import Way, cloned_step, copied_step, through
 from .._linalg import one_blas_thread
 from .._validation import (
     check_columns,
@@ -28,7 +28,7 @@ from .._validation import (
     targets_of,
     weights_of,
 )
-from ..base import _copied, _same, described
+from ..base import _copied, _same, described, twin
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline, delay_of
 from ._prequential import _progress
@@ -424,7 +424,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if is_regressor(self.estimator):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         weights, params = self._weights(method, params, len(y))
-        model = copy.copy(self)  # the checks write on it; a rejected batch must not
+        model = twin(self)  # the checks write on it; a rejected batch must not
         check_columns(model, X, reset=restart)
         if restart:
             model._structure_at_start = self._structure()
@@ -445,7 +445,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             for high in self._ends(race, len(y)):
                 rows = slice(low, high)
                 part = {name: None if w is None else w[rows] for name, w in weights.items()}
-                forecasts.append(race.run(rows_of(X, rows), y[rows], part, params, self.n_jobs))
+                forecasts.append(
+                    race.run(_safe_indexing(X, rows), y[rows], part, params, self.n_jobs)
+                )
                 if race.t in self.halving_rounds:
                     race.halve(self.factor)
                 advance(high - low)
@@ -507,7 +509,7 @@ class _Race:
                 "about the candidates. Set label_delay in the estimator, not in param_grid."
             )
         self.maps = []  # the transformers (name, step) before the last step, shared
-        self.pasts = []  # what `_through` keeps of them
+        self.pasts = []  # what `through` keeps of them
         self.map_of = []  # which of them a candidate uses
         self.finals = []  # the last step of each candidate
         keys = []

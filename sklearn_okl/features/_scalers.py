@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._delay import late
 from .._validation import refuse_second_writer, validated
-from ..base import _copied
+from ..base import _copied, twin
 from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
@@ -166,8 +166,7 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         restart = restart or not self.__sklearn_is_fitted__()
         before = vars(self).get("_state")
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
-        model = object.__new__(type(self))
-        model.__dict__.update(vars(self))
+        model = twin(self)
         X = validated(model, X, reset=restart, dtype=[np.float64, np.float32])
         rows = _moments.moderate(X.astype(np.float64, copy=False))
         state = model._start(rows[0]) if restart else _copied(before)
