@@ -192,6 +192,8 @@ def trusted_types(classes):
     """Return the full names of classes, and of the parts that their states are made of."""
     parts = [
         "_tail.Committed",
+        "_tail.Shared",
+        "_tail.SharedInverse",
         "_tail.Tail",
         "evaluation.PrequentialSearch",
         "evaluation._search._Race",

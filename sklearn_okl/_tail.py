@@ -5,7 +5,16 @@ A call of one row must not copy what it hardly changes. So a state may hold larg
 The rows since wait in a *tail*, buffers that only grow.
 """
 
+from itertools import pairwise
+
 import numpy as np
+
+from ._linalg import inverse_spd
+
+FEW = 4  # rows a call that go one by one: a block would copy and write all of A and P
+_TAIL = 32  # rows after which those learnt one by one are brought into A and P
+_GROUP_BYTES = 800_000  # matrices P that are replaced together: so that no row pays for all
+_MOST_GROUPS = 16  # at one a row all are replaced before the next tail is full
 
 
 class Committed:
@@ -33,6 +42,10 @@ class Committed:
         self.array = state["array"]
         self.array.flags.writeable = False
         self.is_finite = bool(np.isfinite(self.array.sum()))
+
+
+class Shared(dict):
+    """Part of a state whose arrays are replaced, never written: copies of the state share them."""
 
 
 class Tail:
@@ -66,9 +79,9 @@ class Tail:
         self._written = written
 
     @classmethod
-    def empty(cls, lead, size, width, forgetting):
+    def empty(cls, lead, width, forgetting):
         """Return a tail without rows for a bank of shape `lead`."""
-        shape = (*lead, size, width)
+        shape = (*lead, _TAIL, width)
         return cls(np.zeros(shape), np.zeros(shape), forgetting)
 
     @property
@@ -116,3 +129,168 @@ class Tail:
 
     def __copy__(self):
         return self
+
+
+class SharedInverse:
+    """Sums A of a bank of learners and their inverses P, shared by states, and the rows since.
+
+    What is committed is replaced group by group, one a row, so that no row pays for all: a full
+    tail is brought into the groups one after the other, while the next one fills. Nothing here is
+    ever written but rows at the end of a tail, so any number of states may hold it.
+
+    Parameters
+    ----------
+    A, P : ndarray of shape (..., D, D)
+        The sums and their inverses, at most one leading axis; they become read-only.
+    floors : ndarray of shape (...)
+        Least eigenvalues that the sums have in exact arithmetic.
+    forgetting : float, default=1.0
+        Factor by which the past fades a row; below 1 the bank is one group.
+    """
+
+    def __init__(self, A, P, floors, forgetting=1.0):
+        ends = np.linspace(0, len(P), _n_groups(P, forgetting) + 1).round().astype(int).tolist()
+        places = [slice(low, high) for low, high in pairwise(ends)] if P.ndim > 2 else [...]
+        self.groups = tuple((place, Committed(A[place]), Committed(P[place])) for place in places)
+        self.floors = np.array(floors)
+        self.tail = Tail.empty(P.shape[:-2], P.shape[-1], forgetting)
+        self.former = None  # the full tail that only the first groups know of
+        self.n_replaced = 0  # how many these are
+        self.anew = False  # whether the others are to be inverted anew
+        self.is_anew_due = False  # whether those of the next tail are
+
+    @property
+    def is_finite(self):
+        """Whether what the latest row has changed is finite."""
+        latest = self.groups[self.n_replaced - 1]
+        return self.tail.is_finite and latest[1].is_finite and latest[2].is_finite
+
+    @property
+    def is_whole(self):
+        """Whether there is one group only: it is replaced by `opened` and another one of these."""
+        return len(self.groups) == 1
+
+    def times(self, z):
+        """Return S^-1 z (..., D), relative to the growth of the tail, for z of that shape."""
+        product = np.empty_like(z)
+        column, products = z[..., None], product[..., None]
+        for place, _, P in self.groups:
+            np.matmul(P.array, column[place], out=products[place])
+        if self.former is not None:
+            rest = slice(self.groups[self.n_replaced][0].start, None)
+            V = self.former.filled()[1][rest]
+            products[rest] -= V.swapaxes(-1, -2) @ (V @ column[rest])
+        if self.tail.length:
+            V = self.tail.filled()[1]
+            products -= V.swapaxes(-1, -2) @ (V @ column)
+        return product
+
+    def sizes(self, Z):
+        """Return z' S^-1 z (..., n) of rows Z (n, D) or (..., n, D), not less than 0."""
+        lead = self.tail.rows.shape[:-2]
+        Z = np.broadcast_to(Z, (*lead, *Z.shape[-2:]))
+        sizes = np.empty(Z.shape[:-1])
+        for place, _, P in self.groups:
+            sizes[place] = np.einsum("...d,...d->...", Z[place] @ P.array, Z[place])
+        if self.former is not None:
+            rest = slice(self.groups[self.n_replaced][0].start, None)
+            V = self.former.filled()[1][rest]
+            sizes[rest] -= np.square(Z[rest] @ V.swapaxes(-1, -2)).sum(axis=-1)
+        if self.tail.length:
+            V = self.tail.filled()[1]
+            sizes -= np.square(Z @ V.swapaxes(-1, -2)).sum(axis=-1)
+            sizes *= self.tail.growth
+        return np.maximum(sizes, 0.0, out=sizes)
+
+    def and_row(self, row, direction):
+        """Return this and one row more, each of shape (..., D); see `Tail`."""
+        other = self._twin()
+        other.tail = self.tail.and_row(row, direction)
+        return other
+
+    def and_replaced(self):
+        """Return this with one group more replaced, if a tail is full.
+
+        Returns
+        -------
+        other : SharedInverse
+        place : slice or None
+            The group, if its matrices were inverted anew.
+        """
+        if self.former is None and not self.tail.is_full:
+            return self, None
+        other = self._twin()
+        if other.former is None:
+            other.former, other.n_replaced = self.tail, 0
+            other.anew, other.is_anew_due = self.is_anew_due, False
+            shape = self.tail.rows.shape
+            other.tail = Tail.empty(shape[:-2], shape[-1], self.tail.forgetting)
+        k, groups = other.n_replaced, list(self.groups)
+        place, A, P = groups[k]
+        rows, V = (part[place] for part in other.former.filled())
+        A = _added(A.array, rows, np.add)
+        if other.anew:
+            P = inverse_spd(A, self.floors[place])
+        else:
+            P = _added(P.array, V, np.subtract)
+        groups[k] = place, Committed(A), Committed(P)
+        other.groups, other.n_replaced = tuple(groups), k + 1
+        if other.n_replaced == len(groups):
+            other.former, other.n_replaced = None, 0
+        return other, place if other.anew else None
+
+    def and_anew(self):
+        """Return this, whose matrices P are to be inverted anew when the tail is full."""
+        other = self._twin()
+        other.is_anew_due = True
+        return other
+
+    def opened(self):
+        """Return A and P with all rows in them, as arrays to be written."""
+        rows, V = self.tail.filled()
+        A, P = (part.swapaxes(-1, -2) @ part for part in (rows, V))
+        for place, known_A, known_P in self.groups:
+            np.add(known_A.array, A[place], out=A[place])
+            np.subtract(known_P.array, P[place], out=P[place])
+        if self.former is not None:
+            rest = slice(self.groups[self.n_replaced][0].start, None)
+            rows, V = (part[rest] for part in self.former.filled())
+            A[rest] += rows.swapaxes(-1, -2) @ rows
+            P[rest] -= V.swapaxes(-1, -2) @ V
+        if self.tail.forgetting < 1.0:
+            A /= self.tail.growth
+            P *= self.tail.growth
+        return A, P
+
+    def _twin(self):
+        other = object.__new__(SharedInverse)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __getstate__(self):
+        state = dict(self.__dict__)
+        if self.former is None and not self.is_whole:  # so that a file's size hangs on no row
+            state["former"] = Tail.empty(
+                self.tail.rows.shape[:-2], self.tail.rows.shape[-1], self.tail.forgetting
+            )
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        if self.former is not None and self.former.length == 0:
+            self.former = None
+
+    def __copy__(self):
+        return self
+
+
+def _n_groups(P, forgetting):
+    if P.ndim == 2 or forgetting < 1.0:
+        return 1
+    return int(np.clip(-(-P.nbytes // _GROUP_BYTES), 1, min(len(P), _MOST_GROUPS)))
+
+
+def _added(committed, rows, sign):
+    """Return a committed array (..., D, D) plus or minus the products of rows (..., n, D)."""
+    products = rows.swapaxes(-1, -2) @ rows
+    return sign(committed, products, out=products)

@@ -29,7 +29,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from ._linalg import one_blas_thread
-from ._tail import Committed, Tail
+from ._tail import Committed, Shared, SharedInverse
 from ._validation import plain_labels, refuse_arguments, refuse_second_writer, validated
 
 try:
@@ -577,9 +577,14 @@ def _copied(state):
         return state
     if kind is np.ndarray or isinstance(state, np.ndarray):
         return state.copy()
+    if kind is Shared:
+        return Shared(
+            (name, value if isinstance(value, np.ndarray) else _copied(value))
+            for name, value in state.items()
+        )
     if isinstance(state, dict):
         return {name: _copied(value) for name, value in state.items()}
-    if isinstance(state, (Committed, Tail)):
+    if isinstance(state, (Committed, SharedInverse)):
         return state  # never written by two
     if isinstance(state, list):
         return [_copied(value) for value in state]
@@ -602,11 +607,13 @@ def _sum(state):
         return 0.0
     if kind is np.ndarray or isinstance(state, np.ndarray):
         return float(np.add.reduce(state, axis=None)) if state.dtype.kind == "f" else 0.0
+    if kind is Shared:  # its arrays were asked when they were made
+        return sum(_sum(value) for value in state.values() if not isinstance(value, np.ndarray))
     if isinstance(state, dict):
         return sum(map(_sum, state.values()))
     if isinstance(state, list):
         return sum(map(_sum, state))
-    if isinstance(state, (Committed, Tail)):
+    if isinstance(state, (Committed, SharedInverse)):
         return 0.0 if state.is_finite else math.nan
     return 0.0
 

@@ -5,12 +5,15 @@ Cholesky factor of the atoms' kernel matrix, so that :math:`\varphi(x)^T \varphi
 of the projections onto their span. It is nested: a new atom appends a coordinate and leaves the
 others as they are.
 
-Here a basis and a sampler are dicts of arrays, parts of an estimator's state. What enters a
+Here a basis and a sampler are dicts of arrays, parts of an estimator's state, which its copies
+share: an atom more makes new arrays. What enters a
 dictionary is computed row by row; blocks only find out which row is the first to enter.
 """
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
+
+from .._tail import Shared
 
 CLOSE = 1e-9  # statistics as near as this to a threshold are computed again, row by row
 JITTER = 1e-13  # share of k(x, x) that a new atom adds to its pivot
@@ -19,7 +22,7 @@ DEPENDENT = 1e-10  # distances below this share of k(x, x) are rounding: the row
 
 def start_basis(n_features):
     """Return a basis without atoms."""
-    return {"atoms": np.empty((0, n_features)), "factor": np.empty((0, 0))}
+    return Shared(atoms=np.empty((0, n_features)), factor=np.empty((0, 0)))
 
 
 def coordinates(kernel, basis, X):
@@ -85,13 +88,13 @@ def grow_basis(kernel, basis, x):
 
 def start_sampler(n_features, rng):
     """Return a sampler without atoms, with the uniform number of its first row."""
-    return {
-        "atoms": np.empty((0, n_features)),
-        "scales": np.empty(0),  # 1/sqrt(p) of each atom
-        "factor": np.empty((0, 0)),  # Cholesky factor of S K S + mu I, S = diag(scales)
-        "uniform": rng.uniform(),
-        "rng": rng,
-    }
+    return Shared(
+        atoms=np.empty((0, n_features)),
+        scales=np.empty(0),  # 1/sqrt(p) of each atom
+        factor=np.empty((0, 0)),  # Cholesky factor of S K S + mu I, S = diag(scales)
+        uniform=rng.uniform(),
+        rng=rng,
+    )
 
 
 def uniforms(sampler, n):
@@ -159,6 +162,8 @@ def _rest(sizes, V):
 
 def _bordered(factor, row):
     """Append a last row to a lower triangular factor."""
+    if not np.isfinite(row.sum()):
+        raise np.linalg.LinAlgError("Overflow in the factor of a dictionary.")
     size = len(row)
     bordered = np.zeros((size, size))
     bordered[:-1, :-1] = factor

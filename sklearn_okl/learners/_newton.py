@@ -12,6 +12,7 @@ from scipy.linalg.lapack import dtrtrs
 from sklearn.utils._param_validation import Interval
 
 from .._linalg import inverse_spd
+from .._tail import FEW, SharedInverse
 from ..base import OnlineRegressor
 
 _BLOCK = 32  # rows a block
@@ -136,10 +137,16 @@ class ONSRegressor(OnlineRegressor):
             "A": self.mu * np.eye(n_features),  # the exact sum
             "P": np.eye(n_features) / self.mu,  # its inverse
             "theta": np.zeros(n_features),  # not yet projected
+            "trace": self.mu * n_features,  # of A
         }
 
     def _learn(self, state, X, y):
         forecasts = np.empty(len(y))
+        if len(y) <= FEW:
+            for t, (z, target) in enumerate(zip(X, y, strict=True)):
+                forecasts[t] = self._learn_row(state, z, target)
+            return forecasts
+        self._open(state)
         low = 0
         while low < len(y):
             # Blocks end where the stream's own count is a multiple of their length, so that most
@@ -150,20 +157,39 @@ class ONSRegressor(OnlineRegressor):
             low += len(learnt)
         return forecasts
 
+    def _open(self, state):
+        """Let P and A be arrays of this state's own, with all rows in them, to be written."""
+        if "inverse" in state:
+            state["A"], state["P"] = state.pop("inverse").opened()
+
+    def _close(self, state):
+        """Commit P and A: they are shared from now on, and rows go into a tail."""
+        if "inverse" not in state:
+            state["inverse"] = SharedInverse(state.pop("A"), state.pop("P"), self.mu)
+
+    def _learn_row(self, state, z, target):
+        """Learn one row z (D,), return its forecast: a block that grows from call to call."""
+        self._close(state)
+        inverse, theta = state["inverse"], state["theta"]
+        direction = inverse.times(z)  # A^-1 z
+        steps = self._steps(
+            state, z[None], np.array([[z @ direction]]), np.array([z @ theta]), np.array([target])
+        )
+        theta += steps.moves[0] * direction
+        direction *= np.sqrt(steps.shrinks[0])
+        state["inverse"] = inverse = inverse.and_row(steps.weights[0] * z, direction)
+        state["t"] += 1
+        if steps.extreme or inverse.tail.is_full or state["t"] % _REBUILD == 0:
+            self._open(state)
+            self._keep_healthy(state, steps.extreme)
+            self._close(state)
+        return steps.forecasts[0]
+
     def _learn_block(self, state, Z, y):
         """Learn rows up to the first of extreme gain, return their forecasts, one at least."""
         P, theta = state["P"], state["theta"]
         ZP = (P @ Z.T).T  # (n, D), columns contiguous as LAPACK wants them
-        curvature = curvature_or_default(self.curvature, self.radius)
-        steps = newton_steps(
-            ZP @ Z.T,
-            Z @ theta,
-            y,
-            np.full(len(y), curvature),
-            self.radius,
-            np.einsum("ij,ij->i", Z, Z),
-            self.mu + float(np.trace(state["A"])),
-        )
+        steps = self._steps(state, Z, ZP @ Z.T, Z @ theta, y)
         n = len(steps.forecasts)
         Z = Z[:n]
         V = steps.solve(ZP[:n])  # row t is A_{t-1}^-1 z_t
@@ -173,9 +199,23 @@ class ONSRegressor(OnlineRegressor):
         Z = Z * steps.weights[:, None]  # sqrt(kappa) g_t each
         state["A"] += Z.T @ Z
         state["t"] += n
-        if steps.extreme or state["t"] % _REBUILD == 0:
-            P[...] = inverse_spd(state["A"], self.mu)
+        self._keep_healthy(state, steps.extreme)
         return steps.forecasts
+
+    def _steps(self, state, Z, gram, before, y):
+        """Return the steps of rows Z (n, D), and add what they do to the trace of A."""
+        curvature = curvature_or_default(self.curvature, self.radius)
+        norms = np.einsum("ij,ij->i", Z, Z)
+        curvatures = np.full(len(y), curvature)
+        largest = self.mu + state["trace"]
+        steps = newton_steps(gram, before, y, curvatures, self.radius, norms, largest)
+        state["trace"] += float(steps.weights**2 @ norms[: len(steps.weights)])
+        return steps
+
+    def _keep_healthy(self, state, extreme):
+        """Rebuild P where the stream's count or the last row asks."""
+        if extreme or state["t"] % _REBUILD == 0:
+            state["P"] = inverse_spd(state["A"], self.mu)
 
     def _forecast(self, state, X):
         return np.clip(X @ state["theta"], -self.radius, self.radius)
@@ -187,12 +227,14 @@ class ONSRegressor(OnlineRegressor):
         raw = float(z @ state["theta"])
         excess = raw - min(max(raw, -self.radius), self.radius)
         if excess != 0.0:
-            Pz = state["P"] @ z
+            Pz = state["inverse"].times(z) if "inverse" in state else state["P"] @ z
             state["theta"] -= excess / (z @ Pz) * Pz
 
     def _grow(self, state):
         """Add one feature that was 0 in all rows so far."""
+        self._open(state)
         size = len(state["theta"]) + 1
+        state["trace"] += self.mu
         for name, corner in (("A", self.mu), ("P", 1.0 / self.mu)):
             padded = np.zeros((size, size))
             padded[:-1, :-1] = state[name]

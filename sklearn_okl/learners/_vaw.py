@@ -1,5 +1,6 @@
 """The Vovk-Azoury-Warmuth forecaster and online ridge regression."""
 
+import math
 from numbers import Real
 
 import numpy as np
@@ -7,13 +8,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
-from .._tail import Committed, Tail
+from .._tail import FEW, SharedInverse
 from .._validation import weights_of
 from ..base import OnlineRegressor, _copied, _same
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
-_FEW = 4  # rows a call that go one by one: a block would copy and write all of P and A
-_TAIL = 32  # rows after which those learnt one by one are brought into P and A
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
 _REFRESH = 64  # rounds between two returns of the ridge that forgetting has worn away, at most;
 # without forgetting, the round after which the coarse start of P is forgotten by a rebuild
@@ -356,54 +355,45 @@ class VAWRegressor(OnlineRegressor):
         return forecasts.reshape(*state["alpha"].shape, *y.shape)
 
     def _takes_rows(self, n):
-        return n <= _FEW
+        return n <= FEW
 
     def _open(self, state):
         """Let P and A be arrays of this state's own, with all rows in them, to be written."""
-        if "tail" not in state:
-            return
-        tail = state.pop("tail")
-        rows, directions = tail.filled()
-        for name, parts, sign in (("P", directions, np.subtract), ("A", rows, np.add)):
-            committed = state[name].array
-            state[name] = parts.swapaxes(-1, -2) @ parts
-            sign(committed, state[name], out=state[name])
-        if tail.forgetting < 1.0:
-            state["A"] /= tail.growth
-            state["P"] *= tail.growth
+        if "inverse" in state:
+            state["A"], state["P"] = state.pop("inverse").opened()
 
     def _close(self, state):
         """Commit P and A: they are shared from now on, and rows go into a tail."""
-        if "tail" in state and state["tail"].forgetting != self.forgetting:
+        if "inverse" in state and state["inverse"].tail.forgetting != self.forgetting:
             self._open(state)  # the parameter was set in mid-stream
-        if "tail" not in state:
-            lead, width = state["alpha"].shape, state["A"].shape[-1]
-            state["P"], state["A"] = Committed(state["P"]), Committed(state["A"])
-            state["tail"] = Tail.empty(lead, _TAIL, width, self.forgetting)
+        if "inverse" not in state:
+            A, P = state.pop("A"), state.pop("P")
+            state["inverse"] = SharedInverse(A, P, state["alpha"], self.forgetting)
 
     def _learn_row(self, state, z, y, weight):
         """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
 
         It is the block recursion with a block that grows from call to call, the tail; P is read,
-        not written. With rows z_i and directions v_i in the tail, p = S^-1 z = P z - V' V z.
+        not written.
         """
         self._close(state)
-        tail, t = state["tail"], state["t"]
+        inverse, t = state["inverse"], state["t"]
         lead, width = state["alpha"].shape, z.shape[-1]
         theta = state["theta"].reshape(*lead, width, -1)
-        growth = tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
+        growth = inverse.tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
         if "past" in state:
             past = state["past"].reshape(*lead, -1, *theta.shape[-2:])
             forecast = (z[..., None, :] @ past[..., 0, :, :])[..., 0, :]
             past[..., :-1, :, :] = past[..., 1:, :, :]
             past[..., -1, :, :] = theta
         known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
-        direction, leverage = self._direction(state, z)
+        direction = inverse.times(z)
+        leverage = np.maximum(np.add.reduce(z * direction, axis=-1), 0.0)
         if "past" not in state:
             forecast = known
             if self.forecaster == "vaw":
                 forecast = known / (1.0 + growth * leverage)[..., None]
-        root = np.sqrt(weight * growth)
+        root = math.sqrt(weight * growth)
         gain = 1.0 + root * root * leverage
         scale = (root / np.sqrt(gain))[..., None]
         direction *= scale
@@ -418,22 +408,25 @@ class VAWRegressor(OnlineRegressor):
             part *= self.forgetting
             part += taught
         state["mass"] = self.forgetting * state["mass"] + weight
-        state["tail"] = tail.and_row(root * z, direction)
+        state["inverse"] = inverse.and_row(root * z, direction)
         state["t"] = t + 1
-        extreme = bool(np.max(gain) > _GAIN_LIMIT)
-        if extreme or state["tail"].is_full or self._rounds_to_stop(t) == 1:
+        self._commit(state, extreme=bool(np.maximum.reduce(gain, axis=None) > _GAIN_LIMIT))
+        return forecast
+
+    def _commit(self, state, extreme):
+        """Bring rows into P and A where it is their turn; rebuild P where that is due."""
+        inverse, is_stop = state["inverse"], self._rounds_to_stop(state["t"] - 1) == 1
+        if extreme or (inverse.is_whole and (is_stop or inverse.tail.is_full)):
             self._open(state)
             self._keep_healthy(state, extreme)
             self._close(state)
-        return forecast
-
-    def _direction(self, state, z):
-        """Return p = S^-1 z (..., D), relative to the tail's growth, and z' p (...)."""
-        direction = (state["P"].array @ z[..., None])[..., 0]
-        V = state["tail"].filled()[1]
-        if V.shape[-2]:
-            direction -= (V.swapaxes(-1, -2) @ (V @ z[..., None]))[..., 0]
-        return direction, np.maximum((z * direction).sum(axis=-1), 0.0)
+        elif not inverse.is_whole:
+            if self._is_rebuild_due(state["t"]):
+                inverse = inverse.and_anew()
+            state["inverse"], anew = inverse.and_replaced()
+            if anew is not None:
+                b = state["b"].reshape(*state["alpha"].shape, -1)
+                state["theta"].reshape(b.shape)[anew] = state["inverse"].times(b)[anew]
 
     def _learn_stretch(self, state, Z, Y, weights, out):
         """Learn rows in blocks, then bring the sums up to date; return how many rows it was.
@@ -516,8 +509,11 @@ class VAWRegressor(OnlineRegressor):
             lost = (1.0 - self.forgetting**refresh) * state["alpha"]
             state["A"] += lost[..., None, None] * np.eye(state["A"].shape[-1])
             self._rebuild(state)
-        elif extreme or t == _REFRESH or t % _REBUILD == 0:
+        elif extreme or self._is_rebuild_due(t):
             self._rebuild(state)
+
+    def _is_rebuild_due(self, t):
+        return t == _REFRESH or t % _REBUILD == 0
 
     def _rounds_to_stop(self, t):
         """Return the number of rounds until the sums must be up to date."""
@@ -553,13 +549,11 @@ class VAWRegressor(OnlineRegressor):
     def _forecast_with_leverages(self, state, X):
         """Return forecasts (..., n[, q]) and leverages z' P z / gamma of shape (..., n)."""
         forecasts = self._ridge_forecasts(state, X)
-        tail = state.get("tail")
-        P = state["P"] if tail is None else state["P"].array
-        leverages = np.einsum("...d,...d->...", X @ P, X)
-        if tail is not None and tail.length:
-            leverages -= np.square(X @ tail.filled()[1].swapaxes(-1, -2)).sum(axis=-1)
-            leverages *= tail.growth
-        np.maximum(leverages, 0.0, out=leverages)
+        if "inverse" in state:
+            leverages = state["inverse"].sizes(X)
+        else:
+            leverages = np.einsum("...d,...d->...", X @ state["P"], X)
+            np.maximum(leverages, 0.0, out=leverages)
         leverages /= self.forgetting
         if self.forecaster == "vaw":
             shrunk = 1.0 + leverages

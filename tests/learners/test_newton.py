@@ -43,7 +43,8 @@ def test_a_block_is_its_rows(seed):
     forecasts = whole.prequential_predict(X, y)
     one_by_one = [rows.prequential_predict(x[None], [t])[0] for x, t in zip(X, y, strict=True)]
     close(forecasts, np.array(one_by_one), 1e-10)
-    for name in ("theta", "A", "P"):
+    rows._open(rows._state)
+    for name in ("theta", "A", "P", "trace"):
         close(whole._state[name], rows._state[name], 1e-10)
     assert_array_equal(whole._state["P"], whole._state["P"].T)
 
@@ -83,6 +84,7 @@ def test_regret_is_within_the_theorem(share, radius, kind):
     u = rival(X, y, mu, radius)
     comparator = ((X @ u - y) ** 2).sum()
     regret = ((forecasts - y) ** 2).sum() - comparator
+    model._open(model._state)
     logdet = np.linalg.slogdet(model._state["A"] / mu)[1]
     bound = mu / 2 * u @ u + logdet / (2 * curvature)
     nu = mu / (16 * curvature * radius**2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_okl import VAW2Regressor, VAWRegressor
+from sklearn_okl import VAW2Regressor, VAWRegressor, _tail
 from sklearn_okl.learners import _vaw
 
 BANK = {"kernels": {"gamma": [0.1, 1.0, 3.0]}, "n_components": 30, "random_state": 0}
@@ -81,14 +81,16 @@ def test_forgetting_may_be_set_in_mid_stream():
 def test_nothing_large_is_copied_or_written_for_a_row():
     X, y = stream()
     model = VAWRegressor().partial_fit(X[:100], y[:100]).partial_fit(X[100:101], y[100:101])
-    P = model._state["P"].array
+    P = model._state["inverse"].groups[0][2].array
     before = P.copy()
     assert not P.flags.writeable
     for t in range(101, 110):
         model.partial_fit(X[t : t + 1], y[t : t + 1])
-        assert model._state["P"].array is P
+        assert model._state["inverse"].groups[0][2].array is P
     assert_array_equal(P, before)
-    assert not pickle.loads(pickle.dumps(model))._state["P"].array.flags.writeable
+    assert (
+        not pickle.loads(pickle.dumps(model))._state["inverse"].groups[0][2].array.flags.writeable
+    )
 
 
 def test_a_call_that_fails_leaves_no_trace_in_shared_buffers(monkeypatch):
@@ -152,3 +154,39 @@ def test_merging_counts_the_rows_of_both_tails(n_rows):
         left.partial_fit(x[None], [target])
         whole.partial_fit(x[None], [target])
     assert_allclose(left.coef_, whole.coef_, rtol=1e-9)
+
+
+def test_large_banks_are_replaced_group_by_group(monkeypatch):
+    # groups of one expert, so that a tail waits while the next one fills; rebuilds come soon
+    monkeypatch.setattr(_tail, "_GROUP_BYTES", 1)
+    monkeypatch.setattr(_vaw, "_REBUILD", 64)
+    X, y = stream()
+    bank = BANK | {"kernels": {"gamma": [0.1, 0.3, 1.0, 3.0, 10.0]}}
+    whole, single = VAW2Regressor(**bank), VAW2Regressor(**bank)
+    expected = whole.prequential_predict(X, y)
+    assert_allclose(single.prequential_predict(X[:7], y[:7]), expected[:7], rtol=1e-8)
+    n_changed = set()
+    for t in range(7, 300):
+        groups = single._state["experts"]["inverse"].groups if t > 8 else ()
+        older = copy.copy(single)
+        before = older.predict(X[:5])
+        assert_allclose(
+            single.prequential_predict(X[t : t + 1], y[t : t + 1]), expected[t : t + 1], rtol=1e-8
+        )
+        assert_array_equal(older.predict(X[:5]), before)
+        if t % 11 == 0:  # a copy in mid-stream, which parts, and a pickle, which goes on
+            copy.copy(single).partial_fit(-X[t : t + 3], y[t : t + 3])
+            single = pickle.loads(pickle.dumps(single))
+        elif t > 8:
+            now = single._state["experts"]["inverse"].groups
+            n_changed.add(sum(one is not other for one, other in zip(groups, now, strict=True)))
+    assert n_changed == {0, 1}
+    assert_allclose(single.predict(X), whole.predict(X), rtol=1e-8)
+    sizes = {len(pickle.dumps(single.partial_fit(X[t : t + 1], y[t : t + 1]))) for t in range(90)}
+    assert max(sizes) - min(sizes) < 200  # a row has 3 000 bytes
+    single.partial_fit(X[:9], y[:9])  # a long call with a tail that waits
+    assert_allclose(
+        single.predict(X),
+        whole.partial_fit(X[:90], y[:90]).partial_fit(X[:9], y[:9]).predict(X),
+        rtol=1e-8,
+    )
