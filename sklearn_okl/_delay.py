@@ -23,6 +23,8 @@ def late(values, past):
     read : ndarray of shape (n, ...)
     past : ndarray of shape (D, ...)
     """
+    if not len(past):
+        return values, past
     both = np.concatenate([past, values])
     return both[: len(values)], both[len(values) :].copy()
 

@@ -9,7 +9,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from .base import OnlineEstimator, _is_finite
+from .base import NOT_SAVED, OnlineEstimator, _is_finite
 from .features._scalers import RunningScaler
 
 # attributes that scikit-learn's callbacks leave on estimators, some of them during `fit` only
@@ -50,7 +50,10 @@ def _held(part):
 
 
 def _attributes(part):
-    return getattr(part, "__dict__", {})
+    attributes = getattr(part, "__dict__", {})
+    if NOT_SAVED in attributes:
+        attributes = {name: value for name, value in attributes.items() if name != NOT_SAVED}
+    return attributes
 
 
 def have_callbacks(parts):

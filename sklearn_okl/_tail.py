@@ -6,6 +6,7 @@ The rows since wait in a *tail*, buffers that only grow.
 """
 
 from itertools import pairwise
+from math import isfinite
 
 import numpy as np
 
@@ -97,9 +98,10 @@ class Tail:
     @property
     def is_finite(self):
         """Whether the latest row and what it taught are finite; those before it were asked."""
-        last = slice(max(self.length - 1, 0), self.length)
-        parts = self.rows[..., last, :], self.directions[..., last, :]
-        return all(bool(np.isfinite(part.sum())) for part in parts)
+        if not self.length:
+            return True
+        parts = self.rows[..., self.length - 1, :], self.directions[..., self.length - 1, :]
+        return isfinite(sum(np.add.reduce(part, axis=None) for part in parts))
 
     def filled(self):
         """Return the rows and the directions that count, of shape (..., length, D)."""
@@ -229,10 +231,8 @@ class SharedInverse:
         place, A, P = groups[k]
         rows, V = (part[place] for part in other.former.filled())
         A = _added(A.array, rows, np.add)
-        if other.anew:
-            P = inverse_spd(A, self.floors[place])
-        else:
-            P = _added(P.array, V, np.subtract)
+        downdated = None if other.anew else _added(P.array, V, np.subtract)
+        P = inverse_spd(A, self.floors[place]) if other.anew else downdated
         groups[k] = place, Committed(A), Committed(P)
         other.groups, other.n_replaced = tuple(groups), k + 1
         if other.n_replaced == len(groups):

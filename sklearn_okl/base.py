@@ -15,7 +15,6 @@ nothing between.
 import copy
 import inspect
 import math
-import operator
 from functools import cache
 from types import MappingProxyType
 
@@ -48,6 +47,10 @@ __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 _NOTHING = MappingProxyType({})
 _SCALARS = {int, float, str, bool, type(None)}
+_FIXED = {*_SCALARS, tuple}  # what copies of a state share: nothing can change it
+NOT_SAVED = "_parts_built"  # attribute that holds what is built anew from the parameters
+_PLAIN = {list, tuple, dict, np.ndarray}
+_SMALL = 4096  # numbers of an array that are copied sooner than summed by a call of their own
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
@@ -119,14 +122,30 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         self._validate_params()
 
     def _validate_once(self):
-        """Check the parameters if one of them is another object than when they were checked."""
+        """Check the parameters unless they are those checked before; return them."""
         values = self._parameter_values()
-        if not self._are_checked(values):
-            self._validate()
-        return values
+        if self._are_checked(values):
+            return self._checked
+        self._validate()
+        return _as_they_are(values)
 
     def _parameter_values(self):
         return [getattr(self, name) for name in _parameters(type(self))]
+
+    def _built(self, make):
+        """Return what `make(self)` builds from the parameters: once, while they are the same."""
+        known, values = vars(self).get(NOT_SAVED), self._parameter_values()
+        if known is None or not _are_unchanged(values, known[0]):
+            known = _as_they_are(values), {}
+            setattr(self, NOT_SAVED, known)
+        if make not in known[1]:
+            known[1][make] = make(self)
+        return known[1][make]
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        state.pop(NOT_SAVED, None)
+        return state
 
     def _as_taught(self):
         """Return this estimator with the parameters of the latest call that taught it.
@@ -140,16 +159,8 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         return model
 
     def _are_checked(self, values):
-        """Tell whether these are the parameters of the latest call, which nobody can have edited.
-
-        Grids and other estimators can be edited in place.
-        """
-        checked = vars(self).get("_checked", [])
-        return (
-            len(checked) == len(values)
-            and not any(map(operator.is_not, values, checked))
-            and all(type(value) in _SCALARS for value in values)
-        )
+        """Tell whether these are the parameters of the latest call."""
+        return _are_unchanged(values, vars(self).get("_checked", ()))
 
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
@@ -554,6 +565,25 @@ def _parameters(kind):
     return tuple(list(inspect.signature(kind.__init__).parameters)[1:])
 
 
+def _as_they_are(values):
+    """Return parameters to compare others with: those that can be edited in place are copied."""
+    return [copy.deepcopy(value) if type(value) in _PLAIN else value for value in values]
+
+
+def _are_unchanged(values, known):
+    """Tell whether parameters are those known, as far as a look can tell: estimators may differ."""
+    if len(values) != len(known):
+        return False
+    for value, before in zip(values, known, strict=True):
+        kind = type(value)
+        if kind in _PLAIN:
+            if type(before) is not kind or not _same(value, before):
+                return False
+        elif value is not before or kind not in _SCALARS:
+            return False
+    return True
+
+
 def twin(estimator):
     """Return an estimator of the same attributes: what is set on the one is not on the other."""
     other = object.__new__(type(estimator))
@@ -573,21 +603,24 @@ def _aligned(array):
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
-    if kind in _SCALARS or kind is tuple:  # what there is most of comes first: there are hundreds
-        return state
-    if kind is np.ndarray or isinstance(state, np.ndarray):
+    if kind is np.ndarray:
         return state.copy()
+    if kind is dict:  # there are hundreds of scalars, and a call takes longer than a look
+        return {
+            name: value if type(value) in _FIXED else _copied(value)
+            for name, value in state.items()
+        }
+    if kind in _FIXED:
+        return state
+    if kind is list:
+        return [_copied(value) for value in state]
     if kind is Shared:
         return Shared(
             (name, value if isinstance(value, np.ndarray) else _copied(value))
             for name, value in state.items()
         )
-    if isinstance(state, dict):
-        return {name: _copied(value) for name, value in state.items()}
-    if isinstance(state, (Committed, SharedInverse)):
-        return state  # never written by two
-    if isinstance(state, list):
-        return [_copied(value) for value in state]
+    if isinstance(state, np.ndarray):  # such as one mapped from a file
+        return state.copy()
     if isinstance(state, OnlineEstimator):
         return copy.copy(state)  # its own state is swapped by its verbs, never edited
     if isinstance(state, np.random.RandomState) or hasattr(state, "partial_fit"):
@@ -597,23 +630,30 @@ def _copied(state):
 
 def _is_finite(state):
     """Tell whether all floating-point numbers in the arrays of a state are finite."""
-    return math.isfinite(_sum(state))
+    small = []
+    total = _sum(state, small)
+    if small:  # one sum: any nan or inf survives it
+        total += float(np.add.reduce(np.concatenate(small)))
+    return math.isfinite(total)
 
 
-def _sum(state):
-    """Return the sum of the arrays of a state, in one pass: any nan or inf survives it."""
+def _sum(state, small):
+    """Return the sum of the large arrays of a state, and put the small ones into a list."""
     kind = type(state)
-    if kind in _SCALARS:
-        return 0.0
     if kind is np.ndarray or isinstance(state, np.ndarray):
-        return float(np.add.reduce(state, axis=None)) if state.dtype.kind == "f" else 0.0
+        if state.dtype.kind != "f":
+            return 0.0
+        if state.size <= _SMALL:
+            small.append(state.ravel())
+            return 0.0
+        return float(np.add.reduce(state, axis=None))
+    if kind is dict:
+        return sum([_sum(v, small) for v in state.values() if type(v) not in _FIXED])
+    if kind is list:
+        return sum([_sum(value, small) for value in state])
     if kind is Shared:  # its arrays were asked when they were made
-        return sum(_sum(value) for value in state.values() if not isinstance(value, np.ndarray))
-    if isinstance(state, dict):
-        return sum(map(_sum, state.values()))
-    if isinstance(state, list):
-        return sum(map(_sum, state))
-    if isinstance(state, (Committed, SharedInverse)):
+        return sum([_sum(v, small) for v in state.values() if not isinstance(v, np.ndarray)])
+    if kind is Committed or kind is SharedInverse:
         return 0.0 if state.is_finite else math.nan
     return 0.0
 

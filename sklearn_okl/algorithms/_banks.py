@@ -20,6 +20,10 @@ BANK_STRUCTURE = ("kernels", "n_components", "form", "sampling", "frequencies")
 
 def fourier_bank(estimator):
     """Return the bank that a multi-kernel estimator's flat parameters describe."""
+    return estimator._built(_fourier_bank)
+
+
+def _fourier_bank(estimator):
     return FourierBank(
         kernel_list(estimator.kernels),
         estimator.n_components,

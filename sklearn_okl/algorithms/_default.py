@@ -237,12 +237,10 @@ class DefaultModel:
         return _BUDGETS["balanced"]._replace(frequencies=self.budget // 2, work=np.inf)
 
     def _inputs(self):
-        return LaggedInputs(self.lags, self.label_delay)
+        return self._built(_inputs)
 
     def _mixture(self):
-        stacks = self._constants.stacks[: self._sizes().n_stacks]
-        n_plain = self._inputs().n_walks
-        return Mixture(self._constants.fadings, stacks, n_plain, self.label_delay)
+        return self._built(_mixture)
 
     def _learn(self, state, X, y):
         n_first = max(1 + self.label_delay - state["t"], 0)
@@ -898,7 +896,7 @@ def _keep(state, room):
 
 
 def _kept(value, room):
-    if isinstance(value, dict):
+    if type(value) is dict:
         room = room if isinstance(room, dict) else {}
         return {name: _kept(part, room.get(name)) for name, part in value.items()}
     if isinstance(value, list):
@@ -916,6 +914,16 @@ def _go_back(state, room):
     """Exchange a state, all but what it knows of its targets, for the one in a room."""
     for name in state.keys() - {"targets"}:
         state[name], room[name] = room[name], state[name]
+
+
+def _inputs(model):
+    return LaggedInputs(model.lags, model.label_delay)
+
+
+def _mixture(model):
+    constants = model._constants
+    stacks = constants.stacks[: model._sizes().n_stacks]
+    return Mixture(constants.fadings, stacks, _inputs(model).n_walks, model.label_delay)
 
 
 def _no_rows(n_features):

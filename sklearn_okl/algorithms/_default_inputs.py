@@ -92,12 +92,12 @@ class LaggedInputs:
         names = ("weights", "sums", "squares")
         paths = dict(zip(names, _paths(y[:, None], moments), strict=True))
         moments.update({name: path[-1] for name, path in paths.items()})
-        past = np.concatenate([state["lags"][::-1], y])
         n, k = len(y), self.n_lags
+        past = np.concatenate([y[::-1], state["lags"]])  # the latest first
         lags = np.empty((n, k))  # row t holds y_{t-1}, y_{t-2}, ...
         for j in range(k):
-            lags[:, j] = past[k - 1 - j : k - 1 - j + n]
-        state["lags"] = past[n:][::-1].copy()
+            lags[:, j] = past[1 + j : 1 + j + n][::-1]
+        state["lags"] = past[:k].copy()
         paths = {name: path[:-1] for name, path in paths.items()}
         known = {"rows": rows} | self._of_targets(lags, moments, paths)
         n_first = int((paths["weights"] <= self.delay).sum())  # of which there was no forecast
@@ -124,26 +124,31 @@ class LaggedInputs:
         centers, variances = _mean_and_variance(**paths)
         scales = _scale(centers, variances)
         steady, moments["steady"] = _steady(moments["steady"], paths["weights"], centers, scales)
-        known = np.stack([centers, scales], axis=1), steady
+        known = _pairs(centers, scales), steady
         last = lags[:, :1]  # none without lags
         count = paths["weights"][:, 0]
         steps = last / np.maximum(count[:, None] - 1.0, 1.0)  # the first target is the origin
         return {
-            "lags": np.stack(_both(lags, *known), axis=1),
-            "walks": np.hstack([last, last + (self.delay + 1.0) * steps]),
+            "lags": _pairs(*_both(lags, *known)),
+            "walks": np.concatenate([last, last + (self.delay + 1.0) * steps], axis=1),
             "count": count,
             "scale": _or_one(scales[:, 0]),
         }
 
     def _seen(self, X, known):
-        n = len(X)
+        n, d = X.shape
         rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
-        lags = np.broadcast_to(known["lags"], (n, 2, self.n_lags))
-        both = _both(X, rows[..., 0, :, :], rows[..., 1, :, :])
-        inputs, steady = (np.hstack([part, lags[:, i]]) for i, part in enumerate(both))
+        lags = known["lags"]  # (n, 2, k) or (2, k)
+        both = np.empty((2, n, d + self.n_lags))
+        inputs, steady = both
+        inputs[:, :d], steady[:, :d] = _both(X, rows[..., 0, :, :], rows[..., 1, :, :])
+        both[..., d:] = lags[:, None] if lags.ndim == 2 else lags.swapaxes(0, 1)
         # fewer rows than are to be forecast hardly tell what is far for these
-        inputs[np.broadcast_to(known["count"] <= min(self.delay, _FIRST - 1), n)] = 0.0
-        walks = np.broadcast_to(known["walks"], (n, self.n_walks))
+        few = known["count"] <= min(self.delay, _FIRST - 1)
+        if np.logical_or.reduce(few, axis=None):
+            inputs[np.broadcast_to(few, n)] = 0.0
+        walks = known["walks"]
+        walks = walks if walks.ndim == 2 else np.broadcast_to(walks, (n, self.n_walks))
         return Seen(inputs, steady, walks, known["scale"])
 
 
@@ -211,22 +216,22 @@ def _steady(first, weights, centers, scales):
     That is once there are enough rows, and the column is no longer constant; before that they are
     0. They only make numbers moderate: for a line the unit does not matter.
     """
-    now = np.stack([centers, scales], axis=1)
-    path = np.broadcast_to(first, now.shape)
     unknown = first[1] == 0.0
-    if unknown.any():
-        enough = unknown & (weights >= _FIRST) & (scales > 0.0)
-        at = enough.argmax(axis=0)
-        from_then = np.logical_or.accumulate(enough, axis=0)[:, None, :]
-        then = now[at, :, np.arange(len(at))].T  # (2, d)
-        path = np.where(from_then, then, path)
+    if not np.logical_or.reduce(unknown):
+        return np.broadcast_to(first, (len(weights), *first.shape)), first
+    now = _pairs(centers, scales)
+    enough = unknown & (weights >= _FIRST) & (scales > 0.0)
+    at = enough.argmax(axis=0)
+    from_then = np.logical_or.accumulate(enough, axis=0)[:, None, :]
+    then = now[at, :, np.arange(len(at))].T  # (2, d)
+    path = np.where(from_then, then, first)
     return path, path[-1].copy()
 
 
 def _nearer(rows, center, scale):
     """Move values further than `_FAULTY` scales from the centre to there."""
     far = np.where(scale > 0.0, _FAULTY * scale, np.inf)
-    return np.clip(rows, center - far, center + far)
+    return np.minimum(np.maximum(rows, center - far), center + far)
 
 
 def _paths(rows, state):
@@ -239,7 +244,16 @@ def _paths(rows, state):
 
 
 def _sums(terms, start):
-    return np.cumsum(np.concatenate([start[None], terms]), axis=0)
+    sums = np.empty((len(terms) + 1, *start.shape))
+    sums[0], sums[1:] = start, terms
+    return np.add.accumulate(sums, axis=0, out=sums)
+
+
+def _pairs(first, second):
+    """Return (n, 2, d) of two arrays (n, d)."""
+    pairs = np.empty((len(first), 2, first.shape[1]))
+    pairs[:, 0], pairs[:, 1] = first, second
+    return pairs
 
 
 def _end_block(state):
@@ -340,9 +354,13 @@ def _both(X, known, first):
     """Return rows (n, d) standardised, and in steady units; both from (..., 2, d)."""
     centers, scales = known[..., 0, :], known[..., 1, :]
     standardised = _divided(X - centers, scales)
-    nearer = centers + scales * np.clip(standardised, -_FAULTY, _FAULTY)
+    nearer = centers + scales * _within(standardised, _FAULTY)
     steady = _divided(nearer - first[..., 0, :], first[..., 1, :])
-    return np.clip(standardised, -_FAR, _FAR), np.clip(steady, -_FARTHEST, _FARTHEST)
+    return _within(standardised, _FAR), _within(steady, _FARTHEST)
+
+
+def _within(X, most):
+    return np.minimum(np.maximum(X, -most), most)
 
 
 def _divided(X, scales):

@@ -64,11 +64,12 @@ class Mixture:
 
         Experts (K,) that are not `heard` yet have no say; what they lose is known when they are.
         """
-        lows = np.minimum.accumulate(np.append(state["low"], y))
-        highs = np.maximum.accumulate(np.append(state["high"], y))
-        state["low"], state["high"] = float(lows[-1]), float(highs[-1])
-        limits = np.column_stack([lows[:-1], highs[:-1]])
-        limits, state["past"] = late(limits, state["past"])
+        limits = np.empty((len(y) + 1, 2))  # lows and highs before each row, and after the last
+        limits[0], limits[1:] = (state["low"], state["high"]), y[:, None]
+        np.minimum.accumulate(limits[:, 0], out=limits[:, 0])
+        np.maximum.accumulate(limits[:, 1], out=limits[:, 1])
+        state["low"], state["high"] = limits[-1].tolist()
+        limits, state["past"] = late(limits[:-1], state["past"])
         sane = partial(_clipped, limits=limits)
         F = sane(F)
         everybody, F = F, _of_the_heard(F, heard)
@@ -121,7 +122,9 @@ class Mixture:
         n = self._n_plain
         others = np.where(np.isnan(F), np.inf, losses)[:, n:].min(axis=1, keepdims=True)
         hopeless = (losses[..., :n] > _HOPELESS * others) | (rounds < _KNOWN)
-        return np.hstack([np.where(hopeless, np.nan, F[:, :n]), F[:, n:]])
+        F = F.copy()
+        F[:, :n][np.broadcast_to(hopeless, (len(F), n))] = np.nan
+        return F
 
     @staticmethod
     def weights(state):
@@ -201,7 +204,7 @@ def _clipped(F, limits):
     low, high = low - margin, high + margin
     if low.ndim and F.ndim == 2:
         low, high = low[:, None], high[:, None]
-    return np.clip(F, low, high)
+    return np.minimum(np.maximum(F, low), high)
 
 
 def _mixed(state, F, ago):
@@ -214,7 +217,9 @@ def _mixed(state, F, ago):
 def _deviations(F, base, scales):
     D = (F - base[:, None]) / np.reshape(scales, (-1, 1))
     # a faulty row among those learnt for a trial must not cost the rows before it their digits
-    return np.clip(np.where(np.isnan(D), 0.0, D), -_FARTHEST, _FARTHEST)
+    D[np.isnan(D)] = 0.0
+    np.maximum(D, -_FARTHEST, out=D)
+    return np.minimum(D, _FARTHEST, out=D)
 
 
 def _apart(columns, scales):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._tail import Shared
 from ..features._fourier import fourier_map
 from ..kernels import sample_frequencies
 from ..learners import VAWRegressor
@@ -160,10 +161,10 @@ def start_bank(members, shape, rng, size=None, delay=0):
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
         "forgetting": shape.forgetting,
-        "features": {
-            "masks": np.zeros((size, u if shape.linear else 0)),
-            "frequencies": np.zeros((size, u, m)),
-        },
+        "features": Shared(
+            masks=np.zeros((size, u if shape.linear else 0)),
+            frequencies=np.zeros((size, u, m)),
+        ),
         "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size, late=delay),
     }
     add_members(bank, members, shape, rng)
@@ -184,18 +185,20 @@ def add_members(bank, members, shape, rng, level=0.0):
         bank["experts"][name][places] = fresh[name]
     bank["experts"]["theta"][places, 0] = level
     bank["experts"]["b"][places, 0] = level * fresh["alpha"]
+    masks, frequencies = (bank["features"][name].copy() for name in ("masks", "frequencies"))
     for k, member in enumerate(members, low):
         seen = shape.n_inputs if member["lags"] else shape.n_inputs - shape.n_lags
-        bank["features"]["masks"][k, :seen] = 1.0 / np.sqrt(seen)
+        masks[k, :seen] = 1.0 / np.sqrt(seen)
         if shape.n_frequencies:
             width = np.sqrt(seen) if member["kernel"] == "matern32" else seen
-            bank["features"]["frequencies"][k, :seen] = sample_frequencies(
+            frequencies[k, :seen] = sample_frequencies(
                 seen,
                 shape.n_frequencies,
                 kernel=member["kernel"],
                 gamma=member["bandwidth"] / width,
                 random_state=rng,
             )
+    bank["features"] = Shared(masks=masks, frequencies=frequencies)
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
 
 

@@ -169,7 +169,10 @@ def learn(state, t, u, forecasts, references, taught):
 
 def errors_to_learn(state, t, u, forecasts, taught):
     """Return the errors of forecasts (n,), those of fenced targets as far as the fence."""
-    size = np.where(u == taught, np.inf, reach(state, t))  # fenced targets come one by one
+    fenced = u != taught
+    if not fenced.any():
+        return u - forecasts
+    size = np.where(fenced, reach(state, t), np.inf)  # fenced targets come one by one
     return np.clip(u - forecasts, -size, size)
 
 
@@ -243,6 +246,9 @@ def _paths(state, sizes):
         sizes = np.minimum(sizes, _COUNTED * state["usual"])
     paths = []
     for name, terms in (("sizes", sizes), ("counts", np.ones(len(sizes)))):
+        if len(terms) == 1:
+            paths.append(faded(np.full((1, len(_FADINGS)), terms[0]), state[name], _FADINGS).T)
+            continue
         columns = [
             faded(terms[:, None], start[None], fading)
             for fading, start in zip(_FADINGS, state[name], strict=True)

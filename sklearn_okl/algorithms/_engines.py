@@ -48,7 +48,7 @@ class FullInformationRegressor(OnlineRegressor):
     def kernels_(self):
         """Parameters of each expert."""
         self._fitted_state("kernels_")
-        return self._as_taught()._parts()[0].kernels
+        return [dict(kernel) for kernel in self._as_taught()._parts()[0].kernels]
 
     @property
     def frequencies_(self):

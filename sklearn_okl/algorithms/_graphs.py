@@ -90,7 +90,7 @@ class PartialInformationRegressor(OnlineRegressor):
     def kernels_(self):
         """Parameters of each kernel."""
         self._fitted_state("kernels_")
-        return fourier_bank(self._as_taught()).kernels
+        return [dict(kernel) for kernel in fourier_bank(self._as_taught()).kernels]
 
     @property
     def frequencies_(self):

@@ -1,5 +1,6 @@
 """Random Fourier features: the map, its transformer, and its bank of kernels."""
 
+from math import isfinite
 from numbers import Integral, Real
 
 import numpy as np
@@ -9,11 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._tail import Shared
 from .._validation import validated
 from ..kernels import KERNELS, SAMPLINGS, sample_frequencies
 
 _TILE = 32768  # angles at a time: two float64 temporaries of 256 kB stay in the L2 cache
-_FAR = 1e300  # no product of inputs and frequencies below this bound can overflow
 
 
 def fourier_map(X, frequencies, n_components, phases=None):
@@ -56,7 +57,6 @@ def fourier_map(X, frequencies, n_components, phases=None):
     half_phases = None if paired else phases.reshape(-1, 1, m) / 2
 
     X = X / 2  # exact, so the half angle is rounded as the angle would be
-    tame = d * _largest(X) * _largest(frequencies) < _FAR
     out = np.empty((n_kernels, n, n_components))
     rows = max(1, min(n, _TILE // m))
     kernels = max(1, min(n_kernels, _TILE // (rows * m)))
@@ -66,7 +66,7 @@ def fourier_map(X, frequencies, n_components, phases=None):
         for i in range(0, n, rows):
             tile = out[k : k + kernels, i : i + rows]
             T, R = tangents[: len(tile), : tile.shape[1]], radii[: len(tile), : tile.shape[1]]
-            _project(X[i : i + rows], frequencies[k : k + kernels], T, tame)
+            _project(X[i : i + rows], frequencies[k : k + kernels], T)
             if not paired:
                 T += half_phases[k : k + kernels]
             np.tan(T, out=T)
@@ -81,20 +81,16 @@ def fourier_map(X, frequencies, n_components, phases=None):
     return out.reshape(*lead, n, n_components)
 
 
-def _largest(A):
-    """Largest absolute value of an array, dense or sparse."""
-    return float(np.abs(A.data if issparse(A) else A).max(initial=0.0))
-
-
-def _project(X, frequencies, out, tame):
+def _project(X, frequencies, out):
     """Write X @ frequencies, (n, d) times (K, d, m), into `out` (K, n, m)."""
-    with np.errstate(**({} if tame else {"over": "ignore", "invalid": "ignore"})):
+    with np.errstate(over="ignore", invalid="ignore"):
         if issparse(X):
             for k, W in enumerate(frequencies):
                 out[k] = X @ W
         else:
             np.matmul(X, frequencies, out=out)
-    if not tame:
+        is_finite = isfinite(np.add.reduce(out, axis=None))
+    if not is_finite:
         # Long before an angle overflows, its value modulo 2π is lost to rounding. An angle that
         # is infinite or undefined is read as 0, so that features stay finite and bounded.
         np.nan_to_num(out, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
@@ -157,7 +153,7 @@ class FourierBank:
             frequencies.append(drawn)
             if not paired:
                 phases.append(rng.uniform(0, 2 * np.pi, size=drawn.shape[1]))
-        state = {"frequencies": np.stack(frequencies)}
+        state = Shared(frequencies=np.stack(frequencies))
         if not paired:
             state["phases"] = np.stack(phases)
         return state

@@ -119,7 +119,10 @@ def judged(rows):
 def faded(terms, start, forgetting):
     """Return the sums s_t = forgetting s_{t-1} + terms_t, from s_0 = start on, (n + 1, d)."""
     if len(terms) == 1:  # SciPy takes ten times as long to get ready
-        return np.stack([start, terms[0] + forgetting * start])
+        sums = np.empty((2, *terms.shape[1:]))
+        sums[0] = start
+        sums[1] = terms[0] + forgetting * start
+        return sums
     sums = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])[0]
     return np.concatenate([start[None], sums])
 

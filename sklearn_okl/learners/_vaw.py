@@ -399,14 +399,12 @@ class VAWRegressor(OnlineRegressor):
         direction *= scale
         error = scale * (y - known)  # (..., q)
         theta += direction[..., :, None] * error[..., None, :]
-        # in the sums it is the past that fades
-        for name, taught in (
-            ("squares", np.square(error) / growth),
-            ("b", z[..., None] * (weight * y)),
-        ):
-            part = state[name].reshape(taught.shape)
-            part *= self.forgetting
-            part += taught
+        squares, b = state["squares"].reshape(error.shape), state["b"].reshape(theta.shape)
+        if self.forgetting < 1.0:  # in the sums it is the past that fades
+            squares *= self.forgetting
+            b *= self.forgetting
+        squares += np.square(error) / growth
+        b += z[..., None] * (weight * y)
         state["mass"] = self.forgetting * state["mass"] + weight
         state["inverse"] = inverse.and_row(root * z, direction)
         state["t"] = t + 1
