@@ -15,7 +15,7 @@ from .papers.pkawv_adversary import N_ROUNDS
 from .papers.pkawv_streams import DATA as PKAWV_DATA
 from .papers.rules import TABLE_3_DATA
 from .peers import report as peers
-from .speed import report, rows
+from .speed import report, rows, single_rows
 
 
 def main(arguments=None):
@@ -26,6 +26,8 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     if options.job == "speed" and options.one_row:
         return rows.run(options.output, quick=options.quick)
+    if options.job == "speed" and options.single_rows:
+        return single_rows.run(options.output, quick=options.quick)
     if options.job == "speed":
         return report.run(options.output, quick=options.quick, memory=options.memory)
     if options.job == "peers":
@@ -359,6 +361,12 @@ def _parser():
         "--one-row",
         action="store_true",
         help="only the README's table: a row alone, a row in long calls, megabytes of a model",
+    )
+    speed.add_argument(
+        "--single-rows",
+        action="store_true",
+        help="only single rows by the million: the slowest call, memory, equal to long calls "
+        "(about half an hour)",
     )
     return parser
 

@@ -46,6 +46,6 @@ def as_it_was(now, past, ago):
     known : ndarray
         Of the shape of `now`, with a leading axis (n,) where `ago` has one.
     """
-    if np.ndim(ago):
+    if isinstance(ago, np.ndarray):
         return np.concatenate([past, np.asarray(now)[None]])[len(past) - ago]
     return past[-ago] if ago else now

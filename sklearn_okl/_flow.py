@@ -13,7 +13,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 from sklearn.utils import _safe_indexing, get_tags
 
-from .base import _copied
+from .base import _copied, twin
 from .features._scalers import RunningScaler
 
 # of scikit-learn; of rows they read the number of columns only, which no tag of theirs says
@@ -92,6 +92,8 @@ def copied_step(step):
     """Copy a step so that the copy can learn on."""
     if isinstance(step, FrozenEstimator):
         return step
+    if isinstance(step, RunningScaler):  # its state is swapped, never edited
+        return twin(step)
     return copy.deepcopy(step) if isinstance(step, _COMBINED) else _copied(step)
 
 

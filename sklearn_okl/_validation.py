@@ -26,7 +26,8 @@ def _needs_no_more(
     estimator, X, y=None, *, reset=True, dtype=None, order=None, y_numeric=False, **options
 ):
     """Tell whether rows, and targets, are finite arrays as they are wanted, as those before."""
-    if reset or dtype is not np.float64 or hasattr(estimator, "feature_names_in_"):
+    takes_float64 = dtype is np.float64 or (type(dtype) is list and np.float64 in dtype)
+    if reset or not takes_float64 or hasattr(estimator, "feature_names_in_"):
         return False
     if not (
         type(X) is np.ndarray
@@ -92,6 +93,10 @@ def targets_of(estimator, y):
 
 def check_columns(estimator, X, reset):
     """Write or compare number and names of the columns; texts and the like have none."""
+    if not reset and type(X) is np.ndarray and X.ndim == 2:
+        known = vars(estimator)
+        if "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]:
+            return
     if len(X.shape) == 1 and getattr(X, "dtype", None) is not None and X.dtype.kind in "biufc":
         raise ValueError(
             "Expected 2D array, got 1D array instead. Reshape your data: with reshape(-1, 1) if "

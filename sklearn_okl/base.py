@@ -13,7 +13,6 @@ nothing between.
 """
 
 import copy
-import inspect
 import math
 from functools import cache
 from types import MappingProxyType
@@ -123,20 +122,17 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validate_once(self):
         """Check the parameters unless they are those checked before; return them."""
-        values = self._parameter_values()
+        values = parameter_values(self)
         if self._are_checked(values):
             return self._checked
         self._validate()
-        return _as_they_are(values)
-
-    def _parameter_values(self):
-        return [getattr(self, name) for name in _parameters(type(self))]
+        return as_they_are(values)
 
     def _built(self, make):
         """Return what `make(self)` builds from the parameters: once, while they are the same."""
-        known, values = vars(self).get(NOT_SAVED), self._parameter_values()
-        if known is None or not _are_unchanged(values, known[0]):
-            known = _as_they_are(values), {}
+        known, values = vars(self).get(NOT_SAVED), parameter_values(self)
+        if known is None or not are_unchanged(values, known[0]):
+            known = as_they_are(values), {}
             setattr(self, NOT_SAVED, known)
         if make not in known[1]:
             known[1][make] = make(self)
@@ -152,7 +148,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
         It is these that fitted attributes speak of, whatever was set since.
         """
-        if "_checked" not in vars(self) or self._are_checked(self._parameter_values()):
+        if "_checked" not in vars(self) or self._are_checked(parameter_values(self)):
             return self
         model = twin(self)
         model.__dict__.update(zip(_parameters(type(self)), self._checked, strict=True))
@@ -160,16 +156,16 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _are_checked(self, values):
         """Tell whether these are the parameters of the latest call."""
-        return _are_unchanged(values, vars(self).get("_checked", ()))
+        return are_unchanged(values, vars(self).get("_checked", ()))
 
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
-        checked = self._validate_once()
+        # Checks and parts write on it, as n_features_in_; a rejected first batch must not.
+        model = twin(self)
+        checked = model._validate_once()
         learn = self._learn_watched if restart and hasattr(self, "_skl_callbacks") else _learn_all
         restart = restart or not self.__sklearn_is_fitted__()
         former = vars(self).get("_state")
-        # Validation writes n_features_in_ and feature names; a rejected first batch must not.
-        model = twin(self)
         X, y = model._validated_rows(X, y, restart, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
         if restart:
@@ -249,7 +245,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         """Return the state and validated rows to forecast for."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # which looks at all tags first
-        if not self._are_checked(self._parameter_values()):
+        if not self._are_checked(parameter_values(self)):
             self._check_structure()
         state = self._state  # read once: another thread may install a new one
         X = validated(
@@ -562,15 +558,20 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 @cache
 def _parameters(kind):
     """Return the names of the parameters of a class; scikit-learn looks at its source each time."""
-    return tuple(list(inspect.signature(kind.__init__).parameters)[1:])
+    return tuple(kind._get_param_names())
 
 
-def _as_they_are(values):
+def parameter_values(estimator):
+    """Return the values of the parameters of an estimator, in their order."""
+    return [getattr(estimator, name) for name in _parameters(type(estimator))]
+
+
+def as_they_are(values):
     """Return parameters to compare others with: those that can be edited in place are copied."""
     return [copy.deepcopy(value) if type(value) in _PLAIN else value for value in values]
 
 
-def _are_unchanged(values, known):
+def are_unchanged(values, known):
     """Tell whether parameters are those known, as far as a look can tell: estimators may differ."""
     if len(values) != len(known):
         return False
@@ -622,7 +623,7 @@ def _copied(state):
     if isinstance(state, np.ndarray):  # such as one mapped from a file
         return state.copy()
     if isinstance(state, OnlineEstimator):
-        return copy.copy(state)  # its own state is swapped by its verbs, never edited
+        return twin(state)  # its own state is swapped by its verbs, never edited
     if isinstance(state, np.random.RandomState) or hasattr(state, "partial_fit"):
         return copy.deepcopy(state)
     return state  # a scalar or a string, which nothing can change in place
@@ -673,12 +674,19 @@ def _same(a, b):
 
 def described(value):
     """Replace estimators, at any depth, by their types and parameters, which can be compared."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
     if hasattr(value, "get_params") and not isinstance(value, type):
-        return type(value).__name__, described(value.get_params(deep=False))
+        # scikit-learn's own looks at the source of the class each time
+        plain = getattr(kind, "get_params", None) is BaseEstimator.get_params
+        names = _parameters(kind) if plain else ()
+        params = {name: getattr(value, name) for name in names}
+        return kind.__name__, described(params if plain else value.get_params(deep=False))
     if isinstance(value, dict):
         return {name: described(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [described(part) for part in value]
-    if type(value).__eq__ is object.__eq__ and copy.deepcopy(value) is not value:
-        return type(value).__name__  # e.g. a random generator: not even equal to its own copy
+    if kind.__eq__ is object.__eq__ and copy.deepcopy(value) is not value:
+        return kind.__name__  # e.g. a random generator: not even equal to its own copy
     return value

@@ -24,6 +24,8 @@ from .learners import VAWRegressor
 
 __all__ = ["StreamingPipeline", "StreamingTransformedTargetRegressor", "make_streaming_pipeline"]
 
+_UPDATES = {"row", "batch"}
+
 
 def _final_has(method):
     def check(pipeline):
@@ -148,7 +150,7 @@ class StreamingPipeline(_BaseComposition):
 
     _parameter_constraints = {
         "steps": [list],
-        "update": [StrOptions({"row", "batch"})],
+        "update": [StrOptions(_UPDATES)],
         "warmup": [Interval(Integral, 0, None, closed="left")],
     }
     _structural = ("warmup",)
@@ -554,8 +556,11 @@ class StreamingPipeline(_BaseComposition):
     def _structure(self):
         return described([self.steps, self.warmup])
 
+    def _is_as_at_start(self):
+        return _same(self._structure(), self._state["at_start"])
+
     def _check_structure(self):
-        if not _same(self._structure(), self._state["at_start"]):
+        if not self._is_as_at_start():
             raise ValueError(
                 "The steps of a StreamingPipeline, their parameters and warmup cannot change in "
                 "mid-stream. Call 'fit' to start afresh, or set the old values again."
@@ -605,9 +610,13 @@ class StreamingPipeline(_BaseComposition):
         }
 
     def _advance(self, X, y, method, params, restart):
-        self._validate()
         former = vars(self).get("_state")
         restart = restart or former is None
+        # what is as it was at the start was found valid there
+        if restart or self.update not in _UPDATES or not self._is_as_at_start():
+            self._validate()
+            if not restart:
+                self._check_structure()
         X, y = container_of(X), targets_of(self, y)
         check_consistent_length(X, y)
         if not len(y):
@@ -625,7 +634,6 @@ class StreamingPipeline(_BaseComposition):
             vars(model).pop("steps_", None)
             stream = self._started() | {"params": params}
         else:
-            self._check_structure()
             stream = dict(former)
         t, n = stream["t"], len(y)
         stream["t"] += n

@@ -206,25 +206,38 @@ def test_speed_of_aggregation_is_measured():
 
 def test_a_row_alone_a_row_in_long_calls_and_a_model_are_measured(tmp_path, capsys, monkeypatch):
     few = {
-        label: model
-        for label, model in row_speed.estimators().items()
-        if isinstance(model, VAWRegressor | RakerRegressor | OnlineKernelClassifier)
+        label: line
+        for label, line in row_speed.lines().items()
+        if isinstance(line.model, VAWRegressor | RakerRegressor | OnlineKernelClassifier)
     }
-    monkeypatch.setattr(row_speed, "estimators", lambda: few)
+    monkeypatch.setattr(row_speed, "lines", lambda: few)
     assert main(["speed", "--one-row", "--quick", "--output", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     saved = json.loads((tmp_path / "speed_one_row.json").read_text(encoding="utf-8"))
     assert saved["lines"].keys() == few.keys()
     for label, line in saved["lines"].items():
         cells = re.search(rf"^\| {re.escape(label)} \| (.*) \|$", printed, re.M)[1]
-        alone, *_, megabytes = cells.split(" | ")
-        assert alone == row_speed.two_digits(np.median(line["alone"]))
+        forecast, _, learnt, *_, megabytes = cells.split(" | ")
+        assert forecast == row_speed.two_digits(np.median(line["predict"]))
+        assert learnt == row_speed.two_digits(np.median(line["learn"]))
         assert megabytes == row_speed.two_digits(line["megabytes"])
-        times = [*line["alone"], *line["long"], *saved["sgd"]]
-        assert len(times) == 15
+        times = [*line["predict"], *line["learn"], *line["long"], *saved["sgd"]]
+        assert len(times) == 20
         assert all(0 < value < np.inf for value in times)
     raker = saved["lines"]["`RakerRegressor()`"]
     assert raker["megabytes"] > (76 * 8 * 50 + 76 * 100) * 8 / 1e6  # frequencies, coefficients
+
+
+def test_single_rows_are_measured(tmp_path, capsys):
+    assert main(["speed", "--single-rows", "--quick", "--output", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    saved = json.loads((tmp_path / "speed_single_rows.json").read_text(encoding="utf-8"))
+    assert len(saved["figures"]) == 9
+    for figure in saved["figures"]:
+        assert figure["name"] in printed
+        assert 0 <= figure["median"] < np.inf
+        if "from long calls" in figure["name"]:
+            assert figure["passes"]
 
 
 def test_figures_have_two_digits():

@@ -98,11 +98,11 @@ def test_a_callback_may_stop_a_fit(rows):
 def test_a_callback_that_fails_leaves_the_model_as_it_was(estimator, rows):
     recorder = Recorder(fail_at=128)
     model = clone(estimator).set_callbacks(recorder).partial_fit(*rows)
-    before, state = vars(model).copy(), pickle.dumps(model._state)
+    before, state = model.__getstate__(), pickle.dumps(model._state)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*rows)
     assert recorder.events[-1] == "teardown"
-    assert vars(model) == before
+    assert model.__getstate__() == before
     assert pickle.dumps(model._state) == state
 
 

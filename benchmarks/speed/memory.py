@@ -43,7 +43,7 @@ def _in_fresh_process(job, n_rows, quick):
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def _megabytes(field):
+def megabytes(field):
     """Read a figure of this process: VmRSS is what it holds now, VmHWM the most it ever held."""
     for line in _STATUS.read_text().splitlines():
         if line.startswith(f"{field}:"):
@@ -55,17 +55,17 @@ def _measure(job, n_rows, quick):
     X, y = scale_as_published(*make_ar4(n_rows))
     model = VAW2Regressor(_SMALL_GRID if quick else None, random_state=0)
     if job == "one_call":
-        before = _megabytes("VmRSS")
+        before = megabytes("VmRSS")
         model.prequential_predict(X, y)
-        return _megabytes("VmHWM") - before
+        return megabytes("VmHWM") - before
     model.prequential_predict(X[:_CHUNK], y[:_CHUNK])
-    before = _megabytes("VmRSS")
+    before = megabytes("VmRSS")
     with progress(n_rows, "row") as advance:
         for start in range(_CHUNK, n_rows, _CHUNK):
             rows = slice(start, start + _CHUNK)
             model.prequential_predict(X[rows], y[rows])
             advance(_CHUNK, "streaming")
-    return _megabytes("VmRSS") - before
+    return megabytes("VmRSS") - before
 
 
 if __name__ == "__main__":

@@ -2,17 +2,21 @@
 
 import pickle
 import time
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import SGDRegressor
 
 from sklearn_okl import (
+    FourierFeatures,
     NONSALDRegressor,
     OKSPlusPlusRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     PKAWVRegressor,
     RakerRegressor,
+    RunningStandardScaler,
+    StreamingPipeline,
     VAW2Regressor,
     VAWRegressor,
 )
@@ -20,6 +24,7 @@ from sklearn_okl.datasets import make_friedman_stream, scale_as_published
 
 from .._progress import progress
 from .._report import environment, environment_line, save_json
+from .figure import Figure
 from .ratios import N_REPEATS, in_turns
 
 N_INPUTS, N_FEATURES = 8, 100
@@ -27,29 +32,58 @@ _SIZES = {  # rows known before, learnt alone a turn, in a long call a turn, and
     False: (2000, 100, 1000, 1000),
     True: (100, 3, 30, 30),
 }
-_COLUMNS = "a row alone, ms", "× SGD", "a row in long calls, ms", "× SGD", "model, MB"
+_COLUMNS = (
+    *("`predict`, ms", "× SGD", "`partial_fit`, ms", "× SGD"),
+    *("a row in long calls, ms", "× SGD", "model, MB"),
+)
 
 
-def estimators():
-    """Return the lines of the table, label -> estimator: all as they are by default."""
+class Line(NamedTuple):
+    """A line of the table.
+
+    Attributes
+    ----------
+    model : estimator
+    learn, predict : float or None
+        Bars of one row's `partial_fit` and `predict`, in multiples of SGD's `partial_fit`.
+    """
+
+    model: object
+    learn: float | None = None
+    predict: float | None = None
+
+
+def lines():
+    """Return the lines of the table, label -> Line: all estimators as they are by default."""
+    default = "`OnlineKernelRegressor"
     return {
-        '`OnlineKernelRegressor(budget="fast")`': OnlineKernelRegressor(
-            budget="fast", random_state=0
+        f'{default}(budget="fast")`': Line(
+            OnlineKernelRegressor(budget="fast", random_state=0), learn=3.5, predict=2.0
         ),
-        '`OnlineKernelRegressor(budget="fast", label_delay=23)`': OnlineKernelRegressor(
-            budget="fast", label_delay=23, random_state=0
+        f'{default}(budget="fast", label_delay=23)`': Line(
+            OnlineKernelRegressor(budget="fast", label_delay=23, random_state=0)
         ),
-        "`OnlineKernelRegressor()`": OnlineKernelRegressor(random_state=0),
-        "`OnlineKernelRegressor(label_delay=23)`": OnlineKernelRegressor(
-            label_delay=23, random_state=0
+        f"{default}()`": Line(OnlineKernelRegressor(random_state=0), learn=8.0, predict=3.5),
+        f"{default}(label_delay=23)`": Line(OnlineKernelRegressor(label_delay=23, random_state=0)),
+        "`OnlineKernelClassifier()`": Line(OnlineKernelClassifier(random_state=0)),
+        f"`VAWRegressor()`, on {N_FEATURES} features": Line(VAWRegressor(), learn=1.3),
+        f"pipeline: scaler, {N_FEATURES} features, VAW": Line(
+            StreamingPipeline(
+                [
+                    ("scale", RunningStandardScaler()),
+                    ("map", FourierFeatures(n_components=N_FEATURES, random_state=0)),
+                    ("vaw", VAWRegressor()),
+                ]
+            ),
+            learn=2.0,
         ),
-        "`OnlineKernelClassifier()`": OnlineKernelClassifier(random_state=0),
-        f"`VAWRegressor()`, on {N_FEATURES} features": VAWRegressor(),
-        "`VAW2Regressor()`": VAW2Regressor(random_state=0),
-        "`RakerRegressor()`": RakerRegressor(random_state=0),
-        "`PKAWVRegressor()`": PKAWVRegressor(random_state=0),
-        "`NONSALDRegressor()`": NONSALDRegressor(),
-        "`OKSPlusPlusRegressor()`": OKSPlusPlusRegressor(random_state=0),
+        "`VAW2Regressor()`": Line(VAW2Regressor(random_state=0), learn=3.5),
+        "`RakerRegressor()`": Line(RakerRegressor(random_state=0), learn=2.0),
+        "`PKAWVRegressor()`": Line(PKAWVRegressor(random_state=0)),
+        "`NONSALDRegressor(novelty=...)`, 100 atoms": Line(
+            NONSALDRegressor(gamma=1.0, novelty=0.05), learn=4.0
+        ),
+        "`OKSPlusPlusRegressor()`": Line(OKSPlusPlusRegressor(random_state=0)),
     }
 
 
@@ -61,10 +95,14 @@ class _Replay:
         self.model = model.fit(X[:n_known], y[:n_known])
         self.megabytes = len(pickle.dumps(self.model)) / 1e6
 
-    def one_by_one(self, n):
-        """Forecast and learn the next rows, each by itself."""
+    def forecasts(self, n):
+        """Forecast the next rows, each by itself."""
         for t in range(self.t, self.t + n):
             self.model.predict(self.X[t : t + 1])
+
+    def one_by_one(self, n):
+        """Learn the next rows, each by itself."""
+        for t in range(self.t, self.t + n):
             self.model.partial_fit(self.X[t : t + 1], self.y[t : t + 1])
         self.t += n
 
@@ -84,9 +122,9 @@ def measure(quick=False, advance=None):
     -------
     sgd : list of float
         Milliseconds of that call, one value a turn.
-    lines : dict
-        Label -> dict of milliseconds a row, alone (``predict``, then ``partial_fit``) and in long
-        calls (``prequential_predict``), one value a turn, and of the megabytes of the pickle.
+    table : dict
+        Label -> dict of milliseconds per row of `predict` and of `partial_fit` alone, and of
+        `prequential_predict` in long calls, one value a turn, and of the megabytes of the pickle.
     """
     n_known, n_alone, n_long, n_sgd = _SIZES[quick]
     n_rows = n_known + (1 + N_REPEATS) * (n_alone + n_long)
@@ -95,10 +133,10 @@ def measure(quick=False, advance=None):
     features = rng.standard_normal((n_rows, N_FEATURES)) / np.sqrt(N_FEATURES)
     classes = np.where(y > np.median(y), 1, -1)
     replays = {}
-    for label, model in estimators().items():
-        own_X = features if isinstance(model, VAWRegressor) else X
-        own_y = classes if isinstance(model, OnlineKernelClassifier) else y
-        replays[label] = _Replay(model, own_X, own_y, n_known)
+    for label, line in lines().items():
+        own_X = features if isinstance(line.model, VAWRegressor) else X
+        own_y = classes if isinstance(line.model, OnlineKernelClassifier) else y
+        replays[label] = _Replay(line.model, own_X, own_y, n_known)
 
     sgd = SGDRegressor()
 
@@ -109,14 +147,22 @@ def measure(quick=False, advance=None):
     calls, counts = [sgd_one_by_one], [n_sgd]
     for replay in replays.values():
         calls += [
+            lambda replay=replay: replay.forecasts(n_alone),
             lambda replay=replay: replay.one_by_one(n_alone),
             lambda replay=replay: replay.in_one_call(n_long),
         ]
-        counts += [n_alone, n_long]
+        counts += [n_alone, n_alone, n_long]
     sgd_row, *rows = 1e3 * in_turns(calls, N_REPEATS, advance, time.process_time) / np.c_[counts]
     return sgd_row.tolist(), {
-        label: {"alone": alone.tolist(), "long": long.tolist(), "megabytes": replay.megabytes}
-        for (label, replay), alone, long in zip(replays.items(), rows[::2], rows[1::2], strict=True)
+        label: {
+            "predict": forecast.tolist(),
+            "learn": learnt.tolist(),
+            "long": long.tolist(),
+            "megabytes": replay.megabytes,
+        }
+        for (label, replay), forecast, learnt, long in zip(
+            replays.items(), rows[::3], rows[1::3], rows[2::3], strict=True
+        )
     }
 
 
@@ -126,25 +172,33 @@ def run(output, *, quick=False):
     print(environment_line(where))
     print("Small sizes: no figures for a README.\n" if quick else "")
     with progress(N_REPEATS, "repeat") as advance:
-        sgd, lines = measure(quick, advance)
+        sgd, table = measure(quick, advance)
     header = f"after {_SIZES[quick][0]} rows of {N_INPUTS} inputs", *_COLUMNS
     print("| " + " | ".join(header) + " |")
     print("|---" + "|--:" * len(_COLUMNS) + "|")
-    for label, line in lines.items():
+    for label, line in table.items():
         times = [
             figure
-            for column in ("alone", "long")
+            for column in ("predict", "learn", "long")
             for figure in (np.median(line[column]), np.median(np.divide(line[column], sgd)))
         ]
         cells = [label, *map(two_digits, [*times, line["megabytes"]])]
         print("| " + " | ".join(cells) + " |")
     print(
-        f"\nProcessor time, medians of {N_REPEATS} turns, one BLAS thread. Alone: predict, then "
-        "partial_fit, of one\nrow. In long calls: prequential_predict. × SGD: of "
-        f"SGDRegressor().partial_fit of one row, {two_digits(np.median(sgd))} ms\nin the same "
-        "turns. MB: of the pickle."
+        f"\nProcessor time, medians of {N_REPEATS} turns, one BLAS thread. `predict` and "
+        "`partial_fit`: of one\nrow. In long calls: `prequential_predict`. × SGD: of "
+        f"SGDRegressor().partial_fit of one row,\n{two_digits(np.median(sgd))} ms in the same "
+        "turns. MB: of the pickle.\n"
     )
-    content = {"environment": where, "quick": quick, "sgd": sgd, "lines": lines}
+    figures = [
+        Figure(f"{name} of {label}", np.divide(table[label][name], sgd).tolist(), "× SGD", bar)
+        for label, line in lines().items()
+        for name, bar in (("predict", line.predict), ("learn", line.learn))
+        if bar is not None
+    ]
+    for figure in figures:
+        print(figure.line())
+    content = {"environment": where, "quick": quick, "sgd": sgd, "lines": table}
     print(f"\nNumbers: {save_json(output / 'speed_one_row.json', content)}")
     return 0
 

@@ -148,7 +148,7 @@ class LaggedInputs:
         if np.logical_or.reduce(few, axis=None):
             inputs[np.broadcast_to(few, n)] = 0.0
         walks = known["walks"]
-        walks = walks if walks.ndim == 2 else np.broadcast_to(walks, (n, self.n_walks))
+        walks = walks if walks.ndim == 2 else _repeated(walks, n)
         return Seen(inputs, steady, walks, known["scale"])
 
 
@@ -218,7 +218,7 @@ def _steady(first, weights, centers, scales):
     """
     unknown = first[1] == 0.0
     if not np.logical_or.reduce(unknown):
-        return np.broadcast_to(first, (len(weights), *first.shape)), first
+        return _repeated(first, len(weights)), first
     now = _pairs(centers, scales)
     enough = unknown & (weights >= _FIRST) & (scales > 0.0)
     at = enough.argmax(axis=0)
@@ -226,6 +226,11 @@ def _steady(first, weights, centers, scales):
     then = now[at, :, np.arange(len(at))].T  # (2, d)
     path = np.where(from_then, then, first)
     return path, path[-1].copy()
+
+
+def _repeated(part, n):
+    """Return views of an array as n equal ones."""
+    return part[None] if n == 1 else np.broadcast_to(part, (n, *part.shape))
 
 
 def _nearer(rows, center, scale):

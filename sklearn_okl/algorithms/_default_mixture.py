@@ -123,7 +123,7 @@ class Mixture:
         others = np.where(np.isnan(F), np.inf, losses)[:, n:].min(axis=1, keepdims=True)
         hopeless = (losses[..., :n] > _HOPELESS * others) | (rounds < _KNOWN)
         F = F.copy()
-        F[:, :n][np.broadcast_to(hopeless, (len(F), n))] = np.nan
+        F[:, :n] = np.where(hopeless, np.nan, F[:, :n])
         return F
 
     @staticmethod

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._delay import late
 from .._validation import refuse_second_writer, validated
-from ..base import _copied, twin
+from ..base import _copied, are_unchanged, as_they_are, parameter_values, twin
 from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
@@ -162,7 +162,10 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return X.astype(np.float64, copy=False), X.dtype
 
     def _advance(self, X, restart, delay=0):
-        self._validate_params()
+        params = parameter_values(self)
+        if not are_unchanged(params, vars(self).get("_checked", ())):
+            self._validate_params()
+            params = as_they_are(params)
         restart = restart or not self.__sklearn_is_fitted__()
         before = vars(self).get("_state")
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
@@ -180,7 +183,7 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "Numbers overflowed while these rows were learnt; the scaler is as it was before "
                 "the call. Give the features moderate units."
             )
-        model._state = state
+        model._state, model._checked = state, params
         refuse_second_writer(self, before is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
         return _as_type(Z, X.dtype)
