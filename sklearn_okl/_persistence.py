@@ -16,6 +16,7 @@ from ._model_parts import (
 )
 from ._part_files import replace, target_of
 from ._plain_types import PLAIN_TYPES, plain_functions
+from .kernels import NAMED
 
 _FORMAT = 2  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
@@ -197,6 +198,7 @@ def trusted_types(classes):
         "_tail.Tail",
         "evaluation.PrequentialSearch",
         "evaluation._search._Race",
+        *{f"kernels.{type(kernel).__name__}" for kernel in NAMED},
     ]
     names = [f"{class_.__module__}.{class_.__qualname__}" for class_ in classes]
     return sorted([*names, *(f"sklearn_okl.{part}" for part in parts)])

@@ -14,7 +14,7 @@ from ._linalg import inverse_spd
 
 FEW = 4  # rows a call that go one by one: a block would copy and write all of A and P
 _TAIL = 32  # rows after which those learnt one by one are brought into A and P
-_GROUP_BYTES = 800_000  # matrices P that are replaced together: so that no row pays for all
+_GROUP_BYTES = 400_000  # matrices P that are replaced together: so that no row pays for all
 _MOST_GROUPS = 16  # at one a row all are replaced before the next tail is full
 
 
@@ -80,9 +80,9 @@ class Tail:
         self._written = written
 
     @classmethod
-    def empty(cls, lead, width, forgetting):
-        """Return a tail without rows for a bank of shape `lead`."""
-        shape = (*lead, _TAIL, width)
+    def empty(cls, lead, width, forgetting, size=_TAIL):
+        """Return a tail without rows for a bank of shape `lead`; of size 0, one yet to be made."""
+        shape = (*lead, size, width)
         return cls(np.zeros(shape), np.zeros(shape), forgetting)
 
     @property
@@ -93,7 +93,7 @@ class Tail:
     @property
     def is_full(self):
         """Whether no row fits in."""
-        return self.length == self.rows.shape[-2]
+        return self.length == _TAIL
 
     @property
     def is_finite(self):
@@ -109,7 +109,8 @@ class Tail:
 
     def and_row(self, row, direction):
         """Return this tail and one row more, each of shape (..., D)."""
-        own = self if self._written[0] == self.length else self._alone()
+        is_made = self.rows.shape[-2] > 0
+        own = self if is_made and self._written[0] == self.length else self._alone()
         own.rows[..., self.length, :] = row
         own.directions[..., self.length, :] = direction
         own._written[0] = self.length + 1
@@ -117,7 +118,13 @@ class Tail:
 
     def _alone(self):
         """Return a copy with buffers of its own, zeros behind the rows that count."""
-        return Tail(**self.__getstate__())
+        *lead, _, width = self.rows.shape
+        own = Tail.empty(lead, width, self.forgetting)
+        own.length = self.length
+        for mine, part in zip(own.filled(), self.filled(), strict=True):
+            mine[...] = part
+        own._written = [self.length]
+        return own
 
     def __getstate__(self):
         state = {"forgetting": self.forgetting, "length": self.length}
@@ -147,15 +154,20 @@ class SharedInverse:
     floors : ndarray of shape (...)
         Least eigenvalues that the sums have in exact arithmetic.
     forgetting : float, default=1.0
-        Factor by which the past fades a row; below 1 the bank is one group.
+        Factor by which the past fades per row; below 1 the bank is one group.
+    grows : bool, default=True
+        Whether rows are learnt one by one just now: else the tail is made with the first of them.
     """
 
-    def __init__(self, A, P, floors, forgetting=1.0):
-        ends = np.linspace(0, len(P), _n_groups(P, forgetting) + 1).round().astype(int).tolist()
-        places = [slice(low, high) for low, high in pairwise(ends)] if P.ndim > 2 else [...]
+    def __init__(self, A, P, floors, forgetting=1.0, grows=True):
+        n_groups, places = _n_groups(P, forgetting), [slice(None)]
+        if n_groups > 1:
+            ends = np.linspace(0, len(P), n_groups + 1).round().astype(int).tolist()
+            places = [slice(low, high) for low, high in pairwise(ends)]
         self.groups = tuple((place, Committed(A[place]), Committed(P[place])) for place in places)
         self.floors = np.array(floors)
-        self.tail = Tail.empty(P.shape[:-2], P.shape[-1], forgetting)
+        size = _TAIL if grows else 0
+        self.tail = Tail.empty(P.shape[:-2], P.shape[-1], forgetting, size)
         self.former = None  # the full tail that only the first groups know of
         self.n_replaced = 0  # how many these are
         self.anew = False  # whether the others are to be inverted anew
@@ -163,9 +175,8 @@ class SharedInverse:
 
     @property
     def is_finite(self):
-        """Whether what the latest row has changed is finite."""
-        latest = self.groups[self.n_replaced - 1]
-        return self.tail.is_finite and latest[1].is_finite and latest[2].is_finite
+        """Whether all is finite; what is committed was asked when it was."""
+        return self.tail.is_finite and all(A.is_finite and P.is_finite for _, A, P in self.groups)
 
     @property
     def is_whole(self):
@@ -247,6 +258,11 @@ class SharedInverse:
 
     def opened(self):
         """Return A and P with all rows in them, as arrays to be written."""
+        if self.former is None and not self.tail.length:
+            _, *parts = zip(*self.groups, strict=True)
+            if self.is_whole:
+                return [part.array.copy() for (part,) in parts]
+            return [np.concatenate([part.array for part in matrices]) for matrices in parts]
         rows, V = self.tail.filled()
         A, P = (part.swapaxes(-1, -2) @ part for part in (rows, V))
         for place, known_A, known_P in self.groups:
@@ -269,7 +285,8 @@ class SharedInverse:
 
     def __getstate__(self):
         state = dict(self.__dict__)
-        if self.former is None and not self.is_whole:  # so that a file's size hangs on no row
+        is_made = self.tail.rows.shape[-2] > 0
+        if self.former is None and is_made and not self.is_whole:  # a file's size depends on no row
             state["former"] = Tail.empty(
                 self.tail.rows.shape[:-2], self.tail.rows.shape[-1], self.tail.forgetting
             )

@@ -16,10 +16,22 @@ def validated(estimator, X, *y, **options):
     scikit-learn reads the numbers below a mask; here they are refused. Rows that need no more than
     a look are not sent through its checks, which take longer than some rows do.
     """
-    if _needs_no_more(estimator, X, *y, **options):
-        return (X, *y) if y else X
+    arrays = [_plain(given) for given in (X, *y)]
+    if _needs_no_more(estimator, *arrays, **options):
+        return tuple(arrays) if y else arrays[0]
     refuse_masks(X, *y)
     return validate_data(estimator, X, *y, **options)
+
+
+def _plain(given):
+    """Return a list of numbers, such as River hands over, as an array; all else as it is."""
+    if type(given) is not list:
+        return given
+    try:
+        array = np.asarray(given)
+    except ValueError:  # of no shape
+        return given
+    return array.astype(np.float64) if array.dtype.kind in "fiu" else given
 
 
 def _needs_no_more(

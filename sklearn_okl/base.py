@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._linalg import one_blas_thread
 from ._tail import Committed, Shared, SharedInverse
 from ._validation import plain_labels, refuse_arguments, refuse_second_writer, validated
+from .kernels import Kernel
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -94,7 +95,8 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, OnlineEstimator):
                 value = (type(value).__name__, value._structure())
-            elif callable(value):  # a copy of a callable object does not equal it, its name does
+            elif callable(value) and not isinstance(value, Kernel):
+                # a copy of a callable object does not equal it, its name does
                 value = getattr(value, "__qualname__", type(value).__name__)
             structure[name] = value
         return structure
@@ -105,6 +107,9 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _open(self, state):
         """Let all arrays of a state be its own, to be written in place."""
+
+    def _close(self, state, grows=False):
+        """Let large arrays of a state be shared by its copies, where the learner knows how."""
 
     def _check_structure(self):
         now = self._structure()
@@ -186,6 +191,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             # Overflow is not warned of but refused, below, with a sentence.
             with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
                 forecasts = learn(model, state, X, y, learn_arguments)
+                model._close(state)
                 sound = _is_finite(forecasts) and _is_finite(state)
         except np.linalg.LinAlgError:
             sound = False
@@ -580,7 +586,7 @@ def are_unchanged(values, known):
         if kind in _PLAIN:
             if type(before) is not kind or not _same(value, before):
                 return False
-        elif value is not before or kind not in _SCALARS:
+        elif value is not before or not (kind in _SCALARS or isinstance(value, Kernel)):
             return False
     return True
 

@@ -17,7 +17,7 @@ from sklearn_okl import (
     SketchedKONSRegressor,
 )
 from sklearn_okl.features._dictionary import coordinates, first_novel, grow_basis, start_basis
-from sklearn_okl.kernels import Kernel, kernel_matrix
+from sklearn_okl.kernels import RBF, kernel_matrix
 from tests.oracles import ald, budgeted_gradient, first_order, kernel_vovk, newton
 
 from .figure import Figure
@@ -175,7 +175,7 @@ def novelty_speed(quick=False, advance=None):
     """The test whether rows are novel to a dictionary, 64 rows at once against one by one."""
     n_atoms = 30 if quick else 100
     X, _ = stream(n_atoms + 64, 5)
-    kernel, basis = Kernel("rbf", 1.0, 3, 1.0), start_basis(5)
+    kernel, basis = RBF(1.0), start_basis(5)
     atoms, rows = X[:n_atoms], X[n_atoms:]
     for x in atoms:
         grow_basis(kernel, basis, x)

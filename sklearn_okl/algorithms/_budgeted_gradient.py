@@ -14,7 +14,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..base import OnlineClassifier, OnlineRegressor
 from ..features._dictionary import DEPENDENT, JITTER, coordinates
 from ..features._fourier import FourierBank
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, KERNELS, kernel_of
+from ..kernels import (
+    KERNEL_CONSTRAINTS,
+    KERNEL_STRUCTURE,
+    SHIFT_INVARIANT_CONSTRAINTS,
+    kernel_of,
+)
 from ..learners import OGDRegressor
 from ..losses import get_loss
 from ._banks import BANK_CONSTRAINTS
@@ -34,8 +39,7 @@ _STEPS = {
     "radius": [Interval(Real, 0, None, closed="neither"), None],
 }
 _MAP = {
-    "kernel": [StrOptions(set(KERNELS))],
-    "gamma": KERNEL_CONSTRAINTS["gamma"],
+    **SHIFT_INVARIANT_CONSTRAINTS,
     **{name: BANK_CONSTRAINTS[name] for name in BANK_CONSTRAINTS if name != "kernels"},
 }
 _DICTIONARY = {**KERNEL_CONSTRAINTS, "budget": [Interval(Integral, 1, None, closed="left")]}
@@ -157,11 +161,12 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"}, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`.
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
+            ShiftInvariantKernel, default="rbf"
+        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
         Inverse length scale, squared for ``"rbf"``, in the units of X. None is
-        ``1 / n_features``.
+        ``1 / n_features``, or the gamma of an object that has one.
     n_components : int, default=100
         Number D of random features; the papers' D frequencies in paired form are 2D.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
@@ -297,11 +302,12 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"}, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`.
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
+            ShiftInvariantKernel, default="rbf"
+        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
         Inverse length scale, squared for ``"rbf"``, in the units of X. None is
-        ``1 / n_features``.
+        ``1 / n_features``, or the gamma of an object that has one.
     n_components : int, default=100
         Number D of random features; the papers' D frequencies in paired form are 2D.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"

@@ -265,6 +265,10 @@ class DefaultModel:
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts
 
+    def _close(self, state, grows=False):
+        for bank in state["banks"]:
+            learner(bank["forgetting"])._close(bank["experts"], grows)
+
     def _rounds_to_stop(self, t, since):
         """Return the number of rounds until something else than learning is due."""
         births, delay = self._constants.births, self.label_delay

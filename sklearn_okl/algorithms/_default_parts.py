@@ -7,7 +7,7 @@ import numpy as np
 
 from .._tail import Shared
 from ..features._fourier import fourier_map
-from ..kernels import sample_frequencies
+from ..kernels import sample_frequencies, shift_invariant_kernel
 from ..learners import VAWRegressor
 
 # Bandwidths in units that do not hang on the number d of inputs: of standardised rows, two have a
@@ -102,12 +102,14 @@ class MaskedFeatures:
     def _transform(maps, U):
         """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks."""
         masks, frequencies = maps["masks"], maps["frequencies"]
-        parts = [np.ones((len(masks), len(U), 1))]
-        if masks.shape[-1]:
-            parts.append(U * masks[:, None, :])
-        if frequencies.shape[-1]:
-            parts.append(fourier_map(U, frequencies, 2 * frequencies.shape[-1]))
-        return np.concatenate(parts, axis=2)
+        low, m = 1 + masks.shape[-1], frequencies.shape[-1]
+        Z = np.empty((len(masks), len(U), low + 2 * m))
+        Z[..., 0] = 1.0
+        if low > 1:
+            np.multiply(U, masks[:, None, :], out=Z[..., 1:low])
+        if m:
+            fourier_map(U, frequencies, 2 * m, out=Z[..., low:])
+        return Z
 
 
 class Shape(NamedTuple):
@@ -190,7 +192,7 @@ def add_members(bank, members, shape, rng, level=0.0):
         seen = shape.n_inputs if member["lags"] else shape.n_inputs - shape.n_lags
         masks[k, :seen] = 1.0 / np.sqrt(seen)
         if shape.n_frequencies:
-            width = np.sqrt(seen) if member["kernel"] == "matern32" else seen
+            width = shift_invariant_kernel(member["kernel"]).width(seen)
             frequencies[k, :seen] = sample_frequencies(
                 seen,
                 shape.n_frequencies,
@@ -208,6 +210,8 @@ def awake(bank, ago=0):
     Its forecasts are those of some rounds ago.
     """
     n = len(bank["members"])
+    if n == len(bank["features"]["masks"]) and not ago:
+        return bank
     part = {
         part: {
             name: value[:n] if isinstance(value, np.ndarray) else value

@@ -97,6 +97,9 @@ class FullInformationRegressor(OnlineRegressor):
         state["t"] += len(y)
         return forecasts
 
+    def _close(self, state, grows=False):
+        self._parts()[1]._close(state["experts"], grows)
+
     def _forecast(self, state, X):
         stages = self._parts()[2:]
         F = self._forecast_experts(state, X)

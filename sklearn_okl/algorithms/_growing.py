@@ -88,6 +88,9 @@ class GrowingBasisRegressor(OnlineRegressor):
             low += n
         return forecasts
 
+    def _close(self, state, grows=False):
+        self._newton()._close(state["newton"], grows)
+
     def _forecast(self, state, X):
         kernel, newton = kernel_of(self), self._newton()
         forecasts = np.empty(len(X))

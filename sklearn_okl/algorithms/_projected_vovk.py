@@ -48,8 +48,8 @@ class _ProjectedVovk:
 
     def _validate(self):
         super()._validate()
-        kernel_of(self)
-        if self.projection == "taylor" and self.kernel != "rbf":
+        kernel = kernel_of(self)
+        if self.projection == "taylor" and kernel.exponent != 2:
             raise ValueError(
                 "projection='taylor' expands the Gaussian kernel, kernel='rbf'; take "
                 f"projection='nystroem' for kernel={self.kernel!r}."
@@ -92,7 +92,7 @@ class _ProjectedVovk:
                 f"C(M + d, M) = {dimension}, above the {_MOST_COMPONENTS} that are feasible. "
                 "Lower the degree, or take projection='nystroem'."
             )
-        return TaylorFeatures(self.gamma, self.degree).fit(np.zeros((1, d)))
+        return TaylorFeatures(kernel_of(self).gamma, self.degree).fit(np.zeros((1, d)))
 
     def _given_basis(self, n_features):
         """Return the basis of the rows given, without those that earlier ones span."""

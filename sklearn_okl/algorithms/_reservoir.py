@@ -15,13 +15,12 @@ from sklearn.utils._param_validation import Interval
 from ..aggregators._convex import softmax
 from ..base import OnlineClassifier, OnlineRegressor
 from ..feedback._bandits import stable_step
-from ..kernels import Kernel, kernel_list
+from ..kernels import kernel_list, shift_invariant_kernel
 from ..losses import get_loss
 from ._selection import _CLASSIFICATION, _HORIZON, _REGRESSION, BANDIT_KERNELS
 
 _ROWS = 64  # rows that meet the reservoir at once
 _FIRST_HORIZON = 64  # of the doubling trick
-_METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}  # k = exp(-gamma distance)
 _RESERVOIR = {
     "budget": [Interval(Integral, 1, None, closed="left")],
     "decay": [Interval(Real, 0, 1, closed="left")],
@@ -64,6 +63,15 @@ class _LKMBooks:
     def _kernel_list(self):
         return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
 
+    def _made(self, X):
+        """Return each kernel and its gamma for rows such as those of X."""
+        points, default = self._kernel_list(), 1.0 / X.shape[1]
+        kinds = {kind: shift_invariant_kernel(kind) for kind in {p["kernel"] for p in points}}
+        return [
+            (kinds[point["kernel"]], default if point["gamma"] is None else point["gamma"])
+            for point in points
+        ]
+
     def _validate(self):
         super()._validate()
         if any("alpha" in kernel for kernel in self._kernel_list()):
@@ -87,7 +95,7 @@ class _LKMBooks:
         }
 
     def _learn(self, state, X, y):
-        kernels, loss = self._kernel_list(), get_loss(self.loss, getattr(self, "quantile", 0.5))
+        kernels, loss = self._made(X), get_loss(self.loss, getattr(self, "quantile", 0.5))
         n = len(y)
         lengths, rounds = _stretches(state["t"], n, self.horizon)
         places = np.minimum(self.budget, lengths)
@@ -144,7 +152,7 @@ class _LKMBooks:
         return slope
 
     def _forecast(self, state, X):
-        kernels, kept = self._kernel_list(), state["n_kept"]
+        kernels, kept = self._made(X), state["n_kept"]
         rows, coef = state["rows"][:kept], state["coef"][:kept]
         weights = softmax(state["log_weights"])
         forecasts = np.empty(len(X))
@@ -176,20 +184,18 @@ def _stretches(t, n, horizon):
 
 
 def _values(kernels, X, rows, coef):
-    """Return each kernel's function at the rows of X, of shape (n, K)."""
+    """Return the function of each (kernel, gamma) at the rows of X, of shape (n, K)."""
     F, distances = np.zeros((len(X), len(kernels))), {}
     if len(rows) == 0:
         return F
-    for i, kernel in enumerate(kernels):
-        name, gamma = kernel["kernel"], kernel["gamma"]
-        if name not in _METRICS:
-            F[:, i] = Kernel(name, gamma, degree=3, coef0=1.0)(X, rows) @ coef
+    for i, (kernel, gamma) in enumerate(kernels):
+        metric = kernel.metric
+        if metric is None:
+            F[:, i] = kernel.with_gamma(gamma)(X, rows) @ coef
             continue
-        if name not in distances:
-            distances[name] = cdist(X, rows, _METRICS[name])
-        gamma = 1.0 / X.shape[1] if gamma is None else gamma
-        K = distances[name] * -gamma
-        F[:, i] = np.exp(K, out=K) @ coef
+        if metric not in distances:
+            distances[metric] = cdist(X, rows, metric)
+        F[:, i] = kernel.values_at(distances[metric], gamma) @ coef
     return F
 
 

@@ -21,7 +21,7 @@ from ..feedback._bandits import (
     smoothness_of,
     stable_step,
 )
-from ..kernels import Kernel, kernel_list
+from ..kernels import kernel_list, shift_invariant_kernel
 from ..losses import get_loss
 
 # The experiments' six Gaussians: gamma = 1 / (2 sigma^2) for sigma = 2^-2, ..., 2^3.
@@ -109,25 +109,26 @@ class KernelSelection:
         }
 
     def _learn(self, state, X, y):
-        kernels, loss = _made(self._kernel_list()), self._loss()
+        kernels, loss = self._kernel_list(), self._loss()
         sampler, radius = self._rule(len(kernels))
         law, arm = state["sampler"], state["arm"]
         if len(state["origin"]) == 0:
             state["origin"] = X[:1].copy()
         rows = _augmented(X, state["origin"])
+        asking = -2.0 * rows
         functions = {}  # of the kernels drawn
         forecasts = np.empty(len(y))
         uniforms = state["rng"].random_sample(len(y)).tolist()
         for t, target in enumerate(y.tolist()):
             f = functions.get(arm)
             if f is None:
-                f = functions[arm] = _Expansion(kernels[arm], state["functions"][arm])
-            row = rows[t]
-            forecast = f.values(row).item()
+                kernel = shift_invariant_kernel(**kernels[arm])
+                f = functions[arm] = _Expansion(kernel, state["functions"][arm])
+            forecast = f.values(asking[t]).item()
             slope = float(loss.slope(target, forecast))
             # k(x, x) = 1 for all kernels of a grid: the gradient slope * k(x, .) is as long.
             step = sampler.credit(law, arm, float(loss.value(target, forecast)), slope * slope)
-            f.add(row, -step * slope, forecast, radius)
+            f.add(rows[t], -step * slope, forecast, radius)
             forecasts[t] = forecast
             arm = draw_arm(law, uniforms[t])
         for i, f in functions.items():
@@ -137,22 +138,20 @@ class KernelSelection:
 
     def _forecast(self, state, X):
         arm = state["arm"]
-        f = _Expansion(_made(self._kernel_list())[arm], state["functions"][arm])
+        kernel = shift_invariant_kernel(**self._kernel_list()[arm])
+        f = _Expansion(kernel, state["functions"][arm])
         forecasts = np.empty(len(X))
         for tile in gen_batches(len(X), _TILE):
-            forecasts[tile] = f.values(_augmented(X[tile], state["origin"]))
+            forecasts[tile] = f.values(-2.0 * _augmented(X[tile], state["origin"]))
         return forecasts
-
-
-def _made(kernels):
-    return [Kernel(kernel["kernel"], kernel["gamma"], degree=3, coef0=1.0) for kernel in kernels]
 
 
 def _augmented(X, origin):
     """Return rows [x, 1, -|x|^2 / 2], x relative to the origin, of shape (n, d + 2).
 
-    Their product with [x', -|x'|^2 / 2, 1] is -|x - x'|^2 / 2. Kernels of a grid see differences
-    only, and near the origin these lose nothing to an offset that the features share.
+    Their product with [x', -|x'|^2 / 2, 1] is -|x - x'|^2 / 2, and that of the rows times -2, which
+    is exact, the squared distance. Kernels of a grid see differences only, and near the origin
+    these lose nothing to an offset that the features share.
     """
     n, d = X.shape
     rows = np.ones((n, d + 2))
@@ -174,20 +173,19 @@ class _Expansion:
         room = max(2 * self.n, _FEWEST)
         self.rows, self.coef = np.empty((room, width)), np.empty(room)
         self.rows[: self.n], self.coef[: self.n] = stored["rows"], stored["coef"]
-        self.twice_gamma = None
-        if kernel.kernel == "rbf":
-            self.twice_gamma = 2.0 / (width - 2) if kernel.gamma is None else 2.0 * kernel.gamma
+        self.gamma = kernel.gamma_for(width - 2)
+        # whether it is a function of squared distances, which one product gives
+        self.of_squares = kernel.metric == "sqeuclidean"
 
     def values(self, rows):
-        """Return f at one augmented row (d + 2,), or at several (m, d + 2)."""
+        """Return f at one augmented row times -2, (d + 2,), or at several (m, d + 2)."""
         stored = self.rows[: self.n]
-        if self.twice_gamma is None:
-            K = self.kernel(np.atleast_2d(rows)[:, :-2], stored[:, :-2])
+        if self.of_squares:
+            D = rows.dot(stored.T)
+            np.maximum(D, 0.0, out=D)  # rounding of a distance
+            K = self.kernel.values_at(D, self.gamma, out=D)
         else:
-            K = rows.dot(stored.T)
-            K *= self.twice_gamma
-            np.minimum(K, 0.0, out=K)  # rounding of a distance
-            np.exp(K, out=K)
+            K = self.kernel(np.atleast_2d(rows)[:, :-2] * -0.5, stored[:, :-2])
         return K.dot(self.coef[: self.n])  # the method: half the overhead of @ for one row
 
     def add(self, row, coefficient, forecast, radius):

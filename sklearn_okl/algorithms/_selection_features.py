@@ -21,7 +21,7 @@ from ..feedback._bandits import (
     smoothness_of,
     stable_step,
 )
-from ..kernels import kernel_list
+from ..kernels import kernel_list, shift_invariant_kernel
 from ..losses import get_loss
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE
 from ._selection import (
@@ -156,21 +156,24 @@ class FeatureSelection:
 
 
 class _SharedFourier:
-    r"""Fourier features of several kernels from one draw of frequencies a kind of kernel.
+    """Fourier features of several kernels from one draw of frequencies for those of one unit.
 
-    The frequencies of a kernel are those drawn for its kind at a bandwidth of one, times a scale,
-    :math:`\sqrt{2 \gamma}` for ``"rbf"`` and :math:`\gamma` for the others. Given frequencies are
-    one array a kernel, and the scales are one.
+    The frequencies of a kernel are those drawn for its unit, the kernel of the same kind at a
+    frequency scale of one, times its own scale. Given frequencies are one array per kernel, and the
+    scales are one.
     """
 
     def __init__(self, kernels, n_components, form, sampling, frequencies):
         self.kernels, self.given = kernels, frequencies is not None
-        names = [kernel["kernel"] for kernel in kernels]
-        kinds = list(dict.fromkeys(names))
-        drawn = [{"kernel": kind, "gamma": 0.5 if kind == "rbf" else 1.0} for kind in kinds]
-        # which draw a kernel takes
-        self.draws = list(range(len(kernels))) if self.given else [kinds.index(n) for n in names]
-        drawn = kernels if self.given else drawn
+        if self.given:
+            drawn, self.draws = kernels, list(range(len(kernels)))  # which draw a kernel takes
+        else:
+            named = [kernel["kernel"] for kernel in kernels]
+            self.kinds = {kind: shift_invariant_kernel(kind) for kind in dict.fromkeys(named)}
+            units = {}  # and the number of the draw of each
+            of = {n: units.setdefault(k.unit(), len(units)) for n, k in self.kinds.items()}
+            drawn = [{"kernel": unit, "gamma": None} for unit in units]
+            self.draws = [of[kind] for kind in named]
         self.bank = FourierBank(drawn, n_components, form, sampling, frequencies)
 
     def start(self, n_features, rng):
@@ -182,7 +185,7 @@ class _SharedFourier:
         return self.bank._n_components(maps)
 
     def scales(self, maps):
-        """Return what the frequencies drawn are multiplied by, a number a kernel."""
+        """Return what the frequencies drawn are multiplied by, one number per kernel."""
         if self.given:
             return [1.0] * len(self.kernels)
         scales = []
@@ -190,7 +193,7 @@ class _SharedFourier:
             gamma = kernel["gamma"]
             if gamma is None:
                 gamma = 1.0 / maps["frequencies"].shape[1]
-            scales.append(sqrt(2.0 * gamma) if kernel["kernel"] == "rbf" else gamma)
+            scales.append(self.kinds[kernel["kernel"]].frequency_scale(gamma))
         return scales
 
     def frequencies(self, maps):

@@ -1,7 +1,7 @@
 """Random Fourier features: the map, its transformer, and its bank of kernels."""
 
 from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._tail import Shared
 from .._validation import validated
-from ..kernels import KERNELS, SAMPLINGS, sample_frequencies
+from ..kernels import SAMPLINGS, SHIFT_INVARIANT_CONSTRAINTS, sample_frequencies
 
 _TILE = 32768  # angles at a time: two float64 temporaries of 256 kB stay in the L2 cache
 
 
-def fourier_map(X, frequencies, n_components, phases=None):
+def fourier_map(X, frequencies, n_components, phases=None, out=None):
     """Fourier features of validated rows, for any number of kernels at once.
 
     Parameters
@@ -30,6 +30,8 @@ def fourier_map(X, frequencies, n_components, phases=None):
         Output dimension D: with `phases` D = m, without them 2m or 2m − 1.
     phases : ndarray of shape (..., m), default=None
         Phases b. None gives the paired form.
+    out : ndarray of shape (..., n, n_components), default=None
+        Where to write them.
 
     Returns
     -------
@@ -57,14 +59,16 @@ def fourier_map(X, frequencies, n_components, phases=None):
     half_phases = None if paired else phases.reshape(-1, 1, m) / 2
 
     X = X / 2  # exact, so the half angle is rounded as the angle would be
-    out = np.empty((n_kernels, n, n_components))
+    shape = (*lead, n, n_components)
+    out = np.empty(shape) if out is None else out
+    places = out.reshape(n_kernels, n, n_components)  # a view: at most one leading axis, or new
     rows = max(1, min(n, _TILE // m))
     kernels = max(1, min(n_kernels, _TILE // (rows * m)))
     tangents = np.empty((kernels, rows, m))
     radii = np.empty((kernels, rows, m))
     for k in range(0, n_kernels, kernels):
         for i in range(0, n, rows):
-            tile = out[k : k + kernels, i : i + rows]
+            tile = places[k : k + kernels, i : i + rows]
             T, R = tangents[: len(tile), : tile.shape[1]], radii[: len(tile), : tile.shape[1]]
             _project(X[i : i + rows], frequencies[k : k + kernels], T)
             if not paired:
@@ -78,7 +82,7 @@ def fourier_map(X, frequencies, n_components, phases=None):
                 np.subtract(R[..., :n_cosines], scale, out=tile[..., m:])
             else:
                 np.subtract(R, scale, out=tile)
-    return out.reshape(*lead, n, n_components)
+    return out
 
 
 def _project(X, frequencies, out):
@@ -202,11 +206,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"}, default="rbf"
-        The kernel; formulas are in :mod:`sklearn_okl.kernels`.
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
+            ShiftInvariantKernel, default="rbf"
+        The kernel, by its name or as an object; formulas are in :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
         Its inverse length scale (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``, as in :mod:`sklearn.metrics.pairwise`.
+        ``1 / n_features``, as in :mod:`sklearn.metrics.pairwise`, or the gamma of an object that
+        has one.
     n_components : int, default=100
         Output dimension D.
     form : {"paired", "phase"}, default="paired"
@@ -271,8 +277,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     learns_from_data = False  # of the rows `fit` reads how many columns they have
 
     _parameter_constraints = {
-        "kernel": [StrOptions(set(KERNELS))],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        **SHIFT_INVARIANT_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "form": [StrOptions({"paired", "phase"})],
         "sampling": [StrOptions(set(SAMPLINGS))],

@@ -175,13 +175,13 @@ class ALDNystroem(_GrowingNystroem):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"}, Kernel \
+            or callable, default="rbf"
         The kernel; formulas are in :mod:`sklearn_okl.kernels`, ``"poly"`` is
         (γ x·y + coef0)^degree. A callable gets two arrays of rows and returns their matrix.
     gamma : float, default=None
         Inverse length scale of the kernel (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``. A callable takes none.
+        ``1 / n_features``, or the gamma of an object that has one. A callable takes none.
     degree : int, default=3
         Degree of ``"poly"``; other kernels do not read it.
     coef0 : float, default=1.0
@@ -281,13 +281,13 @@ class BudgetNystroem(_GrowingNystroem):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"}, Kernel \
+            or callable, default="rbf"
         The kernel; formulas are in :mod:`sklearn_okl.kernels`, ``"poly"`` is
         (γ x·y + coef0)^degree. A callable gets two arrays of rows and returns their matrix.
     gamma : float, default=None
         Inverse length scale of the kernel (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``. A callable takes none.
+        ``1 / n_features``, or the gamma of an object that has one. A callable takes none.
     degree : int, default=3
         Degree of ``"poly"``; other kernels do not read it.
     coef0 : float, default=1.0
@@ -374,13 +374,13 @@ class OnlineNystroem(_GrowingNystroem):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"}, Kernel \
+            or callable, default="rbf"
         The kernel; formulas are in :mod:`sklearn_okl.kernels`, ``"poly"`` is
         (γ x·y + coef0)^degree. A callable gets two arrays of rows and returns their matrix.
     gamma : float, default=None
         Inverse length scale of the kernel (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``. A callable takes none.
+        ``1 / n_features``, or the gamma of an object that has one. A callable takes none.
     degree : int, default=3
         Degree of ``"poly"``; other kernels do not read it.
     coef0 : float, default=1.0

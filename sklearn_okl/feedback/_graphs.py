@@ -9,6 +9,8 @@ of P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", JMLR 24, 20
 import numpy as np
 from scipy.special import erfcx
 
+from ..kernels import shift_invariant_kernel
+
 _COINCIDENT = -1e300  # finite, so that it can be kept in a state; exp of it is 0
 
 
@@ -18,7 +20,8 @@ def kernel_distances(kernels, *, dim=1, log=False):
     Parameters
     ----------
     kernels : list of dict
-        K kernels, each with "kernel", ``"rbf"`` or ``"laplacian"``, and a positive "gamma".
+        K kernels, each with "kernel", of the `exponent` 2 or 1 as ``"rbf"`` and ``"laplacian"``
+        have it, and a positive "gamma".
     dim : int, default=1
         Dimension of the differences. One is enough to tell kernels apart; with many, the widest
         kernel outweighs all others.
@@ -52,19 +55,20 @@ def kernel_distances(kernels, *, dim=1, log=False):
     In many dimensions the widest outweighs the others beyond the precision of a float, which are
     then equally far from it. The published program has other formulas.
     """
-    for kernel in kernels:
-        if kernel["kernel"] not in ("rbf", "laplacian"):
+    made = [shift_invariant_kernel(kernel["kernel"], kernel["gamma"]) for kernel in kernels]
+    for point, kernel in zip(kernels, made, strict=True):
+        if kernel.exponent not in (1, 2):
             raise ValueError(
                 f"Distances between kernels are known for 'rbf' and 'laplacian', not for "
-                f"{kernel['kernel']!r}. Leave it out of the grid."
+                f"{point['kernel']!r}. Leave it out of the grid, or give 'distances'."
             )
-        if not kernel["gamma"] > 0:
+        if not kernel.gamma > 0:
             raise ValueError(
                 "A kernel with gamma=0 is constant and infinitely far from the others. Leave it "
                 "out of the grid."
             )
-    gammas = np.array([kernel["gamma"] for kernel in kernels])
-    gaussian = np.array([kernel["kernel"] == "rbf" for kernel in kernels])
+    gammas = np.array([kernel.gamma for kernel in made])
+    gaussian = np.array([kernel.exponent == 2 for kernel in made])
     sums = np.add.outer(gammas, gammas)
     a, b = gammas[:, None], gammas[None, :]
     mixed = np.log(erfcx(b / (2 * np.sqrt(a)))) + np.log(np.pi / a) / 2  # (rbf, laplacian)

@@ -162,14 +162,15 @@ class ONSRegressor(OnlineRegressor):
         if "inverse" in state:
             state["A"], state["P"] = state.pop("inverse").opened()
 
-    def _close(self, state):
+    def _close(self, state, grows=False):
         """Commit P and A: they are shared from now on, and rows go into a tail."""
         if "inverse" not in state:
-            state["inverse"] = SharedInverse(state.pop("A"), state.pop("P"), self.mu)
+            A, P = state.pop("A"), state.pop("P")
+            state["inverse"] = SharedInverse(A, P, self.mu, grows=grows)
 
     def _learn_row(self, state, z, target):
         """Learn one row z (D,), return its forecast: a block that grows from call to call."""
-        self._close(state)
+        self._close(state, grows=True)
         inverse, theta = state["inverse"], state["theta"]
         direction = inverse.times(z)  # A^-1 z
         steps = self._steps(
@@ -182,7 +183,7 @@ class ONSRegressor(OnlineRegressor):
         if steps.extreme or inverse.tail.is_full or state["t"] % _REBUILD == 0:
             self._open(state)
             self._keep_healthy(state, steps.extreme)
-            self._close(state)
+            self._close(state, grows=True)
         return steps.forecasts[0]
 
     def _learn_block(self, state, Z, y):

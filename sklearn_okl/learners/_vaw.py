@@ -362,13 +362,13 @@ class VAWRegressor(OnlineRegressor):
         if "inverse" in state:
             state["A"], state["P"] = state.pop("inverse").opened()
 
-    def _close(self, state):
+    def _close(self, state, grows=False):
         """Commit P and A: they are shared from now on, and rows go into a tail."""
         if "inverse" in state and state["inverse"].tail.forgetting != self.forgetting:
             self._open(state)  # the parameter was set in mid-stream
         if "inverse" not in state:
             A, P = state.pop("A"), state.pop("P")
-            state["inverse"] = SharedInverse(A, P, state["alpha"], self.forgetting)
+            state["inverse"] = SharedInverse(A, P, state["alpha"], self.forgetting, grows)
 
     def _learn_row(self, state, z, y, weight):
         """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
@@ -376,7 +376,7 @@ class VAWRegressor(OnlineRegressor):
         It is the block recursion with a block that grows from call to call, the tail; P is read,
         not written.
         """
-        self._close(state)
+        self._close(state, grows=True)
         inverse, t = state["inverse"], state["t"]
         lead, width = state["alpha"].shape, z.shape[-1]
         theta = state["theta"].reshape(*lead, width, -1)
@@ -417,7 +417,7 @@ class VAWRegressor(OnlineRegressor):
         if extreme or (inverse.is_whole and (is_stop or inverse.tail.is_full)):
             self._open(state)
             self._keep_healthy(state, extreme)
-            self._close(state)
+            self._close(state, grows=True)
         elif not inverse.is_whole:
             if self._is_rebuild_due(state["t"]):
                 inverse = inverse.and_anew()

@@ -13,7 +13,7 @@ from sklearn_okl.algorithms._gradient import KOGDRegressor
 from sklearn_okl.datasets import load_dataset
 from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.features._dictionary import coordinates, first_novel, grow_basis, start_basis
-from sklearn_okl.kernels import Kernel, kernel_matrix
+from sklearn_okl.kernels import RBF, kernel_matrix
 from tests.oracles import ald
 from tests.oracles.newton import kons
 from tests.timing import processor_times
@@ -393,7 +393,7 @@ def test_faster_than_the_literal_loop(class_, oracle):
 
 def test_novelty_of_a_block_is_found_faster_than_row_by_row():
     X, _ = stream(0, n=3000, d=5)
-    kernel, basis = Kernel("rbf", 1.0, 3, 1.0), start_basis(5)
+    kernel, basis = RBF(1.0), start_basis(5)
     atoms, rows = X[:100], X[100:164]
     for x in atoms:
         grow_basis(kernel, basis, x)

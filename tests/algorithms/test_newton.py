@@ -17,6 +17,7 @@ from sklearn_okl.algorithms._newton import (
 )
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles.newton import kons, kons_gram, kors, nystroem_kons
+from tests.states import opened
 from tests.timing import processor_times
 
 KERNELS = {
@@ -127,7 +128,7 @@ def test_an_entry_restarts_or_carries(seed):
         forecast = model.prequential_predict(X[last : last + 1], y[last : last + 1])
         assert_allclose(forecast, asked[:1], rtol=1e-12)  # learnt in the old basis
         assert len(model.components_) == before + 1
-        state, coef = model._state["newton"], model.dual_coef_
+        state, coef = opened(model._state["newton"]), model.dual_coef_
         if class_ is PROSNKONSRegressor:
             assert_array_equal(model.predict(X), np.zeros(len(X)))
             assert_array_equal(state["A"], 0.1 * np.eye(before + 1))
@@ -222,7 +223,7 @@ def test_long_streams(class_, full_size):
     J = len(model.components_)
     print(f"{class_.__name__}: {J} rows in the dictionary after {n}")
     assert 5 < J < 100
-    state = model._state["newton"]
+    state = opened(model._state["newton"])
     close(state["P"] @ state["A"], np.eye(J), 1e-8)
     if class_ is CONKONSRegressor:
         assert ((forecasts - y)[n // 2 :] ** 2).mean() < 1.5 * 0.075**2

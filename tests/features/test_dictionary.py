@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from sklearn_okl import kernels
 from sklearn_okl.features._dictionary import (
     CLOSE,
     DEPENDENT,
@@ -15,14 +16,13 @@ from sklearn_okl.features._dictionary import (
     start_sampler,
     uniforms,
 )
-from sklearn_okl.kernels import Kernel
 
-RBF = Kernel("rbf", 0.7, 3, 1.0)
+RBF = kernels.RBF(0.7)
 KERNELS = [
     RBF,
-    Kernel("laplacian", 0.7, 3, 1.0),
-    Kernel("poly", 0.3, 4, 1.0),
-    Kernel(lambda X, Y: np.exp(X @ Y.T), None, 3, 1.0),
+    kernels.Laplacian(0.7),
+    kernels.Polynomial(0.3, degree=4),
+    kernels.exact_kernel(lambda X, Y: np.exp(X @ Y.T)),
 ]
 
 
@@ -95,7 +95,7 @@ def test_a_block_cannot_round_a_row_over_the_threshold(sign):
 @pytest.mark.parametrize("novelty", [0.0, 1e-12])
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e4])
 def test_repeats_and_rows_in_the_span_are_not_novel(novelty, scale):
-    kernel = Kernel("poly", scale, 3, 1.0)  # values up to 3e13, rank C(3 + 3, 3) = 20
+    kernel = kernels.Polynomial(scale)  # values up to 3e13, rank C(3 + 3, 3) = 20
     X = np.repeat(rows(200), 2, axis=0)
     basis = start_basis(3)
     for x in X:
@@ -112,7 +112,7 @@ def test_repeats_and_rows_in_the_span_are_not_novel(novelty, scale):
 
 def test_the_jitter_keeps_an_ill_conditioned_basis_exact():
     """Far rows that come late reach from atoms whose kernel matrix is singular in practice."""
-    kernel = Kernel("rbf", 2.0, 3, 1.0)
+    kernel = kernels.RBF(2.0)
     for seed in range(3):
         X = np.random.default_rng(seed).normal(size=(300, 1))
         basis = start_basis(1)

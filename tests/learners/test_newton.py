@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl.learners._newton import ONSRegressor
 from tests.oracles.newton import ons, projected
+from tests.states import opened
 from tests.timing import processor_times
 
 
@@ -43,10 +44,10 @@ def test_a_block_is_its_rows(seed):
     forecasts = whole.prequential_predict(X, y)
     one_by_one = [rows.prequential_predict(x[None], [t])[0] for x, t in zip(X, y, strict=True)]
     close(forecasts, np.array(one_by_one), 1e-10)
-    rows._open(rows._state)
+    state, other = opened(whole._state), opened(rows._state)
     for name in ("theta", "A", "P", "trace"):
-        close(whole._state[name], rows._state[name], 1e-10)
-    assert_array_equal(whole._state["P"], whole._state["P"].T)
+        close(state[name], other[name], 1e-10)
+    assert_array_equal(state["P"], state["P"].T)
 
 
 def far_end(model, X, bound):
@@ -84,8 +85,7 @@ def test_regret_is_within_the_theorem(share, radius, kind):
     u = rival(X, y, mu, radius)
     comparator = ((X @ u - y) ** 2).sum()
     regret = ((forecasts - y) ** 2).sum() - comparator
-    model._open(model._state)
-    logdet = np.linalg.slogdet(model._state["A"] / mu)[1]
+    logdet = np.linalg.slogdet(opened(model._state)["A"] / mu)[1]
     bound = mu / 2 * u @ u + logdet / (2 * curvature)
     nu = mu / (16 * curvature * radius**2)
     values = np.linalg.eigvalsh(X.T @ X)
@@ -108,7 +108,7 @@ def test_prediction_is_the_next_forecast_and_projection_is_the_nearest():
     assert (np.abs(asked) == 0.3).any()
     assert (np.abs(asked) < 0.3).any()
     for t in range(200, 220):
-        state = {name: np.copy(value) for name, value in model._state.items()}
+        state = {name: np.copy(value) for name, value in opened(model._state).items()}
         model._project(state, X[t])
         assert_allclose(X[t] @ state["theta"], asked[t - 200], rtol=1e-12)
         expected = projected(state["A"], model.coef_, X[t], 0.3)
@@ -149,7 +149,7 @@ def test_rows_of_extreme_gain(size):
     forecasts = model.prequential_predict(X * np.sqrt(size), y)
     expected, _ = ons(X * np.sqrt(size), y, 1e-6 * size)
     close(forecasts, expected, 1e-6)
-    state = model._state
+    state = opened(model._state)
     close(state["P"] @ state["A"], np.eye(5), 1e-6)
 
 
@@ -157,7 +157,7 @@ def test_long_streams_do_not_drift():
     X, y = stream(7, n=20_000, d=10)
     X[:, 3] = X[:, 2] * (1 + 1e-9)  # two columns that are nearly one
     model = ONSRegressor(1e-3).fit(X, y)
-    state = model._state
+    state = opened(model._state)
     assert model.n_samples_seen_ == 20_000
     close(state["P"], np.linalg.inv(state["A"]), 1e-7)
 

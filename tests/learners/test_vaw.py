@@ -10,6 +10,7 @@ from sklearn.linear_model import BayesianRidge, Ridge
 from sklearn_okl import VAWRegressor
 from sklearn_okl.evaluation import vaw_logdet_bound, vaw_regret_bound
 from tests.oracles.vovk import vaw
+from tests.states import opened
 
 
 def stream(seed, n=300, d=6, n_targets=None):
@@ -207,7 +208,7 @@ def test_forgetting_does_not_wind_up():
     forecasts = model.prequential_predict(X, np.ones(len(X)))
     assert np.isfinite(forecasts).all()
     # steady: the ridge that is left is within its bounds, (gamma^64, 1] times alpha
-    P = np.linalg.eigvalsh(model._state["P"])
+    P = np.linalg.eigvalsh(opened(model._state)["P"])
     assert P.min() > 0
     assert P.max() <= 0.99**-64 * (1 + 1e-9)
     assert_allclose(forecasts[-1000:], forecasts[-1], rtol=0.05)

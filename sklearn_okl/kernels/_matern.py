@@ -1,0 +1,87 @@
+"""The Matérn kernels of half-integer smoothness."""
+
+import numpy as np
+
+from ._distance import DistanceKernel
+
+_SMOOTHNESS = (0.5, 1.5, 2.5)
+
+
+class Matern(DistanceKernel):
+    r"""Matérn kernel of r = γ ‖x − y‖₂: the strings ``"matern12"``, ``"matern32"``, ``"matern52"``.
+
+    It is exp(−r) for nu = 1/2, (1 + √3 r) exp(−√3 r) for 3/2, and
+    (1 + √5 r + 5r²/3) exp(−√5 r) for 5/2 [1]_.
+
+    Parameters
+    ----------
+    gamma : float, default=None
+        Inverse length in the units of X: one over the `length_scale` of scikit-learn's
+        :class:`~sklearn.gaussian_process.kernels.Matern`. None is ``1 / n_features``.
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        Smoothness: its functions are nu times differentiable, rounded up less one. The default is
+        that of scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        For a `gamma` that is negative, not finite or no number, or another `nu`.
+
+    See Also
+    --------
+    RBF : The limit of large nu, with γ² / 2 as its gamma.
+
+    Notes
+    -----
+    A frequency is γ times a multivariate Student t of 2 nu degrees of freedom, which is
+    γ g √(2ν / χ²) with g from N(0, I) and an independent χ² of 2ν degrees [2]_.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT
+       Press 2006, equations (4.14), (4.16) and (4.17).
+    .. [2] The same, equation (4.15), the spectral density.
+
+    Examples
+    --------
+    >>> from sklearn_okl.kernels import Matern, kernel_matrix
+    >>> Matern(2.0, nu=2.5)
+    Matern(gamma=2.0, nu=2.5)
+    >>> kernel_matrix([[0.5]], [[0.0]], kernel=Matern(2.0)).round(4)
+    array([[0.4834]])
+    """
+
+    metric = "euclidean"
+
+    def __init__(self, gamma=None, nu=1.5):
+        super().__init__(gamma)
+        if nu not in _SMOOTHNESS:
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {nu!r}.")
+        self.nu = float(nu)
+
+    @property
+    def name(self):
+        """The string by which the kernel is found."""
+        return f"matern{self._degrees}2"
+
+    @property
+    def _degrees(self):
+        return round(2 * self.nu)
+
+    def values_at(self, distances, gamma, out=None):
+        """Return the values at Euclidean distances."""
+        degrees = self._degrees
+        R = np.multiply(distances, gamma * np.sqrt(degrees), out=out)
+        K = np.negative(R)
+        np.exp(K, out=K)
+        if degrees == 3:
+            R += 1
+            K *= R
+        elif degrees == 5:
+            K *= 1 + R * (1 + R / 3)
+        return K
+
+    def frequencies_at(self, points, gamma, rng):
+        """Return γ g √(2ν / χ²) of the points g."""
+        degrees = self._degrees
+        return gamma * points * np.sqrt(degrees / rng.chisquare(degrees, size=(len(points), 1)))
