@@ -13,6 +13,8 @@ from ._comparators import (
     regret,
     ridge_comparator,
 )
+from ._compare import compare
+from ._comparison import Comparison
 from ._kernel_bounds import (
     kernel_vaw_regret_bound,
     pkawv_regret_bound,
@@ -25,16 +27,24 @@ from ._regret_display import RegretCurveDisplay
 from ._search import PrequentialSearch
 from ._weights_display import ExpertWeightsDisplay
 
-for class_ in (ExpertWeightsDisplay, PrequentialDisplay, PrequentialSearch, RegretCurveDisplay):
+for class_ in (
+    Comparison,
+    ExpertWeightsDisplay,
+    PrequentialDisplay,
+    PrequentialSearch,
+    RegretCurveDisplay,
+):
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_
 
 __all__ = [
+    "Comparison",
     "ExpertWeightsDisplay",
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
     "check_online_estimator",
+    "compare",
     "concatenated_vaw_loss_bound",
     "effective_dimension",
     "kernel_ridge_comparator",
