@@ -7,9 +7,13 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 from threadpoolctl import threadpool_info
 
 import sklearn_okl
+
+_CURVE_POINTS = 200  # of each running loss in the JSON
+RESULTS = Path("results")  # folder of numbers and figures, but for another --output
 
 
 def environment():
@@ -49,6 +53,13 @@ def environment_line(description):
     )
 
 
+def print_environment():
+    """Print where figures are measured, in one line; return it in parts for the JSON."""
+    where = environment()
+    print(environment_line(where))
+    return where
+
+
 def streams_at_hand(names, load):
     """Return what `load` returns for each name; say on stderr which were not found, and if all."""
     streams = {}
@@ -80,3 +91,30 @@ def save_json(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def print_saved(path, content):
+    """Save numbers, and say in a last line where they are."""
+    print(f"\nNumbers: {save_json(path, content)}")
+
+
+def moments(values):
+    """Return the mean and the standard deviation; None for that of one value."""
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def with_spread(mean, spread, digits):
+    """Return a mean as text, with its standard deviation where there is one."""
+    return f"{mean:.{digits}f}" + ("" if spread is None else f" ± {spread:.{digits}f}")
+
+
+def counted(n, what):
+    """Return a number with the word for what is counted: 1 draw, 2 draws."""
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def running_loss(losses):
+    """Return the running mean of losses (n,) × 10³ at 200 rows at most, for the JSON."""
+    n_rows = len(losses)
+    at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
+    return {"rows": at.tolist(), "mse_e3": (1e3 * (np.cumsum(losses)[at - 1] / at)).tolist()}

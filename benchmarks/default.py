@@ -6,17 +6,17 @@ forecasts are strictly causal and do not depend on units.
 """
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
-from sklearn_okl.algorithms._default_parts import Constants
 from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
+from sklearn_okl.untuned._banks import Constants
 
 from . import default_streams
 from ._progress import progress
-from ._report import environment, environment_line, save_json, streams_at_hand, table
+from ._report import RESULTS, print_environment, print_saved, streams_at_hand
+from .default_tables import PUBLISHED, choice_table, figures_table, missed, synthetic_table
 from .peers.learners import learners
 from .peers.report import scaled_by_the_past
 
@@ -25,34 +25,6 @@ N_SEEDS = 10
 N_ROWS_OF_CHOICE = 3000  # rows of each set for the choice of the constants
 CHEAP_PEERS = ("VAW²", "Fourier + VAW")
 
-
-class Published(NamedTuple):
-    """The best published figure: MSE x 10^3 or mistakes in percent, who reached it, and where."""
-
-    figure: float
-    system: str
-    source: str
-    permuted: bool  # or in the order of the file
-    classes: bool = False
-
-
-_VAW2 = "Rokhlin, Gurtovaya 2025, Table 3"
-_ALD = "Li, Liao 2023, Table 3"
-_BANDIT = "Li, Liao, bandit kernel selection, Table 2"
-PUBLISHED = {
-    "ar4": Published(16.34, "VAW-BOA", _VAW2, False),
-    "airfoil": Published(22.78, "VAW²", _VAW2, False),
-    "bias_notebook": Published(4.09, "VAW²", _VAW2, False),
-    "concrete": Published(10.96, "VAW²", _VAW2, False),
-    "naval_notebook": Published(0.29, "VAW²", _VAW2, False),
-    "elevators": Published(2.84, "NONS-ALD", _ALD, True),
-    "bank32nh": Published(13.06, "NONS-ALD", _ALD, True),
-    "ailerons": Published(2.88, "NONS-ALD", _ALD, True),
-    "calhousing_14000": Published(22.15, "NONS-ALD", _ALD, True),
-    "a9a": Published(16.57, "OKS++", _BANDIT, True, True),
-    "magic04": Published(17.88, "OKS++", _BANDIT, True, True),
-    "susy": Published(27.84, "OKS++", _BANDIT, True, True),
-}
 
 CHOICES = {  # arguments of the estimator, and constants that are none
     "the default": ({}, Constants()),
@@ -72,15 +44,23 @@ CHOICES = {  # arguments of the estimator, and constants that are none
 }
 
 
-def run(data, output, *, n_seeds=N_SEEDS, n_rows=None, quick=False, accurate=False, peers=False):
+def run(
+    data=tuple(PUBLISHED),
+    output=RESULTS,
+    *,
+    n_seeds=N_SEEDS,
+    n_rows=None,
+    quick=False,
+    accurate=False,
+    peers=False,
+):
     """Run the default on each set, vary its constants, watch drift and intervals; print tables."""
     if quick:
         n_seeds, n_rows = 1, min(n_rows or 300, 300)
     available = streams_at_hand(data, load_stream)
     if not available:
         return 1
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
     budgets = ("fast", "balanced", *(["accurate"] if accurate else []))
 
     cells = [
@@ -88,7 +68,7 @@ def run(data, output, *, n_seeds=N_SEEDS, n_rows=None, quick=False, accurate=Fal
         for name, stream in available.items()
         for cell in run_set(name, stream, budgets, n_seeds, n_rows, peers)
     ]
-    print("\n" + _table(cells, budgets))
+    print("\n" + figures_table(cells, budgets))
     means = {budget: geometric_mean(cells, budget) for budget in budgets}
     for budget, mean in means.items():
         if mean is not None:
@@ -98,20 +78,20 @@ def run(data, output, *, n_seeds=N_SEEDS, n_rows=None, quick=False, accurate=Fal
     )
     print("percent; in brackets over the best published figure. ms: processor time a row.")
     print(f"Means of {n_seeds} permutations, or draws of the features where the order is given.")
-    missed = _missed(cells)
-    print("Missed: " + ("; ".join(missed) or "none."))
+    below = missed(cells)
+    print("Missed: " + ("; ".join(below) or "none."))
 
     rows_of_choice = min(n_rows or N_ROWS_OF_CHOICE, N_ROWS_OF_CHOICE)
     ratios = vary(available, rows_of_choice)
     chosen = leave_one_out(ratios)
-    print("\n" + _choice_table(ratios, chosen, list(available)))
+    print("\n" + choice_table(ratios, chosen, list(available)))
     print(
         f"The first {rows_of_choice} rows of each set; the last line takes for each set the choice"
     )
     print("that is best on the others. Geometric means over all sets.")
 
     synthetic = vary_synthetic(rows_of_choice, quick)
-    print("\n" + _synthetic_table(synthetic))
+    print("\n" + synthetic_table(synthetic))
     print(
         f"Mean squared errors on {rows_of_choice} rows of made streams, over those of the default."
     )
@@ -130,7 +110,7 @@ def run(data, output, *, n_seeds=N_SEEDS, n_rows=None, quick=False, accurate=Fal
         },
         **streams,
     }
-    print(f"\nNumbers: {save_json(output / 'default.json', content)}")
+    print_saved(output / "default.json", content)
     return 0
 
 
@@ -299,50 +279,3 @@ def leave_one_out(ratios):
     if len(names) == 1:
         return {names[0]: next(iter(ratios))}
     return {name: min(ratios, key=lambda choice: elsewhere(choice, name)) for name in names}
-
-
-def _missed(cells):
-    return [
-        f"{cell['line']} on {cell['data']} ({cell['ratio']:.3f})"
-        for cell in cells
-        if ":" not in cell["line"] and cell["ratio"] > 1.0
-    ]
-
-
-def _table(cells, budgets):
-    names = list(dict.fromkeys(cell["data"] for cell in cells))
-    lines = [*budgets, *dict.fromkeys(c["line"] for c in cells if c["line"] not in budgets)]
-    found = {(cell["data"], cell["line"]): cell for cell in cells}
-    rows = []
-    for name in names:
-        best = PUBLISHED[name]
-        row = [name, f"{best.figure:g} {best.system}"]
-        for line in lines:
-            cell = found.get((name, line))
-            row.append("" if cell is None else _cell(cell))
-        row += [f"{found[name, budget]['milliseconds']:.3f}" for budget in budgets]
-        rows.append(row)
-    return table(["set", "published", *lines, *(f"ms {budget}" for budget in budgets)], rows)
-
-
-def _cell(cell):
-    figure = np.mean(cell["figures"])
-    return f"{figure:.3g} ({cell['ratio']:.3f})" if figure < 1e4 else "diverged"
-
-
-def _line(label, values):
-    mean = np.exp(np.mean(np.log(values)))
-    return [label, *(f"{value:.3f}" for value in values), f"{mean:.3f}"]
-
-
-def _synthetic_table(ratios):
-    rows = [_line(choice, list(found.values())) for choice, found in ratios.items()]
-    return table(["made streams", *next(iter(ratios.values())), "mean"], rows)
-
-
-def _choice_table(ratios, chosen, names):
-    rows = [_line(choice, [found[name] for name in names]) for choice, found in ratios.items()]
-    rows.append(_line("left one out", [ratios[chosen[name]][name] for name in names]))
-    text = table(["ratios, balanced", *names, "mean"], rows)
-    picked = ", ".join(f"{name}: {choice}" for name, choice in chosen.items())
-    return f"{text}\nChosen without the set: {picked}."

@@ -4,17 +4,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sklearn_okl import OnlineKernelRegressor, VAW2Regressor
-from sklearn_okl.algorithms import _conformal
-from sklearn_okl.algorithms._default_inputs import LaggedInputs
-from sklearn_okl.algorithms._default_parts import (
+from sklearn_okl.algorithms._engines import learn_bank, threads
+from sklearn_okl.datasets import make_friedman_stream
+from sklearn_okl.untuned import _conformal
+from sklearn_okl.untuned._banks import (
     MaskedFeatures,
     dictionary,
     learner,
     shape_of,
     start_bank,
 )
-from sklearn_okl.algorithms._engines import learn_bank, threads
-from sklearn_okl.datasets import make_friedman_stream
+from sklearn_okl.untuned._inputs import LaggedInputs
 
 from ._progress import progress
 from ._report import table

@@ -22,12 +22,18 @@ from sklearn_okl.evaluation import prequential
 
 from . import delay_wrappers
 from ._progress import progress
-from ._report import environment, environment_line, save_json, table
+from ._report import RESULTS, print_environment, print_saved
+from .delay_tables import (
+    BAR,
+    BAR_OF_WALKS,
+    BAR_OF_WIDTHS,
+    COVERAGE,
+    arrivals_table,
+    days_table,
+    missed_bars,
+    walks_table,
+)
 
-BAR = 1.05  # for the ratio to the better rival
-BAR_OF_WALKS = 1.03  # for the ratio to the last value
-COVERAGE, COVERED = 0.9, (0.88, 0.92)
-BAR_OF_WIDTHS = 1.2
 DAY = 24
 WARM_UP = 10 * DAY  # first rows, not scored
 WALK_FROM = 200  # the same for random walks
@@ -69,14 +75,13 @@ class Sizes(NamedTuple):
 QUICK = Sizes(days=13, alone=DAY, arrivals=WARM_UP + 60, walk=WALK_FROM + 100, wrapped=20)
 
 
-def run(output, *, n_seeds=N_SEEDS, budget="balanced", quick=False):
+def run(output=RESULTS, *, n_seeds=N_SEEDS, budget="balanced", quick=False):
     """Run the default under late labels and on random walks, and in others' tools; print tables."""
     sizes, seeds = (QUICK, (0,)) if quick else (Sizes(), tuple(range(n_seeds)))
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
 
     days = run_days(seeds, budget, sizes)
-    print("\n" + _days_table(days))
+    print("\n" + days_table(days))
     print(f"Root mean squared errors from row {WARM_UP} on, after ten days of warm-up. One by one:")
     print("label_delay=23, each row forecast 24 hours ahead. In days: the 24 rows of a day at its")
     print("midnight, by ahead=True. VAW: linear, on standardised rows and targets. Yesterday: the")
@@ -87,17 +92,17 @@ def run(output, *, n_seeds=N_SEEDS, budget="balanced", quick=False):
     print(f"as many of the same rows in hindsight; bar {BAR_OF_WIDTHS:g}.")
 
     late = run_arrivals(seeds, budget, sizes)
-    print("\n" + _arrivals_table(late))
+    print("\n" + arrivals_table(late))
     print(f"Mean squared errors from row {WARM_UP} on, labels {EARLIEST} to {LATEST} rows late at")
     print(f"random; in brackets over those of lags=0. Bar {BAR:g} for those with a label_delay.")
 
     ratios = run_walks(seeds, budget, sizes)
-    print("\n" + _walks_table(ratios))
+    print("\n" + walks_table(ratios))
     print(f"Mean squared errors from row {WALK_FROM} on over those of the last value, bar")
     print(f"{BAR_OF_WALKS:g}.")
 
     wrapped = delay_wrappers.run(seeds, budget, sizes.wrapped)
-    missed = [*_missed(days, late, ratios), *delay_wrappers.missed(wrapped)]
+    missed = [*missed_bars(days, late, ratios), *delay_wrappers.missed(wrapped)]
     print(f"\nMeans of {len(seeds)} seeds.")
     print("Missed: " + ("; ".join(missed) or "none."))
     content = {
@@ -108,7 +113,7 @@ def run(output, *, n_seeds=N_SEEDS, budget="balanced", quick=False):
         "walks": ratios,
         **wrapped,
     }
-    print(f"\nNumbers: {save_json(output / 'delay.json', content)}")
+    print_saved(output / "delay.json", content)
     return 0
 
 
@@ -315,61 +320,3 @@ def over_last_value(model, X, y):
     """Return the mean squared error over that of the last value, from row 200 on."""
     errors = (prequential(model, X, y).forecasts - y)[WALK_FROM:]
     return float(np.mean(errors**2) / np.mean(np.diff(y)[WALK_FROM - 1 :] ** 2))
-
-
-# ---- what is printed ----
-
-
-def _days_table(days):
-    columns = ("default", "VAW", "yesterday", "formula", "ratio")
-    rows = []
-    for title, ways in days.items():
-        for way, runs in ways.items():
-            means = _means(runs)
-            rows.append(
-                [title, way]
-                + [f"{means[column]:.3f}" for column in columns]
-                + [f"{max(run['ratio'] for run in runs):.3f}"]
-                + [f"{100 * means['held']:.1f}", f"{means['width']:.2f}"]
-            )
-    return table(["day ahead", "way", *columns, "worst", "held", "width"], rows)
-
-
-def _means(runs):
-    return {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
-
-
-def _arrivals_table(losses):
-    rows = []
-    for title, found in losses.items():
-        own = np.mean(found["lags=0"])
-        cells = (f"{np.mean(f):.3f} ({np.mean(f) / own:.3f})" for f in found.values())
-        rows.append([title, *cells])
-    return table(["late at random", *LATE], rows)
-
-
-def _walks_table(ratios):
-    rows = [
-        [title, f"{np.mean(found):.3f}", f"{max(found):.3f}"] for title, found in ratios.items()
-    ]
-    return table(["random walks", "ratio", "worst"], rows)
-
-
-def _missed(days, losses, ratios):
-    for title, ways in days.items():
-        for way, runs in ways.items():
-            means, stream = _means(runs), f"{title}, {way}"
-            if means["ratio"] > BAR:
-                yield f"{stream}: ratio {means['ratio']:.3f}"
-            if not COVERED[0] <= means["held"] <= COVERED[1]:
-                yield f"{stream}: held {100 * means['held']:.1f} %"
-            if means["width"] > BAR_OF_WIDTHS:
-                yield f"{stream}: width {means['width']:.2f}"
-    for title, found in losses.items():
-        for label in ("label_delay=30", "label_delay=40"):
-            ratio = np.mean(found[label]) / np.mean(found["lags=0"])
-            if ratio > BAR:
-                yield f"{title}, {label}: ratio {ratio:.3f}"
-    for title, found in ratios.items():
-        if np.mean(found) > BAR_OF_WALKS:
-            yield f"{title}: ratio {np.mean(found):.3f}"

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json
+from .._report import RESULTS, print_environment, save_json
 from .expect import FailsWithTheirsToo, reason
 
 EXPECTED, ABSENT, THEIRS, WRONG = "as expected", "not installed", "theirs", "wrong"
@@ -60,11 +60,10 @@ def adding(lines, program, *needs):
     return does
 
 
-def run(output, *, only=None):
+def run(output=RESULTS, *, only=None):
     """Try all lines, or those that contain a text; print the table, return the exit status."""
     lines = [line for line in all_lines() if only is None or only.lower() in _label(line).lower()]
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
     if not lines:
         print(f"No line contains {only!r}.")
         return 1

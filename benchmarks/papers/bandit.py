@@ -16,8 +16,19 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_okl.datasets import load_dataset
 
+from .._plots import save_beside_published
 from .._progress import progress
-from .._report import environment, environment_line, save_json, streams_at_hand, table
+from .._report import (
+    RESULTS,
+    counted,
+    moments,
+    print_environment,
+    print_saved,
+    save_json,
+    streams_at_hand,
+    table,
+    with_spread,
+)
 from .bandit_lines import LINES, LOSSES, OTHER_ROWS, ROWS, TABLES, TITLES
 
 DEFAULT_SEEDS = 3
@@ -25,15 +36,16 @@ _SPREADS = 2  # standard deviations by which a mean may exceed the published one
 _ROUNDING = 0.005  # of published means: two decimals, in the units of the tables
 
 
-def run(data, output, *, n_seeds=DEFAULT_SEEDS, n_rows=None, n_jobs=1, quick=False):
+def run(
+    data=tuple(ROWS), output=RESULTS, *, n_seeds=DEFAULT_SEEDS, n_rows=None, n_jobs=1, quick=False
+):
     """Run every cell of the tables, print them as they come, save the numbers and a figure."""
     if quick:
         n_seeds, n_rows = 2, min(n_rows or 300, 300)
     streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
         return 1
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
     cells = [cell for name in streams for cell in _cells(name)]
     total = sum(
         len(streams[name][1]) * n_seeds * len(_points(LINES[label]))
@@ -74,7 +86,7 @@ def run(data, output, *, n_seeds=DEFAULT_SEEDS, n_rows=None, n_jobs=1, quick=Fal
     elif n_seeds > 1:
         content["missed"] = _missed(records)
         print("\n".join(_summary(records, content["missed"])))
-    print(f"\nNumbers: {save_json(path, content)}")
+    print_saved(path, content)
     figure = _save_figure(output / "bandit.png", records)
     print("No figure: matplotlib is not installed." if figure is None else f"Figure: {figure}")
     return 0
@@ -157,22 +169,17 @@ def _one_run(label, loss, X, y, size, seed, point):
     return float(100 * np.mean(errors**2 if loss == "squared_error" else errors)), seconds
 
 
-def _moments(record):
-    values = record["values"]
-    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
-
-
 def _difference(record):
     """Return our mean less the published one, in published standard deviations."""
     published = record["published"]
-    return (_moments(record)[0] - published["mean"]) / max(published["sd"], _ROUNDING)
+    return (moments(record["values"])[0] - published["mean"]) / max(published["sd"], _ROUNDING)
 
 
 def reaches(record):
     """Tell whether a mean is at most two standard deviations above the published one."""
     published = record["published"]
     spread = _SPREADS * max(published["sd"], _ROUNDING) + _ROUNDING
-    return _moments(record)[0] <= published["mean"] + spread
+    return moments(record["values"])[0] <= published["mean"] + spread
 
 
 def _is_of_paper(record):
@@ -182,14 +189,14 @@ def _is_of_paper(record):
 def _table(records, whole):
     lines = []
     for record in records:
-        (mean, sd), published = _moments(record), record["published"]
+        (mean, sd), published = moments(record["values"]), record["published"]
         size = published["size"]
         kept = "B" if record["line"] == "LKMBooks" else "D"
         lines.append(
             (
                 f"  {record['line']}",
                 f"{published['mean']:.2f} ± {published['sd']:.2f}",
-                f"{mean:.2f}" + ("" if sd is None else f" ± {sd:.2f}"),
+                with_spread(mean, sd, 2),
                 f"{_difference(record):+.1f} sd" if whole else "-",
                 ("" if reaches(record) else "above") if whole and _is_of_paper(record) else "",
                 ", ".join(f"{key} = {value:g}" for key, value in record["chosen"].items()),
@@ -203,7 +210,7 @@ def _table(records, whole):
     loss = first["loss"].replace("_", " ")
     title = f"Table {first['table']}: {TITLES[first['data']]}, {loss}, {LOSSES[first['loss']]}"
     header = (
-        f"{first['rows']} rows, {n} permutation{'s' if n > 1 else ''}",
+        f"{first['rows']} rows, {counted(n, 'permutation')}",
         *("published", "ours", "difference", "", "chosen", "size", "published µs", "µs a round"),
     )
     return f"{title}\n{table(header, lines)}"
@@ -229,46 +236,10 @@ def _summary(records, missed):
 
 
 def _save_figure(path, records):
-    """Draw a panel a table's data set, ours beside the published; None without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-
     panels = {}
     for record in records:
-        panels.setdefault((record["data"], record["loss"]), []).append(record)
-    n_columns = min(4, len(panels))
-    n_lines = -(-len(panels) // n_columns)
-    figure = Figure(figsize=(4.0 * n_columns, 3.2 * n_lines + 0.6), layout="constrained")
-    axes = figure.subplots(n_lines, n_columns, squeeze=False).ravel()
-    for ax in axes[len(panels) :]:
-        ax.set_axis_off()
-    for ax, ((name, loss), cells) in zip(axes, panels.items(), strict=False):
-        at = np.arange(len(cells))[::-1]
-        moments = [_moments(cell) for cell in cells]
-        theirs = [cell["published"] for cell in cells]
-        ax.errorbar(
-            [cell["mean"] for cell in theirs],
-            at + 0.13,
-            xerr=[cell["sd"] for cell in theirs],
-            fmt="x",
-            color="#777777",
-            label="published",
-        )
-        ax.errorbar(
-            [mean for mean, _ in moments],
-            at - 0.13,
-            xerr=[sd or 0.0 for _, sd in moments],
-            fmt="o",
-            color="#1f5fa8",
-            label="ours",
-        )
-        ax.set_yticks(at, [cell["line"] for cell in cells])
-        ax.set(title=f"{TITLES[name]}, {loss.replace('_', ' ')}", xlabel=LOSSES[loss])
-        ax.grid(alpha=0.25, axis="x")
-        ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    return path
+        loss, published, (mean, sd) = record["loss"], record["published"], moments(record["values"])
+        title = f"{TITLES[record['data']]}, {loss.replace('_', ' ')}"
+        _, lines = panels.setdefault(title, (LOSSES[loss], []))
+        lines.append((record["line"], (published["mean"], published["sd"]), (mean, sd or 0.0)))
+    return save_beside_published(path, panels)

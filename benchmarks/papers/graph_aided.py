@@ -16,38 +16,44 @@ import numpy as np
 
 from sklearn_okl import RakerRegressor
 
+from .._plots import print_figures, save_curves, save_running_losses
 from .._progress import progress
-from .._report import environment, environment_line, save_json, streams_at_hand, table
-from .figures import save_running_losses
-from .graph_lines import FREEZE_AFTER, GRAPHS, LINES, N_DRAWS, N_SELECTED, PROGRAM, SAME_FIGURES
+from .._report import (
+    RESULTS,
+    counted,
+    moments,
+    print_environment,
+    print_saved,
+    running_loss,
+    streams_at_hand,
+    table,
+    with_spread,
+)
+from .graph_lines import (
+    DATA,
+    DEFAULT,
+    FREEZE_AFTER,
+    GRAPH_STYLES,
+    GRAPHS,
+    LINES,
+    N_DRAWS,
+    N_SELECTED,
+    PROGRAM,
+    STYLES,
+    published_figure,
+)
 from .streams import TITLES, load_stream
 
 FEW_ROWS = 2000  # up to which OMKR's exact kernels are always run
 BEST_KERNEL = "best kernel"
-_CURVE_POINTS = 200  # of each running loss in the JSON
-_GRAPH_STYLES = {
-    "OMKL-GF": {"color": "#c44e17"},
-    "OMKL-SFG": {"color": "#1f5fa8"},
-    "OMKL-SFG-R": {"color": "#009e73"},
-}
-_GRAPH_STYLES |= {
-    name + PROGRAM: _GRAPH_STYLES[name] | {"linestyle": "--"} for name in ("OMKL-SFG", "OMKL-SFG-R")
-}
-_DEFAULT = ", M = 10"
-STYLES = {
-    "RBF-1": {"color": "#777777"},
-    "Raker": {"color": "#b5579a"},
-    **{name + _DEFAULT: style for name, style in _GRAPH_STYLES.items()},
-}
 
 
-def run(data, output, *, n_seeds=N_DRAWS, n_rows=None, exact=False):
+def run(data=DATA, output=RESULTS, *, n_seeds=N_DRAWS, n_rows=None, exact=False):
     """Run every line on every data set; print the tables and save figures and numbers."""
     streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
         return 1
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
     chosen = {
         name: {
             label: line
@@ -92,9 +98,8 @@ def run(data, output, *, n_seeds=N_DRAWS, n_rows=None, exact=False):
         "settings": {"seeds": n_seeds, "rows": n_rows, "exact": exact},
         "results": {name: _numbers(name, result) for name, result in results.items()},
     }
-    print(f"\nNumbers: {save_json(output / 'graph_aided.json', content)}")
-    for path in _save_figures(output, results):
-        print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
+    print_saved(output / "graph_aided.json", content)
+    print_figures(_save_figures(output, results))
     return 0
 
 
@@ -160,27 +165,20 @@ def _title(name):
     return TITLES.get(name, name)
 
 
-def _published_figure(name, label, column="published"):
-    line = LINES.get(label)
-    return getattr(line, column).get(SAME_FIGURES.get(name, name)) if line else None
-
-
 def _table(name, result, whole):
     n_rows = len(result["Raker"]["losses"])
     lines = []
     for label, record in result.items():
         mean, spread, error = _moments(record["mse"])
-        published = _published_figure(name, label)
-        seconds = _published_figure(name, label, "seconds")
-        difference = None
-        if whole and published is not None:
-            difference = mean - published
+        published = published_figure(name, label)
+        seconds = published_figure(name, label, "seconds")
+        difference = mean - published if whole and published is not None else None
         frozen = n_rows - FREEZE_AFTER
         lines.append(
             (
                 f"  {label}",
                 _cell(published, ".2f"),
-                f"{mean:.2f}" + ("" if spread is None else f" ± {spread:.2f}"),
+                with_spread(mean, spread, 2),
                 _cell(difference, "+z.2f"),
                 _cell(_ratio(difference, spread), "+z.1f", " sd"),
                 _cell(_ratio(difference, error), "+z.1f", " se"),
@@ -190,9 +188,8 @@ def _table(name, result, whole):
             )
         )
     n_draws = len(result["Raker"]["mse"])
-    draws = "draw" if n_draws == 1 else "draws"
     header = (
-        f"{_title(name)}, {n_rows} rows, {n_draws} {draws}",
+        f"{_title(name)}, {n_rows} rows, {counted(n_draws, 'draw')}",
         *("published", "ours", "difference", "", ""),
         *("µs a row", f"after {FREEZE_AFTER}", "published"),
     )
@@ -209,11 +206,8 @@ def _ratio(difference, scale):
 
 def _moments(mse):
     """Return the mean, the standard deviation and the mean's standard error (None for one)."""
-    mean = float(np.mean(mse))
-    if len(mse) == 1:
-        return mean, None, None
-    spread = float(np.std(mse, ddof=1))
-    return mean, spread, spread / np.sqrt(len(mse))
+    mean, spread = moments(mse)
+    return mean, spread, None if spread is None else spread / np.sqrt(len(mse))
 
 
 def _summary(results):
@@ -222,7 +216,7 @@ def _summary(results):
     raker, worse, other = [], [], []
     for name, result in results.items():
         for label, record in result.items():
-            published = _published_figure(name, label)
+            published = published_figure(name, label)
             if published is None:
                 continue
             mean, spread, error = _moments(record["mse"])
@@ -254,19 +248,16 @@ def _numbers(name, result):
     numbers = {}
     for label, record in result.items():
         mean, spread, error = _moments(record["mse"])
-        n_rows = len(record["losses"])
-        at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
-        running = np.cumsum(record["losses"])[at - 1] / at
         numbers[label] = {
-            "published": _published_figure(name, label),
-            "published_seconds": _published_figure(name, label, "seconds"),
+            "published": published_figure(name, label),
+            "published_seconds": published_figure(name, label, "seconds"),
             "mse_e3": record["mse"],
             "mean": mean,
             "sd": spread,
             "se": error,
             "seconds": record["seconds"],
             f"seconds_after_{FREEZE_AFTER}": record["frozen_seconds"],
-            "running_loss": {"rows": at.tolist(), "mse_e3": (1e3 * running).tolist()},
+            "running_loss": running_loss(record["losses"]),
         }
     return numbers
 
@@ -284,53 +275,23 @@ def _save_figures(output, results):
         best = result[BEST_KERNEL]["losses"]
         rounds = np.arange(1, len(best) + 1)
         regrets[_title(name)] = {
-            graph: (rounds, np.cumsum(result[graph + _DEFAULT]["losses"] - best))
-            for graph in GRAPHS
+            graph: (rounds, np.cumsum(result[graph + DEFAULT]["losses"] - best)) for graph in GRAPHS
         }
         selected[_title(name)] = {
             graph: (N_SELECTED, [np.mean(result[f"{graph}, M = {m}"]["mse"]) for m in N_SELECTED])
             for graph in GRAPHS
         }
-    title = "Regret against the best kernel in hindsight, mean of the draws"
+    path = output / "graph_aided_regret.png"
     axes = ("rounds", "sum of squared errors, less the kernel's")
-    yield _save_panels(output / "graph_aided_regret.png", regrets, axes, title)
-    title = "Mean squared error and the number of kernels asked; crosses: published"
-    axes = ("kernels asked, M", "MSE × 10³")
+    title = "Regret against the best kernel in hindsight, mean of the draws"
+    yield save_curves(path, regrets, GRAPH_STYLES, axes, title)
     published = {
         _title(name): {
-            graph: [_published_figure(name, f"{graph}, M = {m}") for m in N_SELECTED]
+            graph: [published_figure(name, f"{graph}, M = {m}") for m in N_SELECTED]
             for graph in GRAPHS
         }
         for name in results
     }
-    yield _save_panels(output / "graph_aided_selected.png", selected, axes, title, published)
-
-
-def _save_panels(path, streams, axes, title, published=None):
-    """Draw a panel a stream with a line a graph; return the path, or None without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-
-    figure = Figure(figsize=(4.6 * len(streams), 4.2), layout="constrained")
-    for ax, (name, curves) in zip(
-        figure.subplots(1, len(streams), squeeze=False)[0], streams.items(), strict=True
-    ):
-        for graph, (x, values) in curves.items():
-            ax.plot(x, values, label=graph, **_GRAPH_STYLES[graph])
-            crosses = published[name][graph] if published else [None]
-            if crosses[0] is not None:
-                ax.plot(x, crosses, "x", color=_GRAPH_STYLES[graph]["color"])
-        if published:
-            ax.set_xticks(x)
-        ax.set(title=name, xlabel=axes[0], ylabel=axes[1])
-        ax.grid(alpha=0.25, axis="y")
-        ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
-    )
-    figure.suptitle(title)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    return path
+    path, axes = output / "graph_aided_selected.png", ("kernels asked, M", "MSE × 10³")
+    title = "Mean squared error and the number of kernels asked; crosses: published"
+    yield save_curves(path, selected, GRAPH_STYLES, axes, title, published)

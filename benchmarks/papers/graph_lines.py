@@ -22,12 +22,29 @@ from sklearn_okl import (
 from sklearn_okl.feedback._graphs import draw
 from sklearn_okl.kernels import kernel_list
 
+from .._plots import BLUE, GREEN, GREY, ORANGE, PINK
+from ..published import figures
+
 DATA = ("airfoil", "bias_notebook", "concrete", "naval_notebook")
 SAME_FIGURES = {"bias": "bias_notebook", "naval": "naval_notebook"}  # the sets as they are meant
 N_SELECTED = (1, 5, 10, 15, 20)
 FREEZE_AFTER = 300  # round of the experiments after which graphs are kept
 N_DRAWS = 20  # behind each published mean
 PROGRAM = " program"  # what the names of its lines end with
+GRAPH_STYLES = {
+    "OMKL-GF": {"color": ORANGE},
+    "OMKL-SFG": {"color": BLUE},
+    "OMKL-SFG-R": {"color": GREEN},
+}
+GRAPH_STYLES |= {
+    name + PROGRAM: GRAPH_STYLES[name] | {"linestyle": "--"} for name in ("OMKL-SFG", "OMKL-SFG-R")
+}
+DEFAULT = ", M = 10"  # what the names of the lines drawn end with
+STYLES = {
+    "RBF-1": {"color": GREY},
+    "Raker": {"color": PINK},
+    **{name + DEFAULT: style for name, style in GRAPH_STYLES.items()},
+}
 
 
 class Line(NamedTuple):
@@ -54,10 +71,6 @@ class Line(NamedTuple):
     n_selected: int | None = None
 
 
-def _published(*figures):
-    return dict(zip(DATA, figures, strict=True))
-
-
 def _omkr_kernels():
     """Return the published exact kernels: Gaussians of exponent 1/σ², twice the dictionary's."""
     return [
@@ -67,37 +80,16 @@ def _omkr_kernels():
     ]
 
 
-TABLE_1 = {
-    "OMKR": Line(
-        lambda seed: OMKRRegressor(_omkr_kernels()),
-        _published(32.68, 15.54, 41.72, 9.22),
-        _published(889.36, 80010.03, 547.93, 163688.82),
-        random=False,
-    ),
-    "RBF-1": Line(
-        lambda seed: KOGDRegressor("rbf", 1.0, eta0=0.05),  # its step is half the gradient's
-        _published(33.17, 15.96, 41.73, 11.99),
-        _published(14.39, 3914.67, 6.60, 1499.78),
-        random=False,
-    ),
-    "POLY-2": Line(
-        lambda seed: KOGDRegressor("poly", 1.0, degree=2, coef0=0.0, eta0=0.05),
-        _published(355.67, 23.36, 50.06, 90.06),
-        _published(7.22, 195.19, 3.33, 951.93),
-        random=False,
-    ),
-    "RFOMKR, hedge": Line(
-        lambda seed: RFOMKRRegressor(aggregator="hedge", random_state=seed),
-        _published(350.52, 405.44, 210.42, 347.06),
-        _published(2.17, 27.72, 1.53, 18.37),
-    ),
-    "RFOMKR, ogd": Line(lambda seed: RFOMKRRegressor(aggregator="ogd", random_state=seed)),
-    "Raker": Line(
-        lambda seed: RakerRegressor(eta0=0.1, shrinkage=1e-3, random_state=seed),
-        _published(28.64, 12.70, 35.22, 11.35),
-        _published(3.81, 46.28, 2.71, 31.24),
-    ),
+TABLE_1 = {  # label -> what makes the estimator from a seed
+    "OMKR": lambda seed: OMKRRegressor(_omkr_kernels()),
+    # steps of KOGD are half the gradient's
+    "RBF-1": lambda seed: KOGDRegressor("rbf", 1.0, eta0=0.05),
+    "POLY-2": lambda seed: KOGDRegressor("poly", 1.0, degree=2, coef0=0.0, eta0=0.05),
+    "RFOMKR, hedge": lambda seed: RFOMKRRegressor(aggregator="hedge", random_state=seed),
+    "RFOMKR, ogd": lambda seed: RFOMKRRegressor(aggregator="ogd", random_state=seed),
+    "Raker": lambda seed: RakerRegressor(eta0=0.1, shrinkage=1e-3, random_state=seed),
 }
+_EXACT = ("OMKR", "RBF-1", "POLY-2")  # they draw nothing
 
 
 class ProgramSFG(OMKLSFGRegressor):
@@ -145,56 +137,40 @@ def _one_late(node, state):
 
 
 _EQUAL = np.ones((len(kernel_list()),) * 2)  # the program's distances are NaN: ties, all of them
-# rows of Tables 3, 4 and 5: a data set's MSE × 10³ and seconds for each M; M = 10 is also Table 1's
 GRAPHS = {
-    "OMKL-GF": (
-        OMKLGFRegressor,
-        {
-            "airfoil": (49.53, 24.95, 25.73, 26.47, 26.91, 0.70, 1.53, 2.56, 3.40, 4.30),
-            "bias_notebook": (12.56, 7.11, 8.15, 8.93, 9.79, 5.44, 11.24, 17.01, 23.17, 27.74),
-            "concrete": (79.27, 34.58, 34.45, 34.04, 33.84, 0.55, 1.27, 2.06, 2.82, 3.65),
-            "naval_notebook": (14.60, 4.78, 5.11, 5.69, 6.06, 3.58, 7.61, 10.63, 14.16, 18.11),
-        },
-    ),
-    "OMKL-SFG": (
-        OMKLSFGRegressor,
-        {
-            "airfoil": (51.03, 33.49, 32.49, 31.82, 30.89, 1.17, 1.36, 1.65, 1.98, 2.27),
-            "bias_notebook": (12.35, 11.78, 12.06, 12.11, 12.13, 6.58, 9.94, 13.57, 17.49, 21.26),
-            "concrete": (79.60, 48.03, 37.75, 33.83, 32.59, 1.03, 1.15, 1.34, 1.60, 1.79),
-            "naval_notebook": (8.15, 6.18, 5.35, 4.85, 4.68, 4.45, 6.22, 9.00, 11.69, 14.09),
-        },
-    ),
-    "OMKL-SFG-R": (
-        OMKLSFGRRegressor,
-        {
-            "airfoil": (106.66, 38.03, 33.99, 32.42, 31.21, 2.28, 2.32, 2.81, 2.97, 3.18),
-            "bias_notebook": (48.81, 14.77, 13.24, 12.78, 12.57, 10.87, 13.98, 17.86, 21.13, 25.13),
-            "concrete": (110.08, 50.96, 38.58, 34.32, 32.85, 1.91, 2.06, 2.24, 2.51, 2.63),
-            "naval_notebook": (95.37, 14.32, 7.89, 6.03, 5.33, 6.77, 8.55, 11.45, 13.65, 15.84),
-        },
-    ),
-}
-GRAPHS |= {
-    name + PROGRAM: (partial(algorithm, distances=_EQUAL), GRAPHS[name][1])
-    for name, algorithm in (("OMKL-SFG", ProgramSFG), ("OMKL-SFG-R", ProgramSFGR))
+    "OMKL-GF": OMKLGFRegressor,
+    "OMKL-SFG": OMKLSFGRegressor,
+    "OMKL-SFG-R": OMKLSFGRRegressor,
+    "OMKL-SFG" + PROGRAM: partial(ProgramSFG, distances=_EQUAL),
+    "OMKL-SFG-R" + PROGRAM: partial(ProgramSFGR, distances=_EQUAL),
 }
 
 
-def _graph_lines():
-    for name, (algorithm, figures) in GRAPHS.items():
-        for i, n_selected in enumerate(N_SELECTED):
-            yield (
-                f"{name}, M = {n_selected}",
-                Line(
-                    lambda seed, algorithm=algorithm, m=n_selected: algorithm(
-                        n_selected=m, freeze_after=FREEZE_AFTER, random_state=seed
-                    ),
-                    {data: row[i] for data, row in figures.items()},
-                    {data: row[i + len(N_SELECTED)] for data, row in figures.items()},
-                    n_selected=n_selected,
-                ),
-            )
+def _lines():
+    published = {"mse": {}, "seconds": {}}
+    for row in figures("graph_aided"):
+        published[row.pop("figure")][row.pop("line")] = row
+
+    def printed(label):
+        return [figure.get(label.replace(PROGRAM, ""), {}) for figure in published.values()]
+
+    for label, model in TABLE_1.items():
+        yield label, Line(model, *printed(label), random=label not in _EXACT)
+    for name, algorithm in GRAPHS.items():
+        for m in N_SELECTED:
+            label = f"{name}, M = {m}"
+            model = partial(algorithm, n_selected=m, freeze_after=FREEZE_AFTER)
+            yield label, Line(_seeded(model), *printed(label), n_selected=m)
 
 
-LINES = TABLE_1 | dict(_graph_lines())
+def _seeded(algorithm):
+    return lambda seed: algorithm(random_state=seed)
+
+
+LINES = dict(_lines())
+
+
+def published_figure(name, label, column="published"):
+    """Return a published figure of a line, or None where there is none."""
+    line = LINES.get(label)
+    return getattr(line, column).get(SAME_FIGURES.get(name, name)) if line else None

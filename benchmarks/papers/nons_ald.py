@@ -13,34 +13,38 @@ from sklearn.preprocessing import minmax_scale
 from sklearn_okl.datasets import load_dataset
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json, streams_at_hand, table
+from .._report import (
+    RESULTS,
+    counted,
+    moments,
+    print_environment,
+    print_saved,
+    streams_at_hand,
+    table,
+    with_spread,
+)
 from .nons_ald_lines import DATA, LINES, N_PERMUTATIONS, TITLES
 
 _SPREADS = 2  # standard deviations by which a mean may exceed the published one
 _SIZE_SHARE = 0.1  # by which the size of a dictionary may differ
 
 
-def run(data, output, *, n_seeds=N_PERMUTATIONS, n_rows=None):
+def run(data=tuple(DATA), output=RESULTS, *, n_seeds=N_PERMUTATIONS, n_rows=None):
     """Run every line on every data set; print the tables and save the numbers."""
     streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
         return 1
-    where = environment()
-    print(environment_line(where))
-    lines = {label: line for label, line in LINES.items() if line.estimator() is not None}
-    missing = [label for label in LINES if label not in lines]
-    runs_each = sum(n_seeds + n_points(line) - 1 for line in lines.values())
+    where = print_environment()
+    runs_each = sum(n_seeds + n_points(line) - 1 for line in LINES.values())
     results = {}
     with progress(runs_each * sum(len(y) for _, y in streams.values()), "row") as advance:
         for name, (X, y) in streams.items():
             results[name] = run_lines(
-                lines, name, X, y, n_seeds, lambda n, name=name: advance(n, TITLES[name])
+                LINES, name, X, y, n_seeds, lambda n, name=name: advance(n, TITLES[name])
             )
 
     for name, result in results.items():
         print("\n" + _table(name, result, len(streams[name][1]), n_rows is None))
-    for label in missing:
-        print(f"\n{label}: not there yet.")
     print("\nMSE, mean ± standard deviation over permutations. Differences are ours less the")
     print("published ones, in units of the larger of the two standard deviations. J is the size of")
     print(
@@ -61,7 +65,7 @@ def run(data, output, *, n_seeds=N_PERMUTATIONS, n_rows=None):
         "bars": reached,
         "results": results,
     }
-    print(f"\nNumbers: {save_json(output / 'nons_ald.json', content)}")
+    print_saved(output / "nons_ald.json", content)
     return 0
 
 
@@ -116,7 +120,7 @@ def _one_run(line, name, X, y, seed, chosen):
     order = np.random.RandomState(seed).permutation(len(y))
     X, y = X[order], y[order]
     settings = line.settings(len(y), random_state=seed, **chosen)
-    model = line.estimator()("rbf", 0.5 / DATA[name] ** 2, **settings)
+    model = line.model("rbf", 0.5 / DATA[name] ** 2, **settings)
     start = time.perf_counter()
     try:
         forecasts = model.prequential_predict(X, y)
@@ -140,14 +144,9 @@ def _best(line, name, tried):
     return min(tried, key=lambda trial: trial[1][0])
 
 
-def _moments(record):
-    mse = record["mse"]
-    return float(np.mean(mse)), float(np.std(mse, ddof=1)) if len(mse) > 1 else None
-
-
 def _difference(record):
     """Return our mean less the published one, in the larger standard deviation."""
-    (mean, sd), published = _moments(record), record["published"]
+    (mean, sd), published = moments(record["mse"]), record["published"]
     return (mean - published["mse"]) / max(sd or 0.0, published["sd"])
 
 
@@ -155,12 +154,12 @@ def _table(name, result, n_rows, whole):
     lines = []
     n_seeds = len(next(iter(result.values()))["mse"])
     for label, record in result.items():
-        (mean, sd), published = _moments(record), record["published"]
+        (mean, sd), published = moments(record["mse"]), record["published"]
         lines.append(
             (
                 f"  {label}",
                 f"{published['mse']:.5f} ± {published['sd']:.5f}",
-                f"{mean:.5f}" + ("" if sd is None else f" ± {sd:.5f}"),
+                with_spread(mean, sd, 5),
                 f"{_difference(record):+.1f} sd" if whole else "-",
                 f"{published['size']}",
                 f"{np.mean(record['size']):.0f}",
@@ -169,8 +168,7 @@ def _table(name, result, n_rows, whole):
                 ", ".join(f"{key}={value:g}" for key, value in record["chosen"].items()) or "-",
             )
         )
-    permutations = "permutation" if n_seeds == 1 else "permutations"
-    title = f"{TITLES[name]}, {n_rows} rows, {n_seeds} {permutations}"
+    title = f"{TITLES[name]}, {n_rows} rows, {counted(n_seeds, 'permutation')}"
     header = (
         *(title, "published MSE", "MSE", "difference"),
         *("published size", "size", "published s", "s", "chosen"),

@@ -5,10 +5,21 @@ paper's grids, as each `Line` says.
 """
 
 from collections.abc import Callable
-from importlib import import_module
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+
+from sklearn_okl import (
+    AOGDALDRegressor,
+    CONKONSRegressor,
+    FOGDRegressor,
+    NOGDRegressor,
+    NONSALDRegressor,
+    PROSNKONSRegressor,
+)
+
+from ..published import figures
 
 DATA = {"elevators": 8.0, "bank32nh": 12.0, "ailerons": 8.0, "calhousing_14000": 4.0}  # sigma
 TITLES = {
@@ -30,13 +41,14 @@ class Published(NamedTuple):
     seconds: float
 
 
-class Line(NamedTuple):
+@dataclass
+class Line:
     """A line of the table.
 
     Attributes
     ----------
-    model : str
-        Module and name of the estimator, imported when it is needed.
+    model : type
+        The estimator.
     settings : callable
         Its parameters, from the number of rows and the values of `grid`.
     grid : dict of str to tuple
@@ -50,26 +62,12 @@ class Line(NamedTuple):
         By data set.
     """
 
-    model: str
+    model: type
     settings: Callable
-    grid: dict
-    sized: str | None
-    bar: bool
-    published: dict
-
-    def estimator(self):
-        """Return the class, or None where it is not there yet."""
-        module, _, name = self.model.rpartition(".")
-        try:
-            return getattr(import_module(module), name, None)
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-            return None
-
-
-def _cells(*cells):
-    return {name: Published(*cell) for name, cell in zip(DATA, cells, strict=True)}
+    grid: dict = field(default_factory=dict)
+    sized: str | None = None
+    bar: bool = False
+    published: dict = field(default_factory=dict)
 
 
 def _steps(n_rows, c):
@@ -88,86 +86,25 @@ def _sampled(n_rows, mu, kors_mu, random_state):
     return {"mu": mu, "kors_mu": kors_mu, "random_state": random_state}
 
 
+def _aogd_ald(n_rows, random_state):
+    return {"radius": 2.0, "horizon": n_rows}
+
+
+def _nons_ald(n_rows, random_state):
+    return {"mu": 1.0, "radius": 1.0, "horizon": n_rows}
+
+
 _STEP_GRID = {"c": (1, 10, 100, 1000)}
 _KONS_GRID = {"mu": (1.0, 5.0, 15.0), "kors_mu": (0.5, 1.0, 5.0, 10.0)}
 
 LINES = {
-    "FOGD": Line(
-        "sklearn_okl.algorithms._budgeted_gradient.FOGDRegressor",
-        _fogd,
-        _STEP_GRID,
-        None,
-        False,
-        _cells(
-            (0.00560, 0.00009, 400, 0.72),
-            (0.01910, 0.00033, 400, 0.43),
-            (0.00363, 0.00009, 400, 0.73),
-            (0.02690, 0.00017, 400, 0.54),
-        ),
-    ),
-    "NOGD": Line(
-        "sklearn_okl.algorithms._budgeted_gradient.NOGDRegressor",
-        _nogd,
-        _STEP_GRID,
-        None,
-        False,
-        _cells(
-            (0.00575, 0.00004, 400, 3.97),
-            (0.01966, 0.00008, 400, 2.09),
-            (0.00394, 0.00013, 400, 3.63),
-            (0.02800, 0.00032, 400, 3.08),
-        ),
-    ),
-    "PROS-N-KONS": Line(
-        "sklearn_okl.algorithms._newton.PROSNKONSRegressor",
-        _sampled,
-        _KONS_GRID,
-        "kors_mu",
-        False,
-        _cells(
-            (0.00873, 0.00023, 32, 1.16),
-            (0.02677, 0.00015, 179, 14.05),
-            (0.01509, 0.00028, 88, 4.45),
-            (0.04336, 0.00146, 45, 1.52),
-        ),
-    ),
-    "CON-KONS": Line(
-        "sklearn_okl.algorithms._newton.CONKONSRegressor",
-        _sampled,
-        _KONS_GRID,
-        "kors_mu",
-        False,
-        _cells(
-            (0.00452, 0.00018, 34, 1.19),
-            (0.01663, 0.00014, 177, 14.00),
-            (0.00320, 0.00007, 84, 4.25),
-            (0.02436, 0.00010, 44, 1.49),
-        ),
-    ),
-    "AOGD-ALD": Line(
-        "sklearn_okl.algorithms._ald.AOGDALDRegressor",
-        lambda n_rows, random_state: {"radius": 2.0, "horizon": n_rows},
-        {},
-        None,
-        True,
-        _cells(
-            (0.00534, 0.00003, 28, 0.27),
-            (0.01915, 0.00009, 148, 0.66),
-            (0.00345, 0.00002, 58, 0.42),
-            (0.03034, 0.00006, 29, 0.25),
-        ),
-    ),
-    "NONS-ALD": Line(
-        "sklearn_okl.algorithms._ald.NONSALDRegressor",
-        lambda n_rows, random_state: {"mu": 1.0, "radius": 1.0, "horizon": n_rows},
-        {},
-        None,
-        True,
-        _cells(
-            (0.00284, 0.00005, 28, 0.71),
-            (0.01306, 0.00004, 148, 11.18),
-            (0.00288, 0.00001, 58, 1.72),
-            (0.02215, 0.00011, 29, 0.59),
-        ),
-    ),
+    "FOGD": Line(FOGDRegressor, _fogd, _STEP_GRID),
+    "NOGD": Line(NOGDRegressor, _nogd, _STEP_GRID),
+    "PROS-N-KONS": Line(PROSNKONSRegressor, _sampled, _KONS_GRID, "kors_mu"),
+    "CON-KONS": Line(CONKONSRegressor, _sampled, _KONS_GRID, "kors_mu"),
+    "AOGD-ALD": Line(AOGDALDRegressor, _aogd_ald, bar=True),
+    "NONS-ALD": Line(NONSALDRegressor, _nons_ald, bar=True),
 }
+for _row in figures("nons_ald"):
+    _line, _data = LINES[_row.pop("line")], _row.pop("data")
+    _line.published[_data] = Published(**_row)

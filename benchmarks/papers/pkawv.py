@@ -12,11 +12,13 @@ import sys
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .._plots import print_figures, save_games, save_losses_by_time
 from .._progress import progress
-from .._report import environment, environment_line, save_json, table
+from .._report import RESULTS, counted, moments, print_environment, print_saved, table, with_spread
 from .pkawv_adversary import GAMMA, N_ROUNDS, D, bound, play, regret
 from .pkawv_lines import FOGD, KERNEL, PROS, STYLES, TAYLOR, systems
 from .pkawv_streams import (
+    DATA,
     EXACT_ROWS,
     REGRESSION,
     TITLES,
@@ -30,15 +32,22 @@ from .pkawv_streams import (
 TIMEOUT = 60.0  # seconds of a system on a stream; 300 in the paper
 _QUICK_ROUNDS, _QUICK_ROWS = 8, 600
 _NEAR = 0.75  # share of the kernel's gain over a constant that is "reasonably well"
-_DPI = 150
 
 
-def run(data, output, *, n_seeds=3, n_rows=None, n_rounds=N_ROUNDS, timeout=TIMEOUT, quick=False):
+def run(
+    data=tuple(DATA),
+    output=RESULTS,
+    *,
+    n_seeds=3,
+    n_rows=None,
+    n_rounds=N_ROUNDS,
+    timeout=TIMEOUT,
+    quick=False,
+):
     """Play the games, run the streams; print the tables and save figures and numbers."""
     if quick:
         n_rounds, n_rows, n_seeds = _QUICK_ROUNDS, n_rows or _QUICK_ROWS, 1
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
     if quick:
         print("Small sizes: what the paper says belongs to the full ones.")
     with threadpool_limits(1, user_api="blas"):
@@ -76,9 +85,8 @@ def run(data, output, *, n_seeds=3, n_rows=None, n_rounds=N_ROUNDS, timeout=TIME
         "results": {name: result["draws"] for name, result in results.items()},
         "constants": {name: result["constants"] for name, result in results.items()},
     }
-    print(f"\nNumbers: {save_json(output / 'pkawv.json', content)}")
-    for path in _save_figures(output, games, results):
-        print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
+    print_saved(output / "pkawv.json", content)
+    print_figures(_save_figures(output, games, results))
     return 0
 
 
@@ -101,8 +109,7 @@ def run_games(n_rounds, n_seeds, d=D):
 def _games_table(games):
     n_seeds, n_rounds = np.shape([game["regret"] for game in games[KERNEL]])
     rounds = [max(1, round(n_rounds * share)) for share in (0.25, 0.5, 1)]
-    draws = "draw" if n_seeds == 1 else "draws"
-    title = f"Greedy adversary, d = {D}, {n_rounds} rounds, {n_seeds} {draws}"
+    title = f"Greedy adversary, d = {D}, {n_rounds} rounds, {counted(n_seeds, 'draw')}"
     lines = []
     for label, runs in games.items():
         values = np.array([game["regret"] for game in runs])[:, np.array(rounds) - 1]
@@ -176,8 +183,7 @@ def _stream_table(name, result):
     whole, early = (_spread(values, 4) for values in zip(*result["constants"], strict=True))
     lines.append(("  the best constant", str(n), whole, early, "1", "-", "-"))
     kind = "loss" if name in REGRESSION else "error"
-    draw = "permutation" if len(draws) == 1 else "permutations"
-    header = f"{TITLES[name]}, {n} rows, d = {d}, {len(draws)} {draw}"
+    header = f"{TITLES[name]}, {n} rows, d = {d}, {counted(len(draws), 'permutation')}"
     return table((header, "rows", kind, f"{kind}, first {common}", "size", "s", "µs a row"), lines)
 
 
@@ -187,8 +193,7 @@ def _kernels_rows(draws):
 
 
 def _spread(values, digits):
-    text = f"{np.mean(values):.{digits}f}"
-    return text + (f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else "")
+    return with_spread(*moments(values), digits)
 
 
 def _explain(results, timeout):
@@ -226,51 +231,15 @@ def _said_of_streams(results):
 
 
 def _save_figures(output, games, results):
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
-    except ImportError:
-        yield None
-        return
-
-    figure = Figure(figsize=(6.5, 4.5), layout="constrained")
-    ax = figure.subplots()
-    for label, runs in games.items():
-        values = np.mean([game["regret"] for game in runs], axis=0)
-        ax.plot(np.arange(1, len(values) + 1), values, label=label, **STYLES[label])
-    ax.set(xlabel="rounds", ylabel="regret", title="Regret against a greedy adversary")
-    _tidy(ax)
-    ax.legend(frameon=False)
-    yield _save(figure, output / "pkawv_regret.png")
+    regrets = {
+        label: np.mean([game["regret"] for game in runs], axis=0) for label, runs in games.items()
+    }
+    yield save_games(output / "pkawv_regret.png", regrets, STYLES)
     if not results:
         return
-
-    figure = Figure(figsize=(10, 3.2 * len(results) + 0.8), layout="constrained")
-    axes = figure.subplots(len(results), 2, squeeze=False)
-    for (by_rows, by_time), (name, result) in zip(axes, results.items(), strict=True):
-        for label, record in result["draws"][0].items():
-            by_rows.plot(record["rows"], record["loss"], label=label, **STYLES[label])
-            by_time.plot(record["seconds"], record["loss"], label=label, **STYLES[label])
-        by_rows.set(xlabel="rounds", ylabel="mean loss" if name in REGRESSION else "error")
-        by_time.set(xlabel="seconds")
-        for ax in (by_rows, by_time):
-            ax.set(title=TITLES[name], xscale="log")
-            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-            ax.xaxis.set_minor_locator(NullLocator())
-            _tidy(ax)
-    handles = {line.get_label(): line for ax in axes[:, 0] for line in ax.get_lines()}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5)
-    figure.suptitle("Mean loss of the forecasts so far, first permutation")
-    yield _save(figure, output / "pkawv_streams.png")
-
-
-def _tidy(ax):
-    ax.grid(alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _save(figure, path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DPI)
-    return path
+    streams = {
+        TITLES[name]: ("mean loss" if name in REGRESSION else "error", result["draws"][0])
+        for name, result in results.items()
+    }
+    title = "Mean loss of the forecasts so far, first permutation"
+    yield save_losses_by_time(output / "pkawv_streams.png", streams, STYLES, title)

@@ -18,21 +18,23 @@ from sklearn_okl import (
     SketchedKONSRegressor,
 )
 
+from .._plots import BLUE, GREEN, GREY, ORANGE, PINK
+
 KERNEL, FOGD, PROS = "Kernel-AWV", "FOGD", "PROS-N-KONS"
 TAYLOR = {degree: f"PKAWV, M = {degree}" for degree in (2, 3, 4)}
 NYSTROEM = "PKAWV, Nyström"
 EXACT = (KERNEL, "KONS")  # of quadratic cost and memory
 STYLES = {
     KERNEL: {"color": "black"},
-    TAYLOR[2]: {"color": "#c44e17"},
-    TAYLOR[3]: {"color": "#c44e17", "linestyle": "--"},
-    TAYLOR[4]: {"color": "#c44e17", "linestyle": ":"},
-    NYSTROEM: {"color": "#1f5fa8"},
-    FOGD: {"color": "#009e73"},
-    PROS: {"color": "#b5579a"},
-    "CON-KONS": {"color": "#b5579a", "linestyle": "--"},
+    TAYLOR[2]: {"color": ORANGE},
+    TAYLOR[3]: {"color": ORANGE, "linestyle": "--"},
+    TAYLOR[4]: {"color": ORANGE, "linestyle": ":"},
+    NYSTROEM: {"color": BLUE},
+    FOGD: {"color": GREEN},
+    PROS: {"color": PINK},
+    "CON-KONS": {"color": PINK, "linestyle": "--"},
     "Sketched-KONS": {"color": "#e0a020"},
-    "KONS": {"color": "#777777"},
+    "KONS": {"color": GREY},
 }
 _N_RANDOM = 1000  # FOGD's features
 

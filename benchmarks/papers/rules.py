@@ -18,7 +18,10 @@ from sklearn_okl import (
     VAWRegressor,
 )
 
-TABLE_3_DATA = ("ar4", "airfoil", "bias_notebook", "concrete", "naval_notebook")
+from ..published import figures
+
+_TABLE_3 = {row.pop("line"): row for row in figures("vaw2")}
+TABLE_3_DATA = tuple(_TABLE_3["VAW²"])
 RANGE = 0.0, 1.0  # of the scaled targets
 _PLAIN = {"gradient_trick": False, "initial_rate": 2.0**-20}  # as in the published program
 
@@ -49,11 +52,6 @@ class Rule(NamedTuple):
     published: dict = {}
 
 
-def _table_3(*figures):
-    """Published means of a row of Table 3, from left to right."""
-    return dict(zip(TABLE_3_DATA, figures, strict=True))
-
-
 def _clipped(**settings):
     return {"y_range": RANGE, **settings}
 
@@ -63,30 +61,26 @@ def _stacked(forecaster):
 
 
 RULES = {
-    "VAW²": Rule(VAW2Regressor, {}, _stacked, False, _table_3(16.56, 22.80, 4.09, 10.96, 0.29)),
+    "VAW²": Rule(VAW2Regressor, {}, _stacked, False),
     "VAW²(trunc)": Rule(
         VAW2Regressor,
         _clipped(clip_experts=True),
         _stacked,
-        published=_table_3(16.51, 22.78, 4.09, 10.97, 0.29),
     ),
     "VAW-Aggr": Rule(
         VAWAARegressor,
         _clipped(eta=2.0),
         lambda forecaster: AARegressor(2.0, y_range=RANGE),
-        published=_table_3(16.40, 26.74, 5.02, 13.57, 0.45),
     ),
     "VAW-EWA": Rule(
         VAWEWARegressor,
         _clipped(eta=0.5),
         lambda forecaster: EWARegressor(0.5, y_range=RANGE),
-        published=_table_3(16.49, 27.61, 5.41, 15.08, 0.62),
     ),
     "VAW-BOA": Rule(
         VAWBOARegressor,
         _clipped(**_PLAIN),
         lambda forecaster: BOARegressor(**_PLAIN),
-        published=_table_3(16.34, 26.42, 4.98, 13.88, 0.52),
     ),
     "VAW-BOA, our defaults": Rule(
         VAWBOARegressor, _clipped(), lambda forecaster: BOARegressor(gradient_trick=True)
@@ -95,13 +89,12 @@ RULES = {
         VAWMLPolyRegressor,
         _clipped(**_PLAIN),
         lambda forecaster: MLPolyRegressor(**_PLAIN),
-        published=_table_3(16.34, 26.10, 4.96, 13.33, 0.37),
     ),
     "VAW-ML-Prod": Rule(
         VAWMLProdRegressor,
         _clipped(**_PLAIN),
         lambda forecaster: MLProdRegressor(**_PLAIN),
-        published=_table_3(16.34, 26.27, 4.97, 13.64, 0.48),
     ),
 }
+RULES = {label: rule._replace(published=_TABLE_3.get(label, {})) for label, rule in RULES.items()}
 MAIN_RULES = {label: RULES[label] for label in ("VAW²", "VAW²(trunc)")}

@@ -13,48 +13,55 @@ import numpy as np
 from sklearn_okl import VAWRegressor
 from sklearn_okl.kernels import kernel_list
 
+from .._plots import BLUE, GREEN, ORANGE, PINK, print_figures, save_running_losses, save_weights
 from .._progress import progress
-from .._report import environment, environment_line, save_json, streams_at_hand, table
+from .._report import (
+    RESULTS,
+    counted,
+    moments,
+    print_environment,
+    print_saved,
+    running_loss,
+    streams_at_hand,
+    table,
+    with_spread,
+)
 from .experts import record_experts
-from .figures import save_running_losses, save_weights
-from .rules import MAIN_RULES, RANGE, RULES
+from .rules import MAIN_RULES, RANGE, RULES, TABLE_3_DATA
 from .streams import TITLES, load_stream, published_frequencies
 
 FORECASTERS = ("ridge", "vaw")
 BEST_KERNEL = "best kernel"
 _TOLERANCE = 1e-9  # between the named algorithms and the table's forecasts
 _LAST_DIGIT = 0.01  # of the published figures
-_CURVE_POINTS = 200  # of each running loss in the JSON
 
 
 # (label, forecaster) -> line, for each job's figure of running losses
-_RIDGE, _VAW = "#c44e17", "#1f5fa8"
 _TRUNC, _BEST = (0, (5, 2)), (0, (1, 1.2))
 LINES = {
     "main": {
         (label, forecaster): {"color": color, "linestyle": linestyle}
-        for forecaster, color in (("ridge", _RIDGE), ("vaw", _VAW))
+        for forecaster, color in (("ridge", ORANGE), ("vaw", BLUE))
         for label, linestyle in (("VAW²", "-"), ("VAW²(trunc)", _TRUNC), (BEST_KERNEL, _BEST))
     },
     "vaw2": {
-        ("VAW²", "ridge"): {"color": _RIDGE},
-        ("VAW²", "vaw"): {"color": _RIDGE, "linestyle": _TRUNC},
-        ("VAW-Aggr", "ridge"): {"color": "#009e73"},
-        ("VAW-EWA", "ridge"): {"color": _VAW},
-        ("VAW-ML-Prod", "ridge"): {"color": "#b5579a"},
+        ("VAW²", "ridge"): {"color": ORANGE},
+        ("VAW²", "vaw"): {"color": ORANGE, "linestyle": _TRUNC},
+        ("VAW-Aggr", "ridge"): {"color": GREEN},
+        ("VAW-EWA", "ridge"): {"color": BLUE},
+        ("VAW-ML-Prod", "ridge"): {"color": PINK},
     },
 }
-BARS = {"VAW²": _RIDGE, "VAW-EWA": _VAW, "VAW-ML-Prod": "#b5579a"}
+BARS = {"VAW²": ORANGE, "VAW-EWA": BLUE, "VAW-ML-Prod": PINK}
 
 
-def run(job, data, output, *, n_seeds=5, n_rows=None, n_jobs=None):
+def run(job, data=TABLE_3_DATA, output=RESULTS, *, n_seeds=5, n_rows=None, n_jobs=None):
     """Run every rule on every data set; print the tables and save figures and numbers."""
     streams = streams_at_hand(data, lambda name: load_stream(name, n_rows))
     if not streams:
         return 1
     rules = MAIN_RULES if job == "main" else RULES
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
     results = {}
     smallest = min(streams, key=lambda name: len(streams[name][1]))
     n_checked = len(streams[smallest][1]) * len(rules) * len(FORECASTERS)
@@ -96,9 +103,8 @@ def run(job, data, output, *, n_seeds=5, n_rows=None, n_jobs=None):
         "algorithms_within": error,
         "results": {name: _numbers(name, result, rules) for name, result in results.items()},
     }
-    print(f"\nNumbers: {save_json(output / f'{job}.json', content)}")
-    for path in _save_figures(job, output, results, n_seeds):
-        print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
+    print_saved(output / f"{job}.json", content)
+    print_figures(_save_figures(job, output, results, n_seeds))
     return 0 if agree else 1
 
 
@@ -172,8 +178,7 @@ def _table(name, result, rules, whole):
                 _speed_cell(runs, n_rows),
             )
         )
-    draws = "draw" if n_seeds == 1 else "draws"
-    title = f"{TITLES.get(name, name)}, {n_rows} rows, {n_seeds} {draws}"
+    title = f"{TITLES.get(name, name)}, {n_rows} rows, {counted(n_seeds, 'draw')}"
     return table((title, "published", "ridge", "difference", "vaw", "µs a row"), lines)
 
 
@@ -196,8 +201,7 @@ def _summary(results, rules):
 def _mean_cell(losses):
     if not losses:
         return "-"
-    _, mean, spread = _moments(losses)
-    return f"{mean:.3f}" + ("" if spread is None else f" ± {spread:.3f}")
+    return with_spread(*_moments(losses)[1:], 3)
 
 
 def _speed_cell(runs, n_rows):
@@ -218,7 +222,7 @@ def _differences(name, result, rules):
 def _moments(losses):
     """Return MSE × 10³ of each draw, their mean and their standard deviation (None for one)."""
     mse = [1e3 * float(values.mean()) for values in losses]
-    return mse, float(np.mean(mse)), float(np.std(mse, ddof=1)) if len(mse) > 1 else None
+    return mse, *moments(mse)
 
 
 def _numbers(name, result, rules):
@@ -231,15 +235,12 @@ def _numbers(name, result, rules):
         numbers[label] = {"published": published}
         for forecaster, record in runs.items():
             mse, mean, spread = _moments(record["losses"])
-            n_rows = len(record["losses"][0])
-            at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
-            running = np.cumsum(np.mean(record["losses"], axis=0))[at - 1] / at
             numbers[label][forecaster] = {
                 "mse_e3": mse,
                 "mean": mean,
                 "sd": spread,
                 "seconds": record["seconds"],
-                "running_loss": {"rows": at.tolist(), "mse_e3": (1e3 * running).tolist()},
+                "running_loss": running_loss(np.mean(record["losses"], axis=0)),
             }
             if "weights" in record:
                 numbers[label][forecaster]["weights"] = record["weights"].tolist()

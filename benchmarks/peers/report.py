@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import prequential
 
+from .._plots import print_figures, save_trade_off
 from .._progress import progress
-from .._report import environment, environment_line, save_json, streams_at_hand, table
-from .figure import save_trade_off
+from .._report import RESULTS, print_environment, print_saved, streams_at_hand, table
 from .learners import learners
 
 WARM_UP = 50  # first rows, not scored
@@ -44,10 +44,10 @@ def _load(name):
     return GENERATED[name][1]() if name in GENERATED else load_dataset(name, return_X_y=True)
 
 
-def run(data, output, *, n_rows=5000, quick=False):
+def run(data=None, output=RESULTS, *, n_rows=5000, quick=False):
     """Run every learner on every stream; print the tables, save figure and numbers."""
     n_rows, n_alone = (min(n_rows, 4 * WARM_UP), 10) if quick else (n_rows, ONE_BY_ONE)
-    found = streams_at_hand(data, _load)
+    found = streams_at_hand(data or default_data(), _load)
     if not found:
         return 1
     streams = {
@@ -60,8 +60,7 @@ def run(data, output, *, n_rows=5000, quick=False):
     lines = learners()
     if not any(line.home == "River" for line in lines.values()):
         print('River is left out: pip install "sklearn_okl[peers]"', file=sys.stderr)
-    where = environment()
-    print(environment_line(where))
+    where = print_environment()
 
     results = {title: {} for title in streams}
     n_rounds = len(lines) * sum(len(y) for _, y in streams.values())
@@ -90,10 +89,9 @@ def run(data, output, *, n_rows=5000, quick=False):
         "settings": {"rows": n_rows, "warm_up": WARM_UP},
         "results": results,
     }
-    print(f"\nNumbers: {save_json(output / 'peers.json', content)}")
+    print_saved(output / "peers.json", content)
     homes = {label: line.home for label, line in lines.items()}
-    path = save_trade_off(output / "peers.png", results, homes)
-    print(f"Figure:  {path}" if path else "Figure:  none, matplotlib is not installed.")
+    print_figures([save_trade_off(output / "peers.png", results, homes)])
     return 0
 
 

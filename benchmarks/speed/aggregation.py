@@ -11,9 +11,9 @@ from sklearn_okl import (
     MLPolyRegressor,
     MLProdRegressor,
 )
-from tests.oracles import aggregation
 
 from .figure import Figure
+from .loops import aggregation
 from .ratios import N_REPEATS, in_turns
 
 _N_EXPERTS = 76

@@ -13,9 +13,9 @@ from sklearn_okl import (
     RFOKSRegressor,
 )
 from sklearn_okl.features._fourier import fourier_map
-from tests.oracles import bandit_features, bandits
 
 from .figure import Figure
+from .loops import bandit_features, bandits
 from .ratios import N_REPEATS, in_turns
 
 _SIGMAS = 2.0 ** np.arange(-2, 4)

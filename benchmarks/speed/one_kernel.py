@@ -18,9 +18,9 @@ from sklearn_okl import (
 )
 from sklearn_okl.features._dictionary import coordinates, first_novel, grow_basis, start_basis
 from sklearn_okl.kernels import RBF, kernel_matrix
-from tests.oracles import ald, budgeted_gradient, first_order, kernel_vovk, newton
 
 from .figure import Figure
+from .loops import ald, budgeted_gradient, first_order, kernel_vovk, newton
 from .ratios import N_REPEATS, in_turns
 
 _GAMMA = 0.5  # sigma = 1

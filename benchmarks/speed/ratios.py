@@ -8,10 +8,10 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_okl import VAW2Regressor, VAWRegressor
 from sklearn_okl.features._fourier import fourier_map
-from tests.oracles import vovk
 
 from ..papers.streams import load_stream, published_frequencies
 from .figure import Figure
+from .loops import vovk
 
 N_REPEATS = 5
 _MATRIX_SIZE = 1500

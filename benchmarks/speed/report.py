@@ -1,15 +1,19 @@
 """The ratios of speed and the memory, printed beside their bars and saved."""
 
 from .._progress import progress
-from .._report import environment, environment_line, save_json
-from . import aggregation, bandit, one_kernel, one_kernel_growth, ratios, search
+from .._report import RESULTS, print_environment, print_saved
+from . import aggregation, bandit, one_kernel, one_kernel_growth, ratios, rows, search
 from . import memory as memory_job
+from . import single_rows as single_rows_job
 
 
-def run(output, *, quick=False, memory=False):
+def run(output=RESULTS, *, quick=False, memory=False, one_row=False, single_rows=False):
     """Measure, print a line a figure and save the numbers; return the exit status."""
-    where = environment()
-    print(environment_line(where))
+    if one_row:
+        return rows.run(output, quick=quick)
+    if single_rows:
+        return single_rows_job.run(output, quick=quick)
+    where = print_environment()
     if quick:
         print("Small sizes: the bars belong to the full ones.")
     print()
@@ -29,9 +33,8 @@ def run(output, *, quick=False, memory=False):
         for measure in memory_job.MEASURES:
             show(measure(quick))
 
-    path = save_json(
+    print_saved(
         output / "speed.json",
         {"environment": where, "quick": quick, "figures": [figure.numbers() for figure in figures]},
     )
-    print(f"\nNumbers: {path}")
     return 0
