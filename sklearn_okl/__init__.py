@@ -1,6 +1,7 @@
 """Online kernel learning for people who live in scikit-learn."""
 
 from ._persistence import load, save, trusted_types
+from ._target_scaling import StreamingTransformedTargetRegressor
 from .aggregators import (
     AARegressor,
     BOARegressor,
@@ -35,8 +36,6 @@ from .algorithms import (
     OMKLSFGRegressor,
     OMKLSFGRRegressor,
     OMKRRegressor,
-    OnlineKernelClassifier,
-    OnlineKernelRegressor,
     PKAWVClassifier,
     PKAWVRegressor,
     PROSNKONSRegressor,
@@ -73,11 +72,8 @@ from .learners import (
     ONSRegressor,
     VAWRegressor,
 )
-from .pipeline import (
-    StreamingPipeline,
-    StreamingTransformedTargetRegressor,
-    make_streaming_pipeline,
-)
+from .pipeline import StreamingPipeline, make_streaming_pipeline
+from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
 __version__ = "0.1.0.dev0"
 

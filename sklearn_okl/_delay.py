@@ -5,7 +5,10 @@ labels are D rounds late, round t reads them as they were D rounds before; so of
 are kept, the oldest first.
 """
 
+from numbers import Integral
+
 import numpy as np
+from sklearn.utils import check_scalar
 
 
 def late(values, past):
@@ -49,3 +52,9 @@ def as_it_was(now, past, ago):
     if isinstance(ago, np.ndarray):
         return np.concatenate([past, np.asarray(now)[None]])[len(past) - ago]
     return past[-ago] if ago else now
+
+
+def delay_of(estimator):
+    """Return how many rounds late an estimator gets its labels."""
+    delay = getattr(estimator, "label_delay", 0)
+    return check_scalar(delay, "label_delay", Integral, min_val=0)

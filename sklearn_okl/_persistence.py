@@ -290,7 +290,7 @@ def _check_foreign(foreign, trusted, parts):
         raise ValueError(
             f"The model cannot be saved, for it holds {refused}, which load would not trust. Do "
             "without, or, if whoever loads the file will trust them, give their names there and "
-            f"here: save(model, path, trusted={refused}). Or use {_PICKLE}."
+            f"here: save(model, path, trusted={sorted({*refused, *trusted})}). Or use {_PICKLE}."
         )
 
 
@@ -319,7 +319,7 @@ def _content(skops, path, trusted):
         refusal = distrust(refused)
         refusal.args = (
             f"{path} holds types or functions that are not trusted: {refused}. If you know who "
-            f"wrote the file and trust these, load it with trusted={refused}.",
+            f"wrote the file and trust these, load it with trusted={sorted({*refused, *trusted})}.",
         )
         raise refusal
     return content

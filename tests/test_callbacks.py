@@ -14,9 +14,9 @@ from sklearn_okl import (
     RunningStandardScaler,
     VAW2Regressor,
     VAWRegressor,
-    base,
     make_streaming_pipeline,
 )
+from sklearn_okl.base import _estimator
 from sklearn_okl.evaluation import check_online_estimator
 
 callback = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
@@ -60,7 +60,7 @@ class Recorder:
 
 @pytest.fixture
 def rows(monkeypatch):
-    monkeypatch.setattr(base, "_CHUNK", 64)
+    monkeypatch.setattr(_estimator, "_CHUNK", 64)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     return X, (X[:, 0] > 0).astype(float)
@@ -140,7 +140,7 @@ def test_weights_are_checked_against_all_rows(rows):
 
 
 def test_the_laws_hold_with_callbacks(monkeypatch):
-    monkeypatch.setattr(base, "_CHUNK", 64)  # as the real one, a multiple of the blocks
+    monkeypatch.setattr(_estimator, "_CHUNK", 64)  # as the real one, a multiple of the blocks
     check_online_estimator(VAW2Regressor(**SMALL).set_callbacks(Recorder()))
 
 

@@ -122,13 +122,23 @@ def test_classes_in_prose_are_public():
 
 @pytest.mark.parametrize("page", ["getting_started.md", "extending.md"])
 def test_pages_run_as_they_stand(page, tmp_path):
-    if page == "getting_started.md":
-        pytest.importorskip("skops")
+    pytest.importorskip({"getting_started.md": "skops", "extending.md": "matplotlib"}[page])
     (tmp_path / "page.py").write_text(code_of(DOCS / page), encoding="utf-8")
     command = [sys.executable, "-W", "error", "page.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", ["getting_started.md", "extending.md"])
+def test_pages_import_public_names_alone(page):
+    for node in ast.walk(ast.parse(code_of(DOCS / page))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("sklearn_okl"):
+            public = importlib.import_module(node.module)
+            names = getattr(public, "__all__", dir(public))
+            private = [part for part in node.module.split(".") if part.startswith("_")]
+            private += [alias.name for alias in node.names if alias.name not in names]
+            assert not private, f"{page} imports {private} from {node.module}"
 
 
 @pytest.mark.slow

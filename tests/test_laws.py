@@ -19,16 +19,14 @@ from sklearn_okl import (
     StreamingPipeline,
     VAWRegressor,
 )
-from sklearn_okl.aggregators._convex import ConvexAggregator
 from sklearn_okl.algorithms._graphs import PartialInformationRegressor
 from sklearn_okl.algorithms._reservoir import _LKMBooks
-from sklearn_okl.algorithms._selection import KernelSelection
 from sklearn_okl.algorithms._selection_features import FeatureSelection
-from sklearn_okl.base import described
+from sklearn_okl.base import ConvexAggregator, KernelSelector, described
 from sklearn_okl.evaluation import online_checks
 from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label
 
-CHANCE = (PartialInformationRegressor, _LKMBooks, KernelSelection, FeatureSelection)
+CHANCE = (PartialInformationRegressor, _LKMBooks, KernelSelector, FeatureSelection)
 
 # What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
 ORDER_DEPENDENT = {

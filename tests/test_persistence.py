@@ -342,6 +342,8 @@ def test_what_is_ones_own_must_be_trusted_by_writer_and_reader(tmp_path):
         load(path, trusted=names[1:])
     assert isinstance(refusal.value, TypeError)
     assert str(path) in str(refusal.value)
+    # all that the call needs, those given included, so that it can be copied
+    assert f"load it with trusted={sorted(names)}." in str(refusal.value)
     np.testing.assert_array_equal(load(path, trusted=names).predict(X), model.predict(X))
 
 

@@ -16,7 +16,7 @@ from sklearn_okl import (
     PROSNKONSRegressor,
     SketchedKONSRegressor,
 )
-from sklearn_okl.features._dictionary import coordinates, first_novel, grow_basis, start_basis
+from sklearn_okl.dictionaries._nested import coordinates, first_novel, grow_basis, start_basis
 from sklearn_okl.kernels import RBF, kernel_matrix
 
 from .figure import Figure

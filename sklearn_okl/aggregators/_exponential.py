@@ -5,8 +5,8 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator, mix
 from ..losses import get_loss
-from ._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator, mix
 from ._range import TargetRange, check_y_range
 
 _STEEPEST = 1e100  # largest rate: its products with losses stay finite

@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from ._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator
+from ..base._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator
 
 _CONSTRAINTS = {
     **LOSS_CONSTRAINTS,

@@ -2,7 +2,6 @@
 
 from ._ald import AOGDALDRegressor, NONSALDRegressor
 from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
-from ._default import OnlineKernelClassifier, OnlineKernelRegressor
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
@@ -63,8 +62,6 @@ __all__ = [
     "OMKLSFGRRegressor",
     "OMKLSFGRegressor",
     "OMKRRegressor",
-    "OnlineKernelClassifier",
-    "OnlineKernelRegressor",
     "PKAWVClassifier",
     "PKAWVRegressor",
     "PROSNKONSRegressor",

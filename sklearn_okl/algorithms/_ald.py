@@ -11,12 +11,11 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..base import OnlineRegressor
-from ..features._dictionary import coordinates, dual, first_novel, grow_basis, start_basis
+from ..base import EntryRule, GrowingBasisRegressor, OnlineRegressor
+from ..dictionaries._nested import coordinates, dual, first_novel, grow_basis, start_basis
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor
 from ._gradient import KOGDRegressor
-from ._growing import GrowingBasisRegressor
 
 _BLOCK = 64  # rows learnt at once
 _ALD_CONSTRAINTS = {
@@ -185,26 +184,16 @@ class NONSALDRegressor(GrowingBasisRegressor):
             rows.carry()
 
 
-class _ALD:
+class _ALD(EntryRule):
     """Who enters: rows that are not approximately linearly dependent on the dictionary."""
 
     def __init__(self, novelty):
         self.novelty = novelty
 
-    def start(self, n_features):
-        """Return no state: the basis says it all."""
-        return {}
-
-    def draw(self, state, n):
-        """Return nothing, as chance has no say."""
-
     def first(self, kernel, state, rows, low, drawn):
         """Return the first of the rows from `low` on that is novel, or their number."""
         X, distances = rows.X[low:], rows.distances[low:]
         return low + first_novel(kernel, rows.basis, X, distances, self.novelty)
-
-    def enter(self, kernel, state, x):
-        """Let the row x in, of which the basis knows."""
 
 
 class AOGDALDRegressor(OnlineRegressor):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import OnlineClassifier, OnlineRegressor
-from ..features._dictionary import DEPENDENT, JITTER, coordinates
+from ..dictionaries._nested import DEPENDENT, JITTER, coordinates
 from ..features._fourier import FourierBank
 from ..kernels import (
     KERNEL_CONSTRAINTS,

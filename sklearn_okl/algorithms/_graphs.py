@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..aggregators._convex import softmax
 from ..base import OnlineRegressor
+from ..base._convex import softmax
 from ..feedback._graphs import (
     bipartite_graph,
     bipartite_laws,

@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import OnlineRegressor
-from ..features._dictionary import JITTER
+from ..dictionaries._nested import JITTER
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ._growing_factor import (
     PANEL,

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..base import OnlineRegressor
+from ..base import GrowingBasisRegressor, OnlineRegressor
+from ..dictionaries._kors import KORS
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
-from ._growing import KORS, GrowingBasisRegressor
 from ._growing_factor import PANEL, back_solved, corner_factor, extend, half_solved, start_factor
 
 _NEWTON_CONSTRAINTS = {
@@ -638,11 +638,6 @@ class CONKONSRegressor(GrowingBasisRegressor):
 
     def _newton(self):
         return ONSRegressor(self.mu, radius=self.radius)
-
-    def _admit(self, rows, i):
-        rows.learn(i + 1)
-        if rows.grow(i):
-            rows.carry()
 
 
 def _kors(estimator):

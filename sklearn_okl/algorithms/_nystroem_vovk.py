@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..features._dictionary import (
+from ..dictionaries._nested import (
     CLOSE,
     DEPENDENT,
     JITTER,

@@ -12,8 +12,8 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import OnlineClassifier, OnlineRegressor
+from ..dictionaries._nested import DEPENDENT, coordinates, grow_basis, start_basis
 from ..features import TaylorFeatures
-from ..features._dictionary import DEPENDENT, coordinates, grow_basis, start_basis
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners import VAWRegressor
 from . import _nystroem_vovk as nystroem

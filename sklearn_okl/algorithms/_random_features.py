@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
 from ..aggregators import EWARegressor
-from ..aggregators._convex import mix, softmax
 from ..base import OnlineClassifier, OnlineRegressor
+from ..base._convex import mix, softmax
 from ..kernels import kernel_list, kernel_matrix
 from ..learners import OGDRegressor
 from ..losses import get_loss

@@ -12,12 +12,13 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..aggregators._convex import softmax
 from ..base import OnlineClassifier, OnlineRegressor
+from ..base._convex import softmax
+from ..base._selector import BANDIT_KERNELS
 from ..feedback._bandits import stable_step
 from ..kernels import kernel_list, shift_invariant_kernel
 from ..losses import get_loss
-from ._selection import _CLASSIFICATION, _HORIZON, _REGRESSION, BANDIT_KERNELS
+from ._selection import _CLASSIFICATION, _HORIZON, _REGRESSION
 
 _ROWS = 64  # rows that meet the reservoir at once
 _FIRST_HORIZON = 64  # of the doubling trick

@@ -4,31 +4,19 @@ OKS, OKS++ and IOKS (ECML-PKDD 2022, Algorithms 1 and 2), exact: a round draws o
 dictionary at random, forecasts with its function and teaches this alone, at the cost of one kernel.
 """
 
-from math import sqrt
 from numbers import Integral, Real
 
-import numpy as np
-from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base import OnlineClassifier, OnlineRegressor
+from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
 from ..feedback._bandits import (
     AdaptiveExp3Sampler,
     Exp3Sampler,
     TsallisSampler,
-    draw_arm,
     slope_bound,
     smoothness_of,
     stable_step,
 )
-from ..kernels import kernel_list, shift_invariant_kernel
-from ..losses import get_loss
-
-# The experiments' six Gaussians: gamma = 1 / (2 sigma^2) for sigma = 2^-2, ..., 2^3.
-BANDIT_KERNELS = {"kernel": ["rbf"], "gamma": [2.0 ** (-2 * j - 1) for j in range(-2, 4)]}
-
-_TILE = 256  # rows to forecast for that meet the stored ones at once
-_FEWEST = 64  # rows that there is room for from the start
 
 _CONSTRAINTS = {"kernels": [None, dict, list, tuple], "random_state": ["random_state"]}
 _REGRESSION = {
@@ -42,176 +30,7 @@ _STEP_SCALE = {"step_scale": [Interval(Real, 0, None, closed="neither")]}
 _RADIUS = {"radius": [Interval(Real, 0, None, closed="neither")]}
 
 
-class KernelSelection:
-    """What the six estimators share beside a shell: rounds of one kernel drawn at random.
-
-    A subclass says in `_rule(n_kernels)` who draws, a sampler of `feedback._bandits`, and the
-    radius of the ball in which its functions stay, or None. The kernel of the next round is drawn
-    at the end of a round and kept in the state, so that forecasts are a function of it.
-    """
-
-    _poor_score = True  # the kernel is random
-
-    @property
-    def probabilities_(self):
-        """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
-        return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
-
-    @property
-    def kernel_index_(self):
-        """Int : index of the kernel that makes the next forecast."""
-        return self._fitted_state("kernel_index_")["arm"]
-
-    @property
-    def n_support_(self):
-        """How many rows each kernel has learnt, of shape (n_kernels,)."""
-        return np.array([len(f["coef"]) for f in self._fitted_state("n_support_")["functions"]])
-
-    @property
-    def kernels_(self):
-        """Parameters of each kernel."""
-        self._fitted_state("kernels_")
-        return self._as_taught()._kernel_list()
-
-    def _kernel_list(self):
-        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
-
-    def _loss(self):
-        return get_loss(self.loss, getattr(self, "quantile", 0.5))
-
-    def _validate(self):
-        super()._validate()
-        kernels = self._kernel_list()
-        if any("alpha" in kernel for kernel in kernels):
-            raise ValueError(
-                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
-                "does not have. Leave it out."
-            )
-        self._rule(len(kernels))
-
-    def _start(self, n_features, n_targets=None):
-        n_kernels = len(self._kernel_list())
-        source = check_random_state(self.random_state)
-        # A generator of our own: the user's may be shared, and is not ours to copy.
-        rng = np.random.RandomState(source.randint(2**31 - 1))
-        sampler, _ = self._rule(n_kernels)
-        law = sampler.start()
-        return {
-            "t": 0,
-            "rng": rng,
-            "sampler": law,
-            "arm": draw_arm(law, rng.random_sample()),
-            "origin": np.empty((0, n_features)),  # the first row, once it is there
-            "functions": [
-                {"rows": np.empty((0, n_features + 2)), "coef": np.empty(0), "norm_sq": 0.0}
-                for _ in range(n_kernels)
-            ],
-        }
-
-    def _learn(self, state, X, y):
-        kernels, loss = self._kernel_list(), self._loss()
-        sampler, radius = self._rule(len(kernels))
-        law, arm = state["sampler"], state["arm"]
-        if len(state["origin"]) == 0:
-            state["origin"] = X[:1].copy()
-        rows = _augmented(X, state["origin"])
-        asking = -2.0 * rows
-        functions = {}  # of the kernels drawn
-        forecasts = np.empty(len(y))
-        uniforms = state["rng"].random_sample(len(y)).tolist()
-        for t, target in enumerate(y.tolist()):
-            f = functions.get(arm)
-            if f is None:
-                kernel = shift_invariant_kernel(**kernels[arm])
-                f = functions[arm] = _Expansion(kernel, state["functions"][arm])
-            forecast = f.values(asking[t]).item()
-            slope = float(loss.slope(target, forecast))
-            # k(x, x) = 1 for all kernels of a grid: the gradient slope * k(x, .) is as long.
-            step = sampler.credit(law, arm, float(loss.value(target, forecast)), slope * slope)
-            f.add(rows[t], -step * slope, forecast, radius)
-            forecasts[t] = forecast
-            arm = draw_arm(law, uniforms[t])
-        for i, f in functions.items():
-            state["functions"][i] = f.stored()
-        state.update(t=state["t"] + len(y), arm=arm)
-        return forecasts
-
-    def _forecast(self, state, X):
-        arm = state["arm"]
-        kernel = shift_invariant_kernel(**self._kernel_list()[arm])
-        f = _Expansion(kernel, state["functions"][arm])
-        forecasts = np.empty(len(X))
-        for tile in gen_batches(len(X), _TILE):
-            forecasts[tile] = f.values(-2.0 * _augmented(X[tile], state["origin"]))
-        return forecasts
-
-
-def _augmented(X, origin):
-    """Return rows [x, 1, -|x|^2 / 2], x relative to the origin, of shape (n, d + 2).
-
-    Their product with [x', -|x'|^2 / 2, 1] is -|x - x'|^2 / 2, and that of the rows times -2, which
-    is exact, the squared distance. Kernels of a grid see differences only, and near the origin
-    these lose nothing to an offset that the features share.
-    """
-    n, d = X.shape
-    rows = np.ones((n, d + 2))
-    np.subtract(X, origin, out=rows[:, :d])
-    np.einsum("ij,ij->i", rows[:, :d], rows[:, :d], out=rows[:, -1])
-    rows[:, -1] /= -2.0
-    return rows
-
-
-class _Expansion:
-    """A function sum_s coef_s k(x_s, .), with room to grow while a call lasts.
-
-    Its rows are kept as [x_s, -|x_s|^2 / 2, 1], see `_augmented`.
-    """
-
-    def __init__(self, kernel, stored):
-        self.kernel, self.norm_sq = kernel, stored["norm_sq"]
-        self.n, width = stored["rows"].shape
-        room = max(2 * self.n, _FEWEST)
-        self.rows, self.coef = np.empty((room, width)), np.empty(room)
-        self.rows[: self.n], self.coef[: self.n] = stored["rows"], stored["coef"]
-        self.gamma = kernel.gamma_for(width - 2)
-        # whether it is a function of squared distances, which one product gives
-        self.of_squares = kernel.metric == "sqeuclidean"
-
-    def values(self, rows):
-        """Return f at one augmented row times -2, (d + 2,), or at several (m, d + 2)."""
-        stored = self.rows[: self.n]
-        if self.of_squares:
-            D = rows.dot(stored.T)
-            np.maximum(D, 0.0, out=D)  # rounding of a distance
-            K = self.kernel.values_at(D, self.gamma, out=D)
-        else:
-            K = self.kernel(np.atleast_2d(rows)[:, :-2] * -0.5, stored[:, :-2])
-        return K.dot(self.coef[: self.n])  # the method: half the overhead of @ for one row
-
-    def add(self, row, coefficient, forecast, radius):
-        """Add a term at a row where f is `forecast`; with a radius, project onto the ball."""
-        n = self.n
-        if n == len(self.coef):
-            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-            self.coef = np.concatenate([self.coef, np.empty_like(self.coef)])
-        self.rows[n] = row
-        self.rows[n, -2] = row[-1]
-        self.rows[n, -1] = 1.0
-        self.coef[n] = coefficient
-        self.n = n + 1
-        # |f + c k(x, .)|^2 = |f|^2 + 2 c f(x) + c^2
-        self.norm_sq = max(self.norm_sq + coefficient * (2.0 * forecast + coefficient), 0.0)
-        if radius is not None and self.norm_sq > radius * radius:  # eq. (2)
-            self.coef[: n + 1] *= radius / sqrt(self.norm_sq)
-            self.norm_sq = radius * radius
-
-    def stored(self):
-        """Return what a state keeps."""
-        n = self.n
-        return {"rows": self.rows[:n].copy(), "coef": self.coef[:n].copy(), "norm_sq": self.norm_sq}
-
-
-class OKSRegressor(KernelSelection, OnlineRegressor):
+class OKSRegressor(KernelSelector, OnlineRegressor):
     r"""OKS: online kernel selection by exponential weights under bandit feedback.
 
     Each kernel of a dictionary has a function of its RKHS. A round draws one of them by :math:`p =
@@ -341,12 +160,12 @@ class OKSRegressor(KernelSelection, OnlineRegressor):
         self.step_scale = step_scale
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         longest = stable_step(self._loss())
-        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest), None
+        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
-class OKSClassifier(KernelSelection, OnlineClassifier):
+class OKSClassifier(KernelSelector, OnlineClassifier):
     r"""OKS for two classes: kernel selection by exponential weights under bandit feedback.
 
     Each kernel of a dictionary has a function of its RKHS, whose sign is a label. A round draws one
@@ -471,12 +290,12 @@ class OKSClassifier(KernelSelection, OnlineClassifier):
         self.step_scale = step_scale
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         longest = stable_step(self._loss())
-        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest), None
+        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
-class OKSPlusPlusRegressor(KernelSelection, OnlineRegressor):
+class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
     r"""OKS++: online kernel selection under bandit feedback, all rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -589,12 +408,12 @@ class OKSPlusPlusRegressor(KernelSelection, OnlineRegressor):
         self.radius = radius
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         smoothness = smoothness_of(self.loss)
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness), self.radius
+        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness)
 
 
-class OKSPlusPlusClassifier(KernelSelection, OnlineClassifier):
+class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
     r"""OKS++ for two classes: kernel selection under bandit feedback, rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -714,12 +533,12 @@ class OKSPlusPlusClassifier(KernelSelection, OnlineClassifier):
         self.radius = radius
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         smoothness = smoothness_of(self.loss)
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness), self.radius
+        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness)
 
 
-class IOKSRegressor(KernelSelection, OnlineRegressor):
+class IOKSRegressor(KernelSelector, OnlineRegressor):
     r"""IOKS: online kernel selection under bandit feedback by mirror descent with growing rates.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -845,12 +664,12 @@ class IOKSRegressor(KernelSelection, OnlineRegressor):
         self.radius = radius
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         slope = slope_bound(self._loss(), self.radius)
-        return TsallisSampler(n_kernels, self.radius, slope, self.horizon), self.radius
+        return TsallisSampler(n_kernels, self.radius, slope, self.horizon)
 
 
-class IOKSClassifier(KernelSelection, OnlineClassifier):
+class IOKSClassifier(KernelSelector, OnlineClassifier):
     r"""IOKS for two classes: kernel selection under bandit feedback by mirror descent.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -972,6 +791,6 @@ class IOKSClassifier(KernelSelection, OnlineClassifier):
         self.radius = radius
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         slope = slope_bound(self._loss(), self.radius)
-        return TsallisSampler(n_kernels, self.radius, slope, self.horizon), self.radius
+        return TsallisSampler(n_kernels, self.radius, slope, self.horizon)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
 from ..base import OnlineClassifier, OnlineRegressor
+from ..base._selector import BANDIT_KERNELS
 from ..features._fourier import FourierBank
 from ..feedback._bandits import (
     AdaptiveExp3Sampler,
@@ -24,14 +25,7 @@ from ..feedback._bandits import (
 from ..kernels import kernel_list, shift_invariant_kernel
 from ..losses import get_loss
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE
-from ._selection import (
-    _CLASSIFICATION,
-    _HORIZON,
-    _RADIUS,
-    _REGRESSION,
-    _STEP_SCALE,
-    BANDIT_KERNELS,
-)
+from ._selection import _CLASSIFICATION, _HORIZON, _RADIUS, _REGRESSION, _STEP_SCALE
 
 _ROWS = 64  # rows projected at once: 200 kB of angles for 400 frequencies
 _FAR = 1e300  # no finite angle is beyond this bound
@@ -40,10 +34,10 @@ _FAR = 1e300  # no finite angle is beyond this bound
 class FeatureSelection:
     r"""What the six estimators share beside a shell: rounds of one kernel's features, at random.
 
-    A subclass says in `_rule(n_kernels)` who draws, a sampler of `feedback._bandits`, and the
-    radius U of the box :math:`|w_j| \le U / \sqrt m` in which the coefficients stay, or None. The
-    kernel of the next round is drawn at the end of a round and kept in the state, so that forecasts
-    are a function of it.
+    A subclass says in `_sampler(n_kernels)` who draws, as a `KernelSelector` does, and has the
+    parameter `radius`, U of the box :math:`|w_j| \le U / \sqrt m` in which the coefficients stay,
+    or None. The kernel of the next round is drawn at the end of a round and kept in the state, so
+    that forecasts are a function of it.
     """
 
     _poor_score = True  # the kernel is random
@@ -94,7 +88,7 @@ class FeatureSelection:
                 f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
                 "does not have. Leave it out."
             )
-        self._rule(len(kernels))
+        self._sampler(len(kernels))
 
     def _start(self, n_features, n_targets=None):
         features, n_kernels = self._map(), len(self._kernel_list())
@@ -102,8 +96,7 @@ class FeatureSelection:
         maps = features.start(n_features, source)
         # A generator of our own: the user's may be shared, and is not ours to copy.
         rng = np.random.RandomState(source.randint(2**31 - 1))
-        sampler, _ = self._rule(n_kernels)
-        law = sampler.start()
+        law = self._sampler(n_kernels).start()
         return {
             "t": 0,
             "features": maps,
@@ -116,7 +109,7 @@ class FeatureSelection:
     @np.errstate(divide="ignore")  # an infinite loss is refused, by the shell, not warned of
     def _learn(self, state, X, y):
         features, loss = self._map(), self._loss()
-        sampler, radius = self._rule(len(state["coef"]))
+        sampler, radius = self._sampler(len(state["coef"])), self.radius
         maps, law, arm = state["features"], state["sampler"], state["arm"]
         view = features.view(maps)
         box = inf if radius is None else radius / sqrt(maps["frequencies"].shape[-1])
@@ -414,10 +407,9 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         longest = stable_step(self._loss())
-        sampler = Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
-        return sampler, self.radius
+        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
 class RFOKSClassifier(FeatureSelection, OnlineClassifier):
@@ -579,10 +571,9 @@ class RFOKSClassifier(FeatureSelection, OnlineClassifier):
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         longest = stable_step(self._loss())
-        sampler = Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
-        return sampler, self.radius
+        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
 class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
@@ -716,9 +707,9 @@ class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         smoothness = smoothness_of(self.loss)
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness), self.radius
+        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness)
 
 
 class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
@@ -860,9 +851,9 @@ class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         smoothness = smoothness_of(self.loss)
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness), self.radius
+        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness)
 
 
 class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
@@ -1016,9 +1007,9 @@ class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         slope = slope_bound(self._loss(), self.radius)
-        return TsallisSampler(n_kernels, self.radius, slope, self.horizon), self.radius
+        return TsallisSampler(n_kernels, self.radius, slope, self.horizon)
 
 
 class RFIOKSClassifier(FeatureSelection, OnlineClassifier):
@@ -1168,6 +1159,6 @@ class RFIOKSClassifier(FeatureSelection, OnlineClassifier):
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def _rule(self, n_kernels):
+    def _sampler(self, n_kernels):
         slope = slope_bound(self._loss(), self.radius)
-        return TsallisSampler(n_kernels, self.radius, slope, self.horizon), self.radius
+        return TsallisSampler(n_kernels, self.radius, slope, self.horizon)

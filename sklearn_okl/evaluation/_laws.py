@@ -19,6 +19,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
+from ..base import ConvexAggregator
+
 _RTOL = 1e-8
 _CLASSES = np.array([0.0, 1.0])
 _POOLS = {"joblib", "multiprocessing", "concurrent", "threading", "queue", "weakref"}
@@ -63,6 +65,7 @@ def online_checks(estimator, *, random_state=0, grows=False):
     laws = {
         "cutting the stream changes nothing": _check_cutting,
         "prequential_predict is the loop of predict and partial_fit": _check_prequential,
+        "what is learnt depends on the targets": _check_learns,
         "fit forgets": _check_fit_forgets,
         "predict is pure": _check_purity,
         "a pickle or a copy in mid-stream goes on bit for bit": _check_resume,
@@ -70,6 +73,8 @@ def online_checks(estimator, *, random_state=0, grows=False):
         "a rejected batch leaves the model as it was": _check_rejected,
         "an interrupted call leaves the model as it was": _check_interrupted,
     }
+    if isinstance(estimator, ConvexAggregator):
+        laws["an expert that is always right gains weight"] = _check_gains
     if not grows:
         laws["the model does not grow"] = _check_growth
     for name, law in laws.items():
@@ -188,6 +193,36 @@ def _check_prequential(estimator, X, y):
         _teach(model, X[learnt], y[learnt])
         one_by_one[t] = model.predict(X[t : t + 1])[0]
     assert_allclose(forecasts, one_by_one, rtol=_RTOL, atol=_RTOL * np.abs(forecasts).max())
+
+
+def _experts(X):
+    """Return rows whose columns are forecasts of targets in [0, 1]."""
+    return 0.5 + X / 2
+
+
+def _check_learns(estimator, X, y):
+    F = _experts(X)
+    answers = []
+    for right in (0, -1):  # the column that is right all the time, as the others are not
+        targets = F[:, right]
+        if is_classifier(estimator):
+            targets = _CLASSES[(targets > np.median(targets)).astype(int)]
+        answers.append(_ask(_teach(clone(estimator), F, targets), F))
+    assert not np.array_equal(*answers), (
+        "a stream whose targets are the first column of X and one whose targets are the last leave "
+        "the same forecasts, so nothing is learnt from targets"
+    )
+
+
+def _check_gains(estimator, X, y):
+    F = _experts(X)
+    model = _teach(clone(estimator), F[:1], F[:1, 0])
+    before = model.weights_
+    after = _teach(model, F[1:], F[1:, 0]).weights_
+    assert after[0] > before[0], (
+        f"its weight went from {before[0]:.3g} to {after[0]:.3g} in {len(F) - 1} rounds; _update "
+        "gets the loss of the forecast less that of each expert, positive for the better ones"
+    )
 
 
 def _check_fit_forgets(estimator, X, y):
@@ -349,4 +384,7 @@ def _check_growth(estimator, X, y):
         _teach(model, X, y)
         sizes.append(len(pickle.dumps(model)))
     # the digits of counters may add some bytes, a kept row adds hundreds
-    assert max(sizes) - min(sizes) < 64, f"the pickle grows: {sizes} bytes"
+    assert max(sizes) - min(sizes) < 64, (
+        f"the pickle grows: {sizes} bytes. If the model is meant to grow with the stream, say "
+        "grows=True"
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
 
-from ..pipeline import delay_of
+from .._delay import delay_of
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
 

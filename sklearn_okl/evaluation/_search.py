@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from .._delay import late
+from .._delay import delay_of, late
 from .._flow import Way, cloned_step, copied_step, through
 from .._linalg import one_blas_thread
 from .._validation import (
@@ -30,7 +30,7 @@ from .._validation import (
 )
 from ..base import _copied, _same, described, twin
 from ..losses import get_loss
-from ..pipeline import StreamingPipeline, delay_of
+from ..pipeline import StreamingPipeline
 from ._prequential import _progress
 
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory

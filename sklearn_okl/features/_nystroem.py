@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._linalg import one_blas_thread
 from .._validation import validated
 from ..base import OnlineEstimator
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
-from ._dictionary import (
+from ..dictionaries._nested import (
     coordinates,
     entry_probabilities,
     first_entry,
@@ -28,6 +27,7 @@ from ._dictionary import (
     start_sampler,
     uniforms,
 )
+from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 
 _BLOCK = 256  # most rows that are tested together
 

@@ -2,15 +2,11 @@ r"""Bandits: whom to ask next when only the loss of the one that was asked becom
 
 Three samplers of arms (kernels), one class each, and the step that goes with each: a round's loss
 and gradient are divided by the probability of the draw, so the step size of the arm's own learner
-is part of the same analysis. A sampler object holds settings only; what it learns is a dict::
-
-    start() -> state                                 "probabilities" (K,) are the law of a draw
-    credit(state, arm, loss, gradient_sq) -> step    edits the state: the law of the next draw
-
-`gradient_sq` is the squared norm of the gradient in the arm's function space, and `step` what
-multiplies the slope of the loss: :math:`\lambda_{t,i} / p_{t,i}`, so :math:`f_i \leftarrow f_i -
-step \, \ell'(f_i(x), y) \, k_i(x, \cdot)`. Names and numbers of equations are those of J. Li, S.
-Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit Feedback", ECML-PKDD 2022.
+is part of the same analysis. What they do is told in `Sampler`. The step that `credit` returns is
+what multiplies the slope of the loss: :math:`\lambda_{t,i} / p_{t,i}`, so :math:`f_i \leftarrow
+f_i - step \, \ell'(f_i(x), y) \, k_i(x, \cdot)`. Names and numbers of equations are those of
+J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit Feedback",
+ECML-PKDD 2022.
 """
 
 from bisect import bisect_right
@@ -19,6 +15,8 @@ from itertools import accumulate
 from math import exp, inf, log, sqrt
 
 import numpy as np
+
+from ._sampler import Sampler
 
 # C_0 of Assumption 1, which Theorem 3.1 asks of a loss: abs(slope) ** nu <= C_0 * loss.
 _SMOOTHNESS = {"squared_error": 4.0, "squared_hinge": 4.0, "log_loss": 1.0}
@@ -31,7 +29,7 @@ _SUM_TOLERANCE = 1e-13  # of a Tsallis step's probabilities, and of its bracket,
 
 
 @dataclass(frozen=True)
-class Exp3Sampler:
+class Exp3Sampler(Sampler):
     r"""Exponential weights on estimated losses, rates fixed by the horizon (OKS, Algorithm 1).
 
     The law is :math:`p = (1 - \delta) q + \delta / K` with q the softmax of the cumulated losses
@@ -100,7 +98,7 @@ class Exp3Sampler:
 
 
 @dataclass(frozen=True)
-class AdaptiveExp3Sampler:
+class AdaptiveExp3Sampler(Sampler):
     r"""Exponential weights on estimated losses, all rates from the losses seen (OKS++).
 
     Theorem 3.1's :math:`\delta_t`, :math:`\eta_t` and :math:`\lambda_{t,i}` look at all losses up
@@ -155,7 +153,7 @@ class AdaptiveExp3Sampler:
 
 
 @dataclass(frozen=True)
-class TsallisSampler:
+class TsallisSampler(Sampler):
     r"""Mirror descent with the Tsallis regulariser, alpha = 8, and rates that grow (IOKS).
 
     An arm's rate :math:`\eta_{t,i}` grows by the factor :math:`\upsilon = e^{2 / (3 \ln T)}`

@@ -11,8 +11,8 @@ from sklearn_okl._linalg import one_blas_thread
 from sklearn_okl.algorithms._ald import AOGDALDRegressor, NONSALDRegressor
 from sklearn_okl.algorithms._gradient import KOGDRegressor
 from sklearn_okl.datasets import load_dataset
+from sklearn_okl.dictionaries._nested import coordinates, first_novel, grow_basis, start_basis
 from sklearn_okl.evaluation import check_online_estimator
-from sklearn_okl.features._dictionary import coordinates, first_novel, grow_basis, start_basis
 from sklearn_okl.kernels import RBF, kernel_matrix
 from tests.oracles import ald
 from tests.oracles.newton import kons

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sklearn_okl import kernels
-from sklearn_okl.features._dictionary import (
+from sklearn_okl.dictionaries._nested import (
     CLOSE,
     DEPENDENT,
     JITTER,

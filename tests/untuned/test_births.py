@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.algorithms import _conformal
-from sklearn_okl.algorithms._default_parts import Constants
+from sklearn_okl.untuned import _conformal
+from sklearn_okl.untuned._banks import Constants
 
 N_STREAMS = 20
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._delay import as_it_was, late
 from ..aggregators import BOARegressor
-from ..aggregators._convex import mix
+from ..base._convex import mix
 from ..features._moments import faded
 from ..learners import VAWRegressor
 

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import row_slices
-from ..base import OnlineRegressor
 from ..losses import get_loss
+from ._regressor import OnlineRegressor
 
 TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K
 
@@ -24,22 +24,95 @@ LOSS_CONSTRAINTS = {
 
 
 class ConvexAggregator(OnlineRegressor):
-    """Base of the rules that give the K experts, the columns of X, weights from the simplex.
+    """Base of the aggregators that give the K experts, the columns of X, weights from the simplex.
 
-    A rule is a state beside ``"t"`` and ``"log_prior"``, the weights it stands for and what a
-    round of regrets does to it::
+    A rule is a state, the weights it stands for and what a round of regrets does to it::
 
-        _start_rule(log_prior) -> dict
-        _log_weights(state) -> (K,), up to a constant
-        _update(state, regrets, y)
+        _start_rule(log_prior) -> dict          its state, beside "t" and "log_prior", of arrays
+        _log_weights(state) -> ndarray (K,)     logarithms of the weights, up to a constant
+        _update(state, regrets, y)              edits the state after a round with the target y
 
-    `regrets` (K,) is the loss of the forecast less the losses of the experts, 0 for those asleep.
-    A rule that can do without the loop overrides `_learn_rows`.
+    `log_prior` (K,) are the logarithms of the prior weights, of sum one. `regrets` (K,) is the loss
+    of the forecast less the losses of the experts, so that it is positive for those who were
+    better, and 0 for those asleep. `_log_weights` returns a new array, which may be edited. The
+    base mixes the forecasts of the experts awake, computes losses, and keeps the forecast in the
+    range of the experts'.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        Loss in which forecasts are compared.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+    gradient_trick : bool, default=False
+        Whether to replace the loss by its tangent at the forecast, so that the rule competes with
+        the best fixed convex combination of the experts.
+    prior_weights : array-like of shape (n_features,), default=None
+        Positive weights of the experts before the first round, of any sum. None: equal weights.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights for the next round if all experts are awake.
+
+    See Also
+    --------
+    sklearn_okl.MultiKernelRegressor : Takes an aggregator of kernels.
+    sklearn_okl.ExpertsRegressor : Takes an aggregator of models of any kind.
+
+    Notes
+    -----
+    *Cost.* O(K) per round for K experts, and what the rule costs: rounds are learnt one by one, in
+    some fifteen calls of NumPy.
+
+    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
+    this one; those that it does not name keep their defaults. Where all weights of a call can be
+    had without a loop, a subclass may override ``_learn_rows(state, F, asleep, y)``, which learns
+    rows F (n, K) with 0 for experts asleep and returns the forecasts (n,); `asleep` (n, K) says who
+    sleeps, and is None where nobody does.
+
+    Examples
+    --------
+    Follow the leader, whose weights are all with those of least loss so far:
+
+    >>> import numpy as np
+    >>> from sklearn_okl.base import ConvexAggregator
+    >>> class LeaderRegressor(ConvexAggregator):
+    ...     def _start_rule(self, log_prior):
+    ...         return {"sums": np.zeros(len(log_prior))}
+    ...
+    ...     def _log_weights(self, state):
+    ...         return np.where(state["sums"] == state["sums"].max(), 0.0, -1e9)
+    ...
+    ...     def _update(self, state, regrets, y):
+    ...         state["sums"] = state["sums"] + regrets
+    >>> experts = np.array([[1.0, 0.0, 3.0], [1.0, 1.0, 2.0], [1.0, 2.0, 0.0]])
+    >>> LeaderRegressor().fit(experts, [1, 1, 1]).weights_
+    array([1., 0., 0.])
     """
 
     _allow_nan = True
     _poor_score = True  # forecasts nothing that its experts do not
-    _parameter_constraints = EXPERT_CONSTRAINTS
+    _parameter_constraints = {**LOSS_CONSTRAINTS, **EXPERT_CONSTRAINTS}
+    _structural = ("loss", "quantile", "gradient_trick", "prior_weights")
+
+    def __init__(
+        self,
+        *,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=False,
+        prior_weights=None,
+        fallback=None,
+    ):
+        self.loss = loss
+        self.quantile = quantile
+        self.gradient_trick = gradient_trick
+        self.prior_weights = prior_weights
+        self.fallback = fallback
 
     @property
     def weights_(self):

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
-from sklearn_okl.algorithms import _default
-from sklearn_okl.algorithms._default_parts import Constants
+from sklearn_okl.untuned import _model
+from sklearn_okl.untuned._banks import Constants
 
 
 def stream(surprise, n=210):
@@ -65,7 +65,7 @@ CASES = [
 def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     # with a fresh start, a new level or new experts while labels are out
     constants = Constants(births=(70, 100), apprenticeship=40)
-    monkeypatch.setattr(_default.DefaultModel, "_constants", constants)
+    monkeypatch.setattr(_model.DefaultModel, "_constants", constants)
     X, y = stream(surprise)
     whole, cut = model_of(delay), model_of(delay)
     expected = queue(model_of(delay), X, y)

@@ -49,7 +49,7 @@ def learn(state, errors, faulty=None):
     Where the target was `faulty` (n,), the error is a hit or a miss like any other, but no score:
     the next one is hardly of its size.
     """
-    scores, ordered = state["scores"].tolist(), sorted(state["scores"].tolist())
+    scores, ordered = state["scores"].tolist(), np.sort(state["scores"]).tolist()
     levels = state["levels"]
     issued = deque((float(row[0]), row[1:]) for row in state["issued"])
     step = _step(state)

@@ -47,7 +47,7 @@ class Seen(NamedTuple):
 class LaggedInputs:
     """Standardise rows by the rows before them, and append the latest targets, standardised too.
 
-    Of the targets neither faulty values nor new units are looked for: see `_default_targets.py`.
+    Of the targets neither faulty values nor new units are looked for: see `_targets.py`.
 
     Parameters
     ----------

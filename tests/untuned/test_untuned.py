@@ -10,18 +10,18 @@ from scipy.signal import lfilter
 
 from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
-from sklearn_okl.algorithms import _conformal
-from sklearn_okl.algorithms._default import _BUDGETS
-from sklearn_okl.algorithms._default_inputs import (
+from sklearn_okl.datasets import make_ar4, make_friedman_stream
+from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
+from sklearn_okl.untuned import _conformal
+from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned._inputs import (
     LaggedInputs,
     known_moments,
     learn_moments,
     start_moments,
 )
-from sklearn_okl.algorithms._default_mixture import Mixture
-from sklearn_okl.algorithms._default_parts import Constants
-from sklearn_okl.datasets import make_ar4, make_friedman_stream
-from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
+from sklearn_okl.untuned._mixture import Mixture
+from sklearn_okl.untuned._model import _BUDGETS
 from tests.oracles import default as oracle
 
 

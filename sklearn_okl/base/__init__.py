@@ -1,0 +1,45 @@
+"""What estimators of your own derive from: the shells, the engines, and the parts these ask for."""
+
+from ..dictionaries._rule import EntryRule
+from ..feedback._sampler import Sampler
+from ._classifier import OnlineClassifier
+from ._convex import ConvexAggregator
+from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
+from ._growing import GrowingBasisRegressor, Rows
+from ._regressor import OnlineRegressor
+from ._selector import KernelSelector
+from ._state import (  # noqa: F401  for the rest of the package
+    _copied,
+    _is_finite,
+    _same,
+    are_unchanged,
+    as_they_are,
+    described,
+    parameter_values,
+    twin,
+)
+
+__all__ = [
+    "ConvexAggregator",
+    "EntryRule",
+    "GrowingBasisRegressor",
+    "KernelSelector",
+    "OnlineClassifier",
+    "OnlineRegressor",
+    "Rows",
+    "Sampler",
+]
+
+for class_ in (
+    ConvexAggregator,
+    EntryRule,
+    GrowingBasisRegressor,
+    KernelSelector,
+    OnlineClassifier,
+    OnlineEstimator,
+    OnlineRegressor,
+    Rows,
+    Sampler,
+):
+    class_.__module__ = __name__  # where it is public: pickles and files name no private module
+del class_

@@ -1,0 +1,275 @@
+"""What every estimator of the package is: four public verbs over three private ones.
+
+A subclass says how a state is made, taught and asked::
+
+    _start(n_features, n_targets) -> state     a dict of arrays and scalars (dicts may nest)
+    _learn(state, X, y) -> forecasts           changes its state in place, row by row on paper
+    _forecast(state, X) -> forecasts           reads only
+
+The shell hands `_learn` a copy of the state, in which only what is committed is shared (see
+`_tail.py`), and installs it in one assignment when all went well. So `_learn` may be interrupted or
+may fail anywhere, and readers in other threads see the state before the call or the state after it,
+nothing between.
+"""
+
+import copy
+from types import MappingProxyType
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from .._linalg import one_blas_thread
+from .._validation import refuse_second_writer, validated
+from ..kernels import Kernel
+from ._state import (
+    _copied,
+    _is_finite,
+    _parameters,
+    _same,
+    are_unchanged,
+    as_they_are,
+    parameter_values,
+    twin,
+)
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:
+        """Nothing: without `set_callbacks` there are no callbacks."""
+
+    def with_callbacks(method):
+        """Return the method as it is."""
+        return method
+
+
+_NOTHING = MappingProxyType({})
+NOT_SAVED = "_parts_built"  # attribute that holds what is built anew from the parameters
+_CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
+
+
+class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
+    """What regressors and margin classifiers share: validation, structure, the swap of states."""
+
+    _parameter_constraints = {}  # as scikit-learn's, of what it shall check
+    _structural = ()  # names of parameters that shape the state: fixed from the first row on
+    _multi_output = False
+    _allow_nan = False
+    _learns_banks = False  # whether the private verbs carry a leading axis of experts
+    _swaps_state = True  # its verbs never edit its state, so that copies may share it
+    # scikit-learn's tag: whether the defaults may score badly on 200 standardised rows, learnt once
+    _poor_score = False
+
+    def __sklearn_is_fitted__(self):
+        return "_state" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._multi_output
+        tags.target_tags.single_output = True
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+    @property
+    def n_samples_seen_(self):
+        """Int : rounds learnt so far."""
+        return self._fitted_state("n_samples_seen_")["t"]
+
+    def _fitted_state(self, name):
+        """Return the state, or fail as a missing attribute `name` does."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"{type(self).__name__} has no attribute {name!r} before it has seen a row. "
+                "Call 'fit' or 'partial_fit' first."
+            )
+        return self._state
+
+    def _structure(self):
+        """Return the parameters fixed by the state, those of nested estimators included."""
+        structure = {}
+        for name in self._structural:
+            value = getattr(self, name)
+            if isinstance(value, OnlineEstimator):
+                value = (type(value).__name__, value._structure())
+            elif callable(value) and not isinstance(value, Kernel):
+                # a copy of a callable object does not equal it, its name does
+                value = getattr(value, "__qualname__", type(value).__name__)
+            structure[name] = value
+        return structure
+
+    def _takes_rows(self, n):
+        """Whether `_learn` takes n rows of a whole bank one by one, sharing large arrays."""
+        return False
+
+    def _open(self, state):
+        """Let all arrays of a state be its own, to be written in place."""
+
+    def _close(self, state, grows=False):
+        """Let large arrays of a state be shared by its copies, where the learner knows how."""
+
+    def _check_structure(self):
+        now = self._structure()
+        changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
+        if changed:
+            raise ValueError(
+                f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
+                "the state was built with other values. Call 'fit' to start afresh, or set the "
+                "old values again."
+            )
+
+    def _validate(self):
+        """Check all parameters; subclasses add what constraints cannot say."""
+        self._validate_params()
+
+    def _validate_once(self):
+        """Check the parameters unless they are those checked before; return them."""
+        values = parameter_values(self)
+        if self._are_checked(values):
+            return self._checked
+        self._validate()
+        return as_they_are(values)
+
+    def _built(self, make):
+        """Return what `make(self)` builds from the parameters: once, while they are the same."""
+        known, values = vars(self).get(NOT_SAVED), parameter_values(self)
+        if known is None or not are_unchanged(values, known[0]):
+            known = as_they_are(values), {}
+            setattr(self, NOT_SAVED, known)
+        if make not in known[1]:
+            known[1][make] = make(self)
+        return known[1][make]
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        state.pop(NOT_SAVED, None)
+        return state
+
+    def _as_taught(self):
+        """Return this estimator with the parameters of the latest call that taught it.
+
+        It is these that fitted attributes speak of, whatever was set since.
+        """
+        if "_checked" not in vars(self) or self._are_checked(parameter_values(self)):
+            return self
+        model = twin(self)
+        model.__dict__.update(zip(_parameters(type(self)), self._checked, strict=True))
+        return model
+
+    def _are_checked(self, values):
+        """Tell whether these are the parameters of the latest call."""
+        known = vars(self).get("_checked")
+        return known is not None and are_unchanged(values, known)
+
+    def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
+        """Learn rows and return their forecasts; on any failure leave `self` untouched."""
+        # Checks and parts write on it, as n_features_in_; a rejected first batch must not.
+        model = twin(self)
+        checked = model._validate_once()
+        learn = self._learn_watched if restart and hasattr(self, "_skl_callbacks") else _learn_all
+        restart = restart or not self.__sklearn_is_fitted__()
+        former = vars(self).get("_state")
+        X, y = model._validated_rows(X, y, restart, **validation)
+        n_targets = None if y.ndim == 1 else y.shape[1]
+        if restart:
+            model.__dict__.pop("_state", None)  # so that a learner that has one goes on from it
+            model._structure_at_start = copy.deepcopy(self._structure())
+            model._n_targets = n_targets
+            state = model._start(X.shape[1], n_targets)
+        else:
+            self._check_structure()
+            if n_targets != self._n_targets:
+                before = "(n,)" if self._n_targets is None else f"(n, {self._n_targets})"
+                raise ValueError(
+                    f"y has shape {y.shape}, but this model was started with targets of shape "
+                    f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
+                )
+            state = _copied(former)
+        try:
+            # Overflow is not warned of but refused, below, with a sentence.
+            with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+                forecasts = learn(model, state, X, y, learn_arguments)
+                model._close(state)
+                sound = _is_finite(forecasts) and _is_finite(state)
+        except np.linalg.LinAlgError:
+            sound = False
+        if not sound:
+            raise ValueError(
+                "Numbers overflowed while these rows were learnt; the model is as it was before "
+                "the call. Scale the features and the targets to moderate size."
+            )
+        model._state, model._checked = state, checked
+        refuse_second_writer(self, former is vars(self).get("_state"))
+        self.__dict__ = model.__dict__  # the one assignment
+        return forecasts
+
+    @with_callbacks
+    def _learn_watched(self, model, state, X, y, learn_arguments):
+        """Learn chunk by chunk, each a task of callbacks, which may stop us after it."""
+        size = _CHUNK if all(value is None for value in learn_arguments.values()) else len(X)
+        chunks = list(gen_batches(len(X), size))
+        root = self._init_callback_context(max_subtasks=len(chunks))
+        seen = {
+            "estimator": self,
+            "metadata": learn_arguments,
+            "reconstruction_attributes": lambda: vars(model) | {"_state": _copied(state)},
+        }
+        given = model._labels(y)
+        root.call_on_fit_task_begin(X=X, y=given, **seen)
+        forecasts = []
+        for rows in chunks:
+            seen |= {"X": X[rows], "y": given[rows]}
+            task = root.subcontext("rows").call_on_fit_task_begin(**seen)
+            forecasts.append(model._learn(state, X[rows], y[rows], **learn_arguments))
+            if task.call_on_fit_task_end(**seen):
+                break
+        root.call_on_fit_task_end(**seen | {"X": X, "y": given})
+        return np.concatenate(forecasts)
+
+    def _labels(self, values):
+        """Return what the private verbs' targets and forecasts are to the user."""
+        return values
+
+    def _validated_rows(self, X, y, restart):
+        """Return rows and targets as the verbs want them; write what they say of the input."""
+        X, y = validated(
+            self,
+            X,
+            y,
+            reset=restart,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+            multi_output=self._multi_output,
+            y_numeric=True,
+        )
+        return _aligned(X), _aligned(np.ascontiguousarray(y, dtype=np.float64))
+
+    def _asked(self, X):
+        """Return the state and validated rows to forecast for."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which looks at all tags first
+        if not self._are_checked(parameter_values(self)):
+            self._check_structure()
+        state = self._state  # read once: another thread may install a new one
+        X = validated(
+            self,
+            X,
+            reset=False,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+        )
+        return state, _aligned(X)
+
+
+def _learn_all(model, state, X, y, learn_arguments):
+    return model._learn(state, X, y, **learn_arguments)
+
+
+def _aligned(array):
+    """Copy an array that came over a network at an odd address: NumPy would sum it differently."""
+    return array if array.flags.aligned else array.copy()

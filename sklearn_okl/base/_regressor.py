@@ -1,0 +1,148 @@
+"""The shell of regressors: the public verbs."""
+
+from sklearn.base import RegressorMixin
+
+from .._linalg import one_blas_thread
+from .._validation import refuse_arguments
+from ._estimator import OnlineEstimator
+
+
+class OnlineRegressor(RegressorMixin, OnlineEstimator):
+    """Base of all regressors: rows are rounds, in order, and the cut into calls is invisible.
+
+    A regressor of your own says in three private verbs how its state, a dict of arrays, scalars,
+    random generators and estimators, which may nest, is made, taught and asked::
+
+        _start(n_features, n_targets) -> state  its entry "t" counts the rounds
+        _learn(state, X, y) -> forecasts        edits the state, row by row
+        _forecast(state, X) -> forecasts        reads only
+
+    Rows come as validated float64. From here it gets the public verbs, validation, safety against
+    bad rows and interrupts, resuming, and ``n_samples_seen_``.
+
+    See Also
+    --------
+    OnlineClassifier : The same for two classes.
+    sklearn_okl.evaluation.check_online_estimator : The laws that it is to keep.
+
+    Notes
+    -----
+    *Cost.* A call copies the state, so that a failure leaves the model as it was, and adds some
+    tens of microseconds.
+
+    A subclass may also set ``_parameter_constraints``, which are scikit-learn's and checked in
+    every call; ``_structural``, the names of the parameters that cannot change in mid-stream, for
+    the state was built with them; ``_multi_output``, if targets may have columns; and
+    ``_learns_banks``, if `_start` takes the list of kernels as `bank` and all arrays have a leading
+    axis of experts, so that it can be the expert of :class:`~sklearn_okl.MultiKernelRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.base import OnlineRegressor
+    >>> class RunningMeanRegressor(OnlineRegressor):
+    ...     def _start(self, n_features, n_targets=None):
+    ...         return {"t": 0, "sum": 0.0}
+    ...
+    ...     def _learn(self, state, X, y):
+    ...         sums = np.cumsum([state["sum"], *y])
+    ...         rounds = state["t"] + np.arange(len(y))
+    ...         state.update(t=state["t"] + len(y), sum=float(sums[-1]))
+    ...         return sums[:-1] / np.maximum(rounds, 1)
+    ...
+    ...     def _forecast(self, state, X):
+    ...         return np.full(len(X), state["sum"] / max(state["t"], 1))
+    >>> RunningMeanRegressor().prequential_predict(np.zeros((4, 1)), [2, 4, 6, 8])
+    array([0., 2., 3., 4.])
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._poor_score
+        return tags
+
+    def fit(self, X, y, **params):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,)
+            Targets.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        refuse_arguments(self, "fit", params)
+        self._advance(X, y, restart=True)
+        return self
+
+    def partial_fit(self, X, y, **params):
+        """Learn the next rounds; the first call starts the model.
+
+        Any way of cutting a stream into calls gives the same model. A call that fails or is
+        interrupted leaves the model as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        refuse_arguments(self, "partial_fit", params)
+        self._advance(X, y, restart=False)
+        return self
+
+    def prequential_predict(self, X, y, **params):
+        """Learn as `partial_fit` does, and return the forecasts made on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The forecast of each row made before its target was seen: what a loop of `predict`
+            and `partial_fit` over single rows would give, much faster.
+        """
+        refuse_arguments(self, "prequential_predict", params)
+        return self._advance(X, y, restart=False)
+
+    def predict(self, X, **params):
+        """Forecast each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            None are taken: any is refused.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Forecasts.
+        """
+        refuse_arguments(self, "predict", params)
+        state, X = self._asked(X)
+        with one_blas_thread:
+            return self._forecast(state, X)

@@ -1,0 +1,144 @@
+"""States and parameters: how they are copied, compared, and found to be finite."""
+
+import copy
+import math
+from functools import cache
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._tail import Committed, Shared, SharedInverse
+from ..kernels import Kernel
+
+_SCALARS = {int, float, str, bool, type(None)}
+_FIXED = {*_SCALARS, tuple}  # what copies of a state share: nothing can change it
+_PLAIN = {list, tuple, dict, np.ndarray}
+_SMALL = 4096  # numbers of an array that are copied sooner than summed by a call of their own
+
+
+@cache
+def _parameters(kind):
+    """Return the names of the parameters of a class; scikit-learn looks at its source each time."""
+    return tuple(kind._get_param_names())
+
+
+def parameter_values(estimator):
+    """Return the values of the parameters of an estimator, in their order."""
+    return [getattr(estimator, name) for name in _parameters(type(estimator))]
+
+
+def as_they_are(values):
+    """Return parameters to compare others with: those that can be edited in place are copied."""
+    return [copy.deepcopy(value) if type(value) in _PLAIN else value for value in values]
+
+
+def are_unchanged(values, known):
+    """Tell whether parameters are those known, as far as a look can tell: estimators may differ."""
+    if len(values) != len(known):
+        return False
+    for value, before in zip(values, known, strict=True):
+        kind = type(value)
+        if kind in _PLAIN:
+            if type(before) is not kind or not _same(value, before):
+                return False
+        elif value is not before or not (kind in _SCALARS or isinstance(value, Kernel)):
+            return False
+    return True
+
+
+def twin(estimator):
+    """Return an estimator of the same attributes: what is set on the one is not on the other."""
+    other = object.__new__(type(estimator))
+    other.__dict__.update(vars(estimator))
+    return other
+
+
+def _copied(state):
+    """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
+    kind = type(state)
+    if kind is np.ndarray:
+        return state.copy()
+    if kind is dict:  # there are hundreds of scalars, and a call takes longer than a look
+        return {
+            name: value if type(value) in _FIXED else _copied(value)
+            for name, value in state.items()
+        }
+    if kind in _FIXED:
+        return state
+    if kind is list:
+        return [_copied(value) for value in state]
+    if kind is Shared:
+        return Shared(
+            (name, value if isinstance(value, np.ndarray) else _copied(value))
+            for name, value in state.items()
+        )
+    if isinstance(state, np.ndarray):  # such as one mapped from a file
+        return state.copy()
+    if getattr(kind, "_swaps_state", False):
+        return twin(state)
+    if isinstance(state, np.random.RandomState) or hasattr(state, "partial_fit"):
+        return copy.deepcopy(state)
+    return state  # a scalar or a string, which nothing can change in place
+
+
+def _is_finite(state):
+    """Tell whether all floating-point numbers in the arrays of a state are finite."""
+    small = []
+    total = _sum(state, small)
+    if small:  # one sum: any nan or inf survives it
+        total += float(np.add.reduce(np.concatenate(small)))
+    return math.isfinite(total)
+
+
+def _sum(state, small):
+    """Return the sum of the large arrays of a state, and put the small ones into a list."""
+    kind = type(state)
+    if kind is np.ndarray or isinstance(state, np.ndarray):
+        if state.dtype.kind != "f":
+            return 0.0
+        if state.size <= _SMALL:
+            small.append(state.ravel())
+            return 0.0
+        return float(np.add.reduce(state, axis=None))
+    if kind is dict:
+        return sum([_sum(v, small) for v in state.values() if type(v) not in _FIXED])
+    if kind is list:
+        return sum([_sum(value, small) for value in state])
+    if kind is Shared:  # its arrays were asked when they were made
+        return sum([_sum(v, small) for v in state.values() if not isinstance(v, np.ndarray)])
+    if kind is Committed or kind is SharedInverse:
+        return 0.0 if state.is_finite else math.nan
+    return 0.0
+
+
+def _same(a, b):
+    """Compare parameter values, arrays inside lists and dicts included."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.shape(a) == np.shape(b) and np.array_equal(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return (type(a) is type(b) and a == b) or (np.isscalar(a) and np.isscalar(b) and a == b)
+
+
+def described(value):
+    """Replace estimators, at any depth, by their types and parameters, which can be compared."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        # scikit-learn's own looks at the source of the class each time
+        plain = getattr(kind, "get_params", None) is BaseEstimator.get_params
+        names = _parameters(kind) if plain else ()
+        params = {name: getattr(value, name) for name in names}
+        return kind.__name__, described(params if plain else value.get_params(deep=False))
+    if isinstance(value, dict):
+        return {name: described(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [described(part) for part in value]
+    if kind.__eq__ is object.__eq__ and copy.deepcopy(value) is not value:
+        return kind.__name__  # e.g. a random generator: not even equal to its own copy
+    return value

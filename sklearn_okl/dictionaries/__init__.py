@@ -1,0 +1,1 @@
+"""Dictionaries of rows: the nested basis that they span, and who enters."""

@@ -1,0 +1,69 @@
+"""Who is asked next under bandit feedback: the contract of samplers."""
+
+
+class Sampler:
+    """Base of the rules that draw one of K arms (kernels) per round and learn its loss alone.
+
+    A sampler holds settings only; what it learns is a state, a dict of arrays and scalars. The
+    engine draws from the law in it, and learns with the step that the sampler gives back: a round's
+    loss and gradient are divided by the probability of the draw, so that the step size of the arm's
+    own learner is part of the same analysis.
+
+    See Also
+    --------
+    KernelSelector : Whose `_sampler` returns one.
+
+    Examples
+    --------
+    Arms drawn evenly, whatever they lose, each with steps that shrink as the root of its draws:
+
+    >>> import numpy as np
+    >>> from sklearn_okl.base import Sampler
+    >>> class EvenSampler(Sampler):
+    ...     def __init__(self, n_arms):
+    ...         self.n_arms = n_arms
+    ...
+    ...     def start(self):
+    ...         law = np.full(self.n_arms, 1 / self.n_arms)
+    ...         return {"probabilities": law, "draws": np.zeros(self.n_arms)}
+    ...
+    ...     def credit(self, state, arm, loss, gradient_sq):
+    ...         state["draws"][arm] += 1
+    ...         return 0.5 / state["draws"][arm] ** 0.5
+    >>> sampler = EvenSampler(4)
+    >>> state = sampler.start()
+    >>> sampler.credit(state, 2, loss=0.3, gradient_sq=1.2)
+    np.float64(0.5)
+    """
+
+    def start(self):
+        """Return the state before the first round.
+
+        Returns
+        -------
+        dict
+            With "probabilities" (K,), the law of the first draw; whatever else the rule keeps.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how it starts.")
+
+    def credit(self, state, arm, loss, gradient_sq):
+        """Learn the loss of the arm that was drawn, and set the law of the next draw.
+
+        Parameters
+        ----------
+        state : dict
+            To be edited in place; "probabilities" then are the law of the next draw.
+        arm : int
+            The arm drawn.
+        loss : float
+            Its loss.
+        gradient_sq : float
+            Squared norm of the loss's gradient in the arm's function space.
+
+        Returns
+        -------
+        step : float
+            What multiplies the gradient in the arm's own descent: its step size over the
+            probability of the draw.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not learn.")

@@ -1,0 +1,275 @@
+"""The regressor without tuning: the mixture of experts, and intervals around its forecasts."""
+
+import numpy as np
+
+from ..base import OnlineRegressor
+from . import _conformal
+from . import _targets as targets
+from ._model import DefaultModel
+
+
+class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
+    r"""Kernel regression on a stream without tuning: hand it rows, get forecasts and intervals.
+
+    Scales, kernels, ridges, memories and their mixture are learnt on the way, each forecast from
+    the rows before it only.
+
+    Parameters
+    ----------
+    budget : {"fast", "balanced", "accurate"} or int, default="balanced"
+        What a row may cost: about 0.1, 0.5 or 2 ms in long calls on one core of 2020. An integer is
+        the number of random features of each kernel, at least 2, with the whole dictionary, at
+        whatever cost.
+    forgetting : float, default=None
+        Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
+        all experts. None, right for nearly everyone, has experts that never forget and experts
+        that look back about 500 and 100 rows ("fast": 200), and finds out.
+    lags : int, default=4
+        Number of the latest targets that half of the experts see; with them two experts forecast
+        from the latest targets alone, see Notes. `predict` is then right for one row only, which
+        `label_delay` says. 0 makes the model a function of X, for which earlier targets matter
+        through learning only: choose it where rows have no order.
+    label_delay : int, default=0
+        Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
+        that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next
+        row is to be forecast; for the 24 hours of the next day it is 23.
+    n_jobs : int, default=None
+        Number of threads that share the experts.
+    random_state : int, RandomState instance or None, default=None
+        Source of the random features.
+
+    Attributes
+    ----------
+    experts_ : dict of ndarray of shape (n_experts,)
+        A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
+        Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
+        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
+        two, where there are `lags`, have no bandwidth and no alpha.
+    weights_ : ndarray of shape (n_experts,)
+        Weights of the first mixture, 0 for kernels that are not heard yet.
+    expert_losses_ : ndarray of shape (n_experts,)
+        Sums of squared progressive errors.
+    n_faulty_ : int
+        Targets that were too far from their forecasts to be learnt as they were.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    OnlineKernelClassifier : The same for two classes.
+    VAW2Regressor : The published algorithm that is nearest to it.
+    MultiKernelRegressor : To put a model together by hand.
+
+    Notes
+    -----
+    *Cost.* O(K D^2) a round for K experts of D features each, in whole blocks of rows, and as much
+    memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are fewer
+    kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and there
+    are no linear experts where one alone would cost a quarter of all. A call of a single row costs
+    milliseconds. With a `label_delay` the state also holds the latest D coefficients of each
+    expert, K D m numbers in all, a few weights and the latest D centres and scales: at "balanced"
+    about 90 kB for each round of delay.
+
+    *Late labels.* After row s, `predict` forecasts a row as row s + 1 + D. What row t reads,
+    coefficients and weights, moments, latest targets y[t - 1 - D], y[t - 2 - D] and so on, is what
+    was known after row t - 1 - D, and the row is taught with the same inputs. The first D + 1 rows,
+    of which there is no forecast, are taught with all that is known when their labels come; after
+    them, nothing counts as known of scales before there are 16 rows. The ridge regressions of the
+    mixture forecast by the plain ridge solution then, not by Vovk's.
+
+    *Persistence.* With `lags`, the last target known, and the same with the mean step so far on top
+    for each round since, are two more experts. They are mixed at both levels while their recent
+    loss is at most 1.2 times that of the best other expert, so that a random walk is forecast as
+    well as by its last value.
+
+    *Inputs.* Rows are standardised by the running moments of the rows before them, in which faulty
+    values count as 10 standard deviations, and clipped at 5, so that neither units nor heavy tails
+    matter; a constant column is 0. Every 64 rows each column is asked whether its unit has changed,
+    by its median step from row to row (a factor of four, and four times its own spread) and its
+    level (5 standard deviations); then its moments start anew from the latest 32 rows. Linear
+    experts see the same, neither clipped nor in units that move: their centre and scale are those
+    first known of 16 rows, so that a line stays a line where an input grows or wanders. The latest
+    targets are appended for half of the experts: where the stream has a memory they help, and
+    where it has none the mixture leaves these experts aside.
+
+    *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
+    errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
+    are asked whether the level or the unit of the targets has changed: if most of them were so far
+    off, or the forecasts do worse than a constant, and a line through the forecasts of a kernel
+    that never forgets explains them. Then forecasts go on in the new unit, and nothing that was
+    learnt is lost. The first 64 targets are judged as a whole, after 8, 16, 32 and 64 rows, and
+    learnt again without those more than ten times as far from their median as nine tenths of them.
+    ``n_faulty_`` counts the targets that were not learnt as they came; the losses in ``experts_``
+    and `summary` count them as they were learnt.
+
+    *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
+    a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
+    for Matérn), half a decade apart, which fits standardised rows of any dimension; after 512, 2048
+    and 8192 rows new kernels are born between the best ones and their neighbours, and heard after
+    256 rows more. A share of the experts forgets.
+
+    *Mixture.* BOA over the experts; their means under likelihoods that fade within about 20 and 100
+    rows, for quick changes [3]_; ridge regressions of the errors of the first of these means on the
+    experts' deviations from it; and BOA over all of these. Forecasts stay within the range of the
+    past targets, widened by a tenth.
+
+    *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
+    is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
+    so the whole is never much worse than its best part.
+
+    The benchmark ``python -m benchmarks default`` holds it against every published figure at hand,
+    and prints what other choices of the few constants would give.
+
+    *Intervals.* Adaptive conformal inference [2]_ on the progressive errors; see
+    `predict_interval`.
+
+    References
+    ----------
+    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
+       106(1), 2017.
+    .. [2] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
+       Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
+    .. [3] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
+       dynamic model averaging", Technometrics 52(1), 2010.
+
+    Examples
+    --------
+    >>> from sklearn_okl import OnlineKernelRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> model = OnlineKernelRegressor(budget="fast", random_state=0)
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> model.predict(X[:2]).shape, model.predict_interval(X[:2], coverage=0.8).shape
+    ((2,), (2, 2))
+    >>> model.predict_interval(X[:2], coverage=[0.5, 0.8, 0.95]).shape
+    (2, 3, 2)
+    >>> print(model.summary())
+    After 300 rows of 4 inputs ...
+
+    Tomorrow's 24 hours, which are due at midnight:
+
+    >>> from sklearn_okl.datasets import make_day_ahead
+    >>> X, y = make_day_ahead(24 * 11, random_state=0)
+    >>> model = OnlineKernelRegressor(budget="fast", label_delay=23, random_state=0)
+    >>> model.fit(X[:-24], y[:-24]).predict(X[-24:], ahead=True).shape
+    (24,)
+    """
+
+    @property
+    def n_faulty_(self):
+        """Int : targets that were too far from their forecasts to be learnt as they were."""
+        return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
+
+    def predict(self, X, return_std=False, *, ahead=False):
+        """Forecast each row as if it were the next one due; changes nothing.
+
+        After row s that is row s + 1 + `label_delay`. With `lags` any other row gets the forecast
+        of a row whose latest targets are those known now, which is wrong where they matter: days of
+        24 hours forecast so with ``label_delay=0``, from a series with disturbances that last, had
+        four times the error of a linear model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        return_std : bool, default=False
+            Whether to return the size of the latest errors too.
+        ahead : bool, default=False
+            Whether the rows are s + 1, s + 2, ..., in order, at most ``label_delay + 1`` of them,
+            such as the hours of tomorrow. Each is then forecast from the inputs it will be taught
+            with, and by all that has been learnt.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Forecasts.
+        y_std : ndarray of shape (n_samples,)
+            Only with ``return_std``: the standard deviation of Gaussian errors whose mean size is
+            that of the latest fifty or so progressive errors, the same for every row.
+
+        Raises
+        ------
+        ValueError
+            If there are more than ``label_delay + 1`` rows with ``ahead=True``.
+        """
+        state, forecasts = self._foreseen(X, ahead)
+        if not return_std:
+            return forecasts
+        std = targets.unit(state["targets"]) * _conformal.standard_deviation(state["errors"])
+        return forecasts, np.full(len(forecasts), std)
+
+    def predict_interval(self, X, coverage=0.9, *, ahead=False):
+        r"""Return intervals that hold the targets in a given share of the rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, each as if it were the next one due.
+        coverage : float or array-like of shape (n_levels,), default=0.9
+            Share of targets to be held, from 0.01 to 0.99, or several of them.
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, see `predict`.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
+            Low and high ends around the forecasts of `predict`; finite from row ``label_delay + 3``
+            on.
+
+        Raises
+        ------
+        TypeError
+            If `coverage` is neither a number nor a list of numbers.
+        ValueError
+            If it is not from 0.01 to 0.99, or if there are more than ``label_delay + 1`` rows with
+            ``ahead=True``.
+
+        Notes
+        -----
+        Adaptive conformal inference on the progressive errors: over T rounds in a row the share
+        held is off by at most :math:`(1 + (k + 1) \gamma) / (T \gamma)`, :math:`\gamma = 0.05`, or
+        0.042 over 500 rounds with k = 0, if in all rounds so far no error, in units of the latest
+        fifty or so, was more than the largest of the 500 before it; k is 1 if one was up to
+        twice as large, and one more for each further doubling. An interval of no width counts as
+        empty. This holds for the 99 coverages of whole percents; between them levels are
+        interpolated. Each level moves by itself, so intervals of two coverages need not be nested.
+
+        With a `label_delay` of D an interval is judged, when its target comes, as it was issued.
+        All that are out may miss for one cause, so :math:`\gamma` is 0.05 / (D + 1) then, and the
+        bound up to D + 1 times as large.
+        """
+        levels = _checked_coverages(coverage)
+        state, forecasts = self._foreseen(X, ahead)
+        radii = [_conformal.radius(state["errors"], float(level)) for level in np.ravel(levels)]
+        half = targets.unit(state["targets"]) * np.reshape(radii, levels.shape)
+        centers = forecasts.reshape(-1, *[1] * levels.ndim)
+        return np.stack([centers - half, centers + half], axis=-1)
+
+    def _start_from(self, n_features, seed):
+        return super()._start_from(n_features, seed) | {
+            "errors": _conformal.start(self.label_delay)
+        }
+
+    def _learn_errors(self, state, misses, errors):
+        super()._learn_errors(state, misses, errors)
+        _conformal.learn(state["errors"], misses, misses != errors)
+
+    def _move(self, state, lags):
+        super()._move(state, lags)
+        _conformal.forgive(state["errors"])
+
+
+def _checked_coverages(coverage):
+    """Return one coverage or several as an array of no or one dimension."""
+    levels = np.asarray(coverage)
+    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:
+        raise TypeError(
+            f"coverage={coverage!r} must be a number between 0.01 and 0.99, or a list of such."
+        )
+    if not ((levels >= _conformal.LEVELS[0]) & (levels <= _conformal.LEVELS[-1])).all():
+        raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
+    return levels
