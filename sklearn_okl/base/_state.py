@@ -56,13 +56,18 @@ def twin(estimator):
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
+    if kind is dict:  # there are hundreds of arrays and scalars: a call takes longer than a look
+        copied = state.copy()
+        for name, value in state.items():
+            kind = type(value)
+            if kind is np.ndarray:
+                if value.size:
+                    copied[name] = value.copy()
+            elif kind not in _FIXED:
+                copied[name] = _copied(value)
+        return copied
     if kind is np.ndarray:
         return state.copy()
-    if kind is dict:  # there are hundreds of scalars, and a call takes longer than a look
-        return {
-            name: value if type(value) in _FIXED else _copied(value)
-            for name, value in state.items()
-        }
     if kind in _FIXED:
         return state
     if kind is list:
@@ -93,15 +98,18 @@ def _is_finite(state):
 def _sum(state, small):
     """Return the sum of the large arrays of a state, and put the small ones into a list."""
     kind = type(state)
-    if kind is np.ndarray or isinstance(state, np.ndarray):
-        if state.dtype.kind != "f":
-            return 0.0
-        if state.size <= _SMALL:
-            small.append(state.ravel())
-            return 0.0
-        return float(np.add.reduce(state, axis=None))
     if kind is dict:
-        return sum([_sum(v, small) for v in state.values() if type(v) not in _FIXED])
+        total = 0.0
+        for value in state.values():
+            kind = type(value)
+            if kind is np.ndarray and value.size <= _SMALL:
+                if value.size and value.dtype.kind == "f":
+                    small.append(value.ravel())
+            elif kind not in _FIXED:
+                total += _sum(value, small)
+        return total
+    if kind is np.ndarray or isinstance(state, np.ndarray):
+        return float(np.add.reduce(state, axis=None)) if state.dtype.kind == "f" else 0.0
     if kind is list:
         return sum([_sum(value, small) for value in state])
     if kind is Shared:  # its arrays were asked when they were made
