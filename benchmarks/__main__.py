@@ -130,7 +130,7 @@ JOBS = {
     ),
     "bandit": Job(
         "papers.bandit",
-        "Tables 2 to 10 of the bandit paper: one kernel a round, chosen at random",
+        "Tables 2 to 10 of the bandit paper: one kernel per round, chosen at random",
         "Tables 2 to 10 of the paper on OKS++ and IOKS: mistakes or mean losses and times a "
         "round, exact and on random features, beside the published figures. Takes a quarter of "
         "an hour, with --seeds 10 about an hour, most of it for a9a. Sets that are not found are "

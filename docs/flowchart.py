@@ -18,7 +18,7 @@ BOXES = {
     "few": (
         0,
         -4,
-        "A few kernels a round\nOMKLGFRegressor\none kernel a round\nRFOKSPlusPlusRegressor",
+        "A few kernels per round\nOMKLGFRegressor\none kernel per round\nRFOKSPlusPlusRegressor",
         ANSWER,
     ),
     "vaw": (2, -0.72, "VAWRegressor", ANSWER),

@@ -12,7 +12,7 @@ import sklearn_okl
 README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- table of algorithms: start -->", "<!-- table of algorithms: end -->"
 
-# family -> (cost a round, classes); what is not in the package yet is marked as to come.
+# family -> (cost per round, classes); what is not in the package yet is marked as to come.
 # n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
@@ -95,7 +95,7 @@ FAMILIES = {
 def table():
     """Return the table as Markdown."""
     there = dict(sklearn_okl.all_estimators())
-    lines = ["| | cost a round | what it is |", "|---|---|---|"]
+    lines = ["| | cost per round | what it is |", "|---|---|---|"]
     for family, members in FAMILIES.items():
         lines.append(f"| **{family}** | | |")
         to_come = []

@@ -143,7 +143,7 @@ class Tail:
 class SharedInverse:
     """Sums A of a bank of learners and their inverses P, shared by states, and the rows since.
 
-    What is committed is replaced group by group, one a row, so that no row pays for all: a full
+    What is committed is replaced group by group, one per row, so that no row pays for all: a full
     tail is brought into the groups one after the other, while the next one fills. Nothing here is
     ever written but rows at the end of a tail, so any number of states may hold it.
 

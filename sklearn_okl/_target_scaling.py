@@ -43,7 +43,7 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
 
     Notes
     -----
-    *Cost.* That of the regressor, and O(1) a round.
+    *Cost.* That of the regressor, and O(1) per round.
 
     Round t unscales its forecast by what the targets before it have shown; the target, once it is
     known, counts for the scale at which it is learnt, so that no target is far out of range. The

@@ -40,7 +40,7 @@ class Recorder(OnlineRegressor):
 
 
 def record_experts(X, y, frequencies, forecaster, n_jobs, advance):
-    """Let one VAW a kernel learn a stream.
+    """Let one VAW per kernel learn a stream.
 
     Parameters
     ----------

@@ -45,4 +45,4 @@ plt.show()
 # %%
 # After the jump the learner that forgets nothing stays worse for as long as it has learnt before.
 # The shorter the memory, the faster the recovery, and the higher the level while nothing changes:
-# with ``forgetting=0.995`` there are some 200 rounds to learn 100 features a kernel from.
+# with ``forgetting=0.995`` there are some 200 rounds to learn 100 features per kernel from.

@@ -67,7 +67,7 @@ class EWARegressor(ConvexAggregator):
 
     Notes
     -----
-    *Cost.* O(K) a round for K experts. A call's rounds are learnt together, by sums of losses and
+    *Cost.* O(K) per round for K experts. A call's rounds are learnt together, by sums of losses and
     a softmax, which is exact; the rounds in which experts sleep, and all rounds with the gradient
     trick, one by one.
 
@@ -152,7 +152,7 @@ class EWARegressor(ConvexAggregator):
         TargetRange(self.y_range)._learn_one(state, y)
 
     def _learn_rows(self, state, F, asleep, y):
-        if self.gradient_trick:  # losses hang on the forecasts
+        if self.gradient_trick:  # losses depend on the forecasts
             return super()._learn_rows(state, F, asleep, y)
         low, high = TargetRange(self.y_range)._learn(state, y)
         rounds = np.arange(state["t"] + 1, state["t"] + 1 + len(y))
@@ -210,7 +210,7 @@ class AARegressor(ConvexAggregator):
 
     Notes
     -----
-    *Cost.* O(K) a round for K experts. A call's rounds are learnt together, by sums of losses and
+    *Cost.* O(K) per round for K experts. A call's rounds are learnt together, by sums of losses and
     softmaxes, which is exact; the rounds in which experts sleep, one by one.
 
     *Theorem.* If the targets lie in `y_range` and `eta` is None, then against every expert ([1]_;
@@ -363,7 +363,7 @@ class FixedShareRegressor(ConvexAggregator):
 
     Notes
     -----
-    *Cost.* O(K) a round for K experts, round by round.
+    *Cost.* O(K) per round for K experts, round by round.
 
     *Theorem.* Under the conditions of :class:`EWARegressor`'s first theorem and with equal priors,
     against any sequence of experts that switches m times in T rounds ([1]_; section 5.2 of [2]_),

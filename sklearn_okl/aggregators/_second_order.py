@@ -69,7 +69,7 @@ class BOARegressor(ConvexAggregator):
 
     Notes
     -----
-    *Cost.* O(K) a round for K experts, independent of the number of rounds.
+    *Cost.* O(K) per round for K experts, independent of the number of rounds.
 
     *Theorem.* Up to a factor that grows with :math:`\ln \ln T`, against every expert (Theorem 3.3
     of [1]_),
@@ -222,7 +222,7 @@ class MLProdRegressor(ConvexAggregator):
 
     Notes
     -----
-    *Cost.* O(K) a round for K experts, independent of the number of rounds.
+    *Cost.* O(K) per round for K experts, independent of the number of rounds.
 
     *Theorem.* For losses in [0, 1] and equal priors (Corollary 4 of [1]_), with constants of the
     order of :math:`\ln \ln T`, against every expert
@@ -348,7 +348,7 @@ class MLPolyRegressor(ConvexAggregator):
 
     Notes
     -----
-    *Cost.* O(K) a round for K experts, independent of the number of rounds; the cheapest of the
+    *Cost.* O(K) per round for K experts, independent of the number of rounds; the cheapest of the
     second-order rules.
 
     *Theorem.* For regrets within [-1, 1] (Theorem 5 of [1]_), up to a factor that grows with

@@ -89,7 +89,7 @@ class NONSALDRegressor(GrowingBasisRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` a round for a dictionary of J rows, by matrix products over up to
+    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows, by matrix products over up to
     128 rows at once. The coordinates come from a Cholesky factor of the dictionary's kernel matrix,
     which grows by a row, where the paper computes a new singular value decomposition in
     :math:`O(J^3)`. They are a rotation of the paper's, so the forecasts are the same, and Q only
@@ -263,7 +263,7 @@ class AOGDALDRegressor(OnlineRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` a round for a dictionary of J rows. Up to 64 rows meet it in one
+    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows. Up to 64 rows meet it in one
     product; the steps among themselves go row by row on the matrix of their inner products, which
     is exact. The coordinates are those in the growing Cholesky basis of the dictionary, in which a
     gradient is a vector and its norm that of the vector.

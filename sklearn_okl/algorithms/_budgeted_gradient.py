@@ -217,7 +217,7 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(d D) a round for d inputs and D features, and as much memory. It is
+    *Cost.* O(d D) per round for d inputs and D features, and as much memory. It is
     :class:`FourierFeatures` and then :class:`OGDRegressor`, both a block of rows at a time: the
     square loss without a ball takes one triangular solve a block, anything else goes row by row
     on the rows' inner products.
@@ -354,7 +354,7 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d D) a round for d inputs and D features, and as much memory: the features of a
+    *Cost.* O(d D) per round for d inputs and D features, and as much memory: the features of a
     block of rows at once, the steps row by row on their inner products.
 
     *Theorem.* That of :class:`FOGDRegressor`; the slope of ``"log_loss"`` and ``"hinge"`` is at
@@ -477,14 +477,14 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     --------
     NOGDClassifier : The same for labels.
     KOGDRegressor : Exact for good, at a cost that grows.
-    FOGDRegressor : Random features, cheaper a round.
+    FOGDRegressor : Random features, cheaper per round.
 
     Notes
     -----
-    *Cost.* O(J d) a round with J < B rows stored, O(B^3) once when the budget is full, from then on
-    O(B d + B^2) a round and as much memory, which no longer grows. 64 rows meet the stored ones in
-    one product and one triangular solve; the square loss without a ball learns them in one more,
-    anything else goes row by row on their inner products.
+    *Cost.* O(J d) per round with J < B rows stored, O(B^3) once when the budget is full, from then
+    on O(B d + B^2) per round and as much memory, which no longer grows. 64 rows meet the stored
+    ones in one product and one triangular solve; the square loss without a ball learns them in one
+    more, anything else goes row by row on their inner products.
 
     *Theorem.* For the constant step :math:`\eta`, convex losses, and any u in the span of the rows
     stored in the end, over the whole stream,
@@ -613,15 +613,16 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
     See Also
     --------
     NOGDRegressor : The same for numbers.
-    FOGDClassifier : Random features, cheaper a round.
+    FOGDClassifier : Random features, cheaper per round.
     sklearn.multiclass.OneVsRestClassifier : Makes one model a class of it, for more than two.
 
     Notes
     -----
-    *Cost.* O(J d) a round with J < B rows stored, O(B^3) once when the budget is full, from then on
-    O(B d + B^2) a round and as much memory, which no longer grows. 64 rows meet the stored ones in
-    one product and one triangular solve; the steps are taken row by row on their inner products.
-    With the hinge losses a row whose margin is 1 or more takes no step and no place in the budget.
+    *Cost.* O(J d) per round with J < B rows stored, O(B^3) once when the budget is full, from then
+    on O(B d + B^2) per round and as much memory, which no longer grows. 64 rows meet the stored
+    ones in one product and one triangular solve; the steps are taken row by row on their inner
+    products. With the hinge losses a row whose margin is 1 or more takes no step and no place in
+    the budget.
 
     *Theorem.* For the constant step :math:`\eta`, convex losses, and any u in the span of the rows
     stored in the end, over the whole stream,

@@ -30,7 +30,7 @@ class FullInformationRegressor(OnlineRegressor):
             return features, expert, *stages
 
     `features` maps rows to (K, n, D), `expert` is one online regressor for the whole bank of K,
-    and the stages, the last of which gives one forecast a row, take the forecasts (n, K) on.
+    and the stages, the last of which gives one forecast per row, take the forecasts (n, K) on.
     """
 
     @property

@@ -77,7 +77,7 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
 
     See Also
     --------
-    MultiKernelRegressor : One expert a kernel, all of a type, learnt side by side.
+    MultiKernelRegressor : One expert per kernel, all of a type, learnt side by side.
     BOARegressor : The aggregator alone, for forecasts that you already have.
     sklearn.ensemble.VotingRegressor : Fixed weights, and no stream.
 

@@ -45,7 +45,7 @@ _STRUCTURE = (*BANK_STRUCTURE, "n_selected", "freeze_after")
 
 
 class PartialInformationRegressor(OnlineRegressor):
-    """Base of the algorithms that ask, and teach, a few kernels a round.
+    """Base of the algorithms that ask, and teach, a few kernels per round.
 
     Whom the next round asks is drawn at the end of a round and kept in the state, so that
     forecasts are a function of it. A subclass says how::
@@ -194,11 +194,11 @@ class OMKLGFRegressor(PartialInformationRegressor):
         None is the paper's grid of 51 Gaussian and 25 Laplacian kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     n_selective : int, default=2
         Number J of selective nodes, the experiments' choice. The first explores most.
     n_selected : int, default=10
-        Draws M of a node, with replacement: the most kernels a round computes. The experiments'
+        Draws M of a node, with replacement: the most kernels per round computes. The experiments'
         choice; 5 does as well on most data at half the cost.
     eta0 : float, default=0.1
         Scale of the learning rate :math:`\eta_t = eta0 / t^{power\_t}`, > 0, of the kernels'
@@ -224,7 +224,7 @@ class OMKLGFRegressor(PartialInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
         arrives.
@@ -260,9 +260,9 @@ class OMKLGFRegressor(PartialInformationRegressor):
 
     Notes
     -----
-    *Cost.* O(d D M) a round for d inputs and D features, and O(K J + J M log K) for the graph while
-    it is made; no kernel but those of the drawn node is touched. While the graph is kept, features
-    of its at most J M kernels are computed for blocks of rows.
+    *Cost.* O(d D M) per round for d inputs and D features, and O(K J + J M log K) for the graph
+    while it is made; no kernel but those of the drawn node is touched. While the graph is kept,
+    features of its at most J M kernels are computed for blocks of rows.
 
     *Theorem.* Theorem 2 of [1]_: for losses in [0, 1] with bounded gradients, and rates tuned to
     the horizon T (eq. 24: :math:`\eta = O(T^{-3/4})`, :math:`\eta_e = O(T^{-1/4})`), the expected
@@ -392,7 +392,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
         :func:`sklearn_okl.kernels.paper_kernel_grid`. Gaussian and Laplacian kernels with positive
         gamma only, whose distances are known, unless `distances` are given.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     n_selected : int, default=10
         Size M of a neighbourhood; the experiments' choice.
     eta0 : float, default=0.1
@@ -429,7 +429,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
         arrives.
@@ -468,7 +468,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
 
     Notes
     -----
-    *Cost.* O(d D M) a round for d inputs, D features and M selected kernels, and O(K M) additions
+    *Cost.* O(d D M) per round for d inputs, D features and M selected kernels, and O(K M) additions
     for probabilities; no kernel outside the drawn neighbourhood is touched. Once O(K² M) for the
     graph.
 
@@ -606,7 +606,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
         :func:`sklearn_okl.kernels.paper_kernel_grid`. Gaussian and Laplacian kernels with positive
         gamma only, whose distances are known, unless `distances` are given.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     n_selected : int, default=10
         Size M of a neighbourhood; the experiments' choice.
     eta0 : float, default=0.1
@@ -649,7 +649,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
         arrives.
@@ -688,7 +688,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
 
     Notes
     -----
-    *Cost.* O(d D S) a round for d inputs, D features and S kernels asked: M, and where one of the
+    *Cost.* O(d D S) per round for d inputs, D features and S kernels asked: M, and where one of the
     best nodes is drawn also those it was given, on average K / n_dominating and in the worst case
     all K. Until `freeze_after`, O(K n_dominating) for the refinement. Memory O(K²) for distances.
 

@@ -70,7 +70,7 @@ class KernelVAWRegressor(OnlineRegressor):
     See Also
     --------
     PKAWVRegressor : The same in a subspace, at a cost that does not grow as the square of t.
-    KOGDRegressor : First order in the same space, O(t) a round.
+    KOGDRegressor : First order in the same space, O(t) per round.
     VAWRegressor : The same on given features.
     sklearn.kernel_ridge.KernelRidge : Batch counterpart of ``forecaster="ridge"``.
 

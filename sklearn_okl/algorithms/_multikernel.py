@@ -12,7 +12,7 @@ from ._engines import FullInformationRegressor
 
 
 class MultiKernelRegressor(FullInformationRegressor):
-    """One expert a kernel on random Fourier features, and an aggregator of their forecasts.
+    """One expert per kernel on random Fourier features, and an aggregator of their forecasts.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class MultiKernelRegressor(FullInformationRegressor):
     aggregator : online regressor or None, default=None
         What combines the forecasts. None is ``VAWRegressor()``, which makes this VAW².
     n_components : int, default=100
-        Number of random features a kernel.
+        Number of random features per kernel.
     clip_experts : bool, default=False
         Whether to clip the experts' forecasts to `y_range` before they are combined.
     y_range : tuple of (float, float), default=None
@@ -36,7 +36,7 @@ class MultiKernelRegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -142,7 +142,7 @@ class MultiKernelRegressor(FullInformationRegressor):
             if not self.expert._learns_banks:
                 raise TypeError(
                     f"{type(self.expert).__name__} cannot be an expert of {type(self).__name__}: "
-                    "it does not learn one model a kernel side by side. Use VAWRegressor."
+                    "it does not learn one model per kernel side by side. Use VAWRegressor."
                 )
             self.expert._validate()
         if self.aggregator is not None:

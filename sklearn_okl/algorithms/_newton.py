@@ -273,7 +273,7 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
     kors_eps : float, default=0.5
         Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one a row.
+        Source of the uniform numbers, one per row.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
     that of KONS [1]_, for a share of about :math:`\gamma^2` of its time.
 
     *Departures.* The scores are those of the rows, not of their gradients, as in the sampling of
-    :class:`PROSNKONSRegressor`; one uniform number a row decides both on the sample and on the
+    :class:`PROSNKONSRegressor`; one uniform number per row decides both on the sample and on the
     curvature. The projection is put off as in :class:`KONSRegressor`.
 
     References
@@ -418,7 +418,7 @@ class PROSNKONSRegressor(GrowingBasisRegressor):
     kors_eps : float, default=0.5
         Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one a row.
+        Source of the uniform numbers, one per row.
 
     Attributes
     ----------
@@ -440,7 +440,7 @@ class PROSNKONSRegressor(GrowingBasisRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` a round, by matrix products over up to 128 rows at once. The
+    *Cost.* :math:`O(d J + J^2)` per round, by matrix products over up to 128 rows at once. The
     coordinates come from a Cholesky factor of the dictionary's kernel matrix, which grows by a row,
     where the paper computes a new singular value decomposition in :math:`O(J^3)`; they are a
     rotation of the paper's, so the forecasts are the same. The dictionary grows without bound, but
@@ -554,7 +554,7 @@ class CONKONSRegressor(GrowingBasisRegressor):
     kors_eps : float, default=0.5
         Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one a row.
+        Source of the uniform numbers, one per row.
 
     Attributes
     ----------
@@ -576,7 +576,7 @@ class CONKONSRegressor(GrowingBasisRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` a round for a dictionary of J rows, as
+    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows, as
     :class:`PROSNKONSRegressor`. In the basis of the growing Cholesky factor Q only appends a zero.
 
     *Theorem.* None: the method is an empirical one.

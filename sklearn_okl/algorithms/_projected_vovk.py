@@ -183,7 +183,7 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     kors_eps : float, default=0.5
         Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one a row, with which rows enter.
+        Source of the uniform numbers, one per row, with which rows enter.
 
     Attributes
     ----------
@@ -198,14 +198,14 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
 
     See Also
     --------
-    KernelVAWRegressor : The same in the whole space, at :math:`O(t^2)` a round.
+    KernelVAWRegressor : The same in the whole space, at :math:`O(t^2)` per round.
     PKAWVClassifier : The sign of the same, for two classes.
     VAWRegressor : The learner on the coordinates.
     TaylorFeatures : The map of ``projection="taylor"``.
 
     Notes
     -----
-    *Cost.* :math:`O(J^2)` a round in a subspace of J dimensions, in blocks of 32 rows by matrix
+    *Cost.* :math:`O(J^2)` per round in a subspace of J dimensions, in blocks of 32 rows by matrix
     products, which is exact; J is :math:`\binom{M + d}{M}` for Taylor features of d inputs.
     ``"nystroem"`` tests 64 rows at once for the first to enter, and pays :math:`O(t (J + d))` for
     each atom in round t: its coordinate of all past rows. Memory is :math:`O(J^2)`, with
@@ -340,7 +340,7 @@ class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
     kors_eps : float, default=0.5
         Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one a row, with which rows enter.
+        Source of the uniform numbers, one per row, with which rows enter.
 
     Attributes
     ----------
@@ -362,7 +362,7 @@ class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* That of :class:`PKAWVRegressor`: :math:`O(J^2)` a round in a subspace of J dimensions,
+    *Cost.* That of :class:`PKAWVRegressor`: :math:`O(J^2)` per round in a subspace of J dimensions,
     and :math:`O(t (J + d))` for each atom that enters in round t.
 
     *Theorem.* The square loss of a sign is at most that of the decision value: a label forecast

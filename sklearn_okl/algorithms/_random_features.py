@@ -105,7 +105,7 @@ class OMKRRegressor(OnlineRegressor):
     Notes
     -----
     *Cost.* O(K d t) in round t for K kernels of d inputs, and O((K + d) t) memory: every row is
-    kept. 64 rows meet the rows before them in one product a kernel, and one another in one
+    kept. 64 rows meet the rows before them in one product per kernel, and one another in one
     unit-triangular solve, as in :class:`KOGDRegressor`; both are exact.
 
     *Weights* are kept as logarithms, so that losses of any size cannot drive all of them to 0.
@@ -383,7 +383,7 @@ class RakerRegressor(_Raker, OnlineRegressor):
         None is the papers' grid of 51 Gaussian and 25 Laplacian kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the papers' 50 frequencies in paired form.
+        Number of random features per kernel; the papers' 50 frequencies in paired form.
     shrinkage : float, default=1e-3
         :math:`\lambda \ge 0`, weight of :math:`\|\theta\|^2` beside the loss.
     eta0 : float, default=0.1
@@ -399,7 +399,7 @@ class RakerRegressor(_Raker, OnlineRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
 
@@ -428,7 +428,7 @@ class RakerRegressor(_Raker, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(K D) a round for K kernels with D features, and as much memory. The norms in the
+    *Cost.* O(K D) per round for K kernels with D features, and as much memory. The norms in the
     weights cost O(K): a step moves :math:`\|\theta\|^2` by an amount that the forecast and
     :math:`\|z\|^2` give.
 
@@ -519,7 +519,7 @@ class RakerClassifier(_Raker, OnlineClassifier):
         None is the papers' grid of 51 Gaussian and 25 Laplacian kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the papers' 50 frequencies in paired form.
+        Number of random features per kernel; the papers' 50 frequencies in paired form.
     loss : {"log_loss", "squared_hinge", "hinge"}, default="log_loss"
         What is descended, see :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives
         probabilities.
@@ -540,7 +540,7 @@ class RakerClassifier(_Raker, OnlineClassifier):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
 
@@ -566,11 +566,11 @@ class RakerClassifier(_Raker, OnlineClassifier):
     See Also
     --------
     RakerRegressor : The same for real targets and the square loss.
-    RFOKSPlusPlusClassifier : One kernel a round, drawn at random.
+    RFOKSPlusPlusClassifier : One kernel per round, drawn at random.
 
     Notes
     -----
-    *Cost.* O(K D) a round for K kernels with D features, and as much memory.
+    *Cost.* O(K D) per round for K kernels with D features, and as much memory.
 
     *Theorem.* For a constant step :math:`\eta` of order :math:`1 / \sqrt T` and losses that are
     convex, bounded by 1 and Lipschitz, the regret against any function of any one of the kernels'
@@ -661,7 +661,7 @@ class RFOMKRRegressor(FullInformationRegressor):
     aggregator : {"hedge", "ogd"}, default="hedge"
         How the forecasts are combined.
     n_components : int, default=100
-        Number of random features a kernel; the papers' 50 frequencies in paired form.
+        Number of random features per kernel; the papers' 50 frequencies in paired form.
     discount : float, default=0.5
         :math:`\beta` in (0, 1) of Hedge, what a loss of 1 leaves of a weight.
     eta0 : float, default=0.1
@@ -679,7 +679,7 @@ class RFOMKRRegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -709,7 +709,7 @@ class RFOMKRRegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* O(K D) a round for K kernels with D features, and as much memory.
+    *Cost.* O(K D) per round for K kernels with D features, and as much memory.
 
     *Departures.* The code that made the row of this algorithm in Table 1 of [2]_ never normalises
     the weights of Hedge, so that its forecasts fade to 0; here they are normalised. The descent on

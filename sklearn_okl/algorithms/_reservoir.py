@@ -32,7 +32,7 @@ _RESERVOIR = {
 class _LKMBooks:
     r"""What regressor and classifier share beside a shell.
 
-    A function a kernel, :math:`f_i = \sum_s a_s k_i(x_s, .)`, all with the same rows and
+    A function per kernel, :math:`f_i = \sum_s a_s k_i(x_s, .)`, all with the same rows and
     coefficients, and exponential weights that mix them.
     """
 
@@ -261,12 +261,12 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
     See Also
     --------
     LKMBooksClassifier : The same for labels.
-    RFOKSPlusPlusRegressor : One kernel a round, on random features.
-    RakerRegressor : All kernels a round, on random features.
+    RFOKSPlusPlusRegressor : One kernel per round, on random features.
+    RakerRegressor : All kernels per round, on random features.
 
     Notes
     -----
-    *Cost.* O((d + K) B) a round for d features and K kernels, and O(d B) memory, whatever the
+    *Cost.* O((d + K) B) per round for d features and K kernels, and O(d B) memory, whatever the
     round. Which rows may enter is drawn before they are seen, so that all rows up to the next one
     meet the sample together.
 
@@ -399,12 +399,12 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
     See Also
     --------
     LKMBooksRegressor : The same for real targets.
-    RFOKSPlusPlusClassifier : One kernel a round, on random features.
-    RakerClassifier : All kernels a round, on random features.
+    RFOKSPlusPlusClassifier : One kernel per round, on random features.
+    RakerClassifier : All kernels per round, on random features.
 
     Notes
     -----
-    *Cost.* O((d + K) B) a round for d features and K kernels, and O(d B) memory, whatever the
+    *Cost.* O((d + K) B) per round for d features and K kernels, and O(d B) memory, whatever the
     round. Which rows may enter is drawn before they are seen, so that all rows up to the next one
     meet the sample together.
 

@@ -110,16 +110,16 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
 
     *Horizon.* Without one the theorem holds for each stretch between two fresh starts, and the sum
     of the stretches' bounds is of the same order. A fresh start forgets the weights, not the
-    functions: what they know of the data does not hang on a guess of T, and to learn it again would
-    cost more than the rates. Their distance from the best function then takes the place of its norm
-    in the bound. With a smooth loss the step size of a guessed T is held to :math:`\delta / (K
-    \beta)`, :math:`\beta` the Lipschitz constant of the slope (2 for the square loss), so that no
-    step overshoots: for 64 rounds and c = 10 the square loss would diverge. A given `horizon` is
-    taken at its word.
+    functions: what they know of the data does not depend on a guess of T, and to learn it again
+    would cost more than the rates. Their distance from the best function then takes the place of
+    its norm in the bound. With a smooth loss the step size of a guessed T is held to :math:`\delta
+    / (K \beta)`, :math:`\beta` the Lipschitz constant of the slope (2 for the square loss), so
+    that no step overshoots: for 64 rounds and c = 10 the square loss would diverge. A given
+    `horizon` is taken at its word.
 
     *Departures.* :math:`\delta` is bounded by 1/2, T from below by 40. Weights are kept as
     logarithms. The kernel of a round is drawn at the end of the round
-    before, by one random number a row, so that :meth:`predict` is what will be forecast.
+    before, by one random number per row, so that :meth:`predict` is what will be forecast.
 
     References
     ----------
@@ -241,15 +241,15 @@ class OKSClassifier(KernelSelector, OnlineClassifier):
 
     *Horizon.* Without one the theorem holds for each stretch between two fresh starts, and the sum
     of the stretches' bounds is of the same order. A fresh start forgets the weights, not the
-    functions: what they know of the data does not hang on a guess of T, and to learn it again would
-    cost more than the rates. Their distance from the best function then takes the place of its norm
-    in the bound. With a smooth loss the step size of a guessed T is held to :math:`\delta / (K
-    \beta)`, :math:`\beta` the Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the
-    logistic loss), so that no step overshoots. A given `horizon` is taken at its word.
+    functions: what they know of the data does not depend on a guess of T, and to learn it again
+    would cost more than the rates. Their distance from the best function then takes the place of
+    its norm in the bound. With a smooth loss the step size of a guessed T is held to :math:`\delta
+    / (K \beta)`, :math:`\beta` the Lipschitz constant of the slope (2 for the squared hinge, 1/4
+    for the logistic loss), so that no step overshoots. A given `horizon` is taken at its word.
 
     *Departures.* :math:`\delta` is bounded by 1/2, T from below by 40. Weights are kept as
     logarithms. The kernel of a round is drawn at the end of the round
-    before, by one random number a row, so that :meth:`predict` is what will be forecast.
+    before, by one random number per row, so that :meth:`predict` is what will be forecast.
 
     References
     ----------
@@ -372,8 +372,8 @@ class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
     *Departures.* The theorem's G is 1, as it says for the square loss. The proof treats q as
     updated by the current rate times the current loss, which is Algorithm 3's q only for constant
     rates; Algorithm 3 is what runs here and in the published code. The kernel of a round is drawn
-    at the end of the round before, by one random number a row, so that :meth:`predict` is what will
-    be forecast.
+    at the end of the round before, by one random number per row, so that :meth:`predict` is what
+    will be forecast.
 
     References
     ----------
@@ -496,7 +496,7 @@ class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
     logistic loss has other rates: it overwrites B by :math:`e^{-y f}` in every round, which makes
     :math:`\delta_t` many times smaller and :math:`\lambda` longer at first. Its figures are those
     of that rule. The kernel of a round is drawn at the end of the round
-    before, by one random number a row, so that :meth:`predict` is what will be forecast.
+    before, by one random number per row, so that :meth:`predict` is what will be forecast.
 
     References
     ----------
@@ -618,13 +618,13 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
 
     *Horizon.* Without one the theorem holds for each stretch between two fresh starts, and the sum
     of the stretches' bounds is of the same order. A fresh start forgets the weights, rates and
-    thresholds, not the functions: what they know of the data does not hang on a guess of T, nor do
-    their step sizes, and a ball that a function starts in anywhere, not in the middle, costs a
+    thresholds, not the functions: what they know of the data does not depend on a guess of T, nor
+    do their step sizes, and a ball that a function starts in anywhere, not in the middle, costs a
     factor of 4 at most in the bound.
 
     *Departures.* T is bounded from below by 40. The root that puts q on the simplex is found to
     1e-12, not to 1e-5. The first threshold, which no listing gives, is the published program's. The
-    kernel of a round is drawn at the end of the round before, by one random number a row, so that
+    kernel of a round is drawn at the end of the round before, by one random number per row, so that
     :meth:`predict` is what will be forecast.
 
     References
@@ -745,13 +745,13 @@ class IOKSClassifier(KernelSelector, OnlineClassifier):
 
     *Horizon.* Without one the theorem holds for each stretch between two fresh starts, and the sum
     of the stretches' bounds is of the same order. A fresh start forgets the weights, rates and
-    thresholds, not the functions: what they know of the data does not hang on a guess of T, nor do
-    their step sizes, and a ball that a function starts in anywhere, not in the middle, costs a
+    thresholds, not the functions: what they know of the data does not depend on a guess of T, nor
+    do their step sizes, and a ball that a function starts in anywhere, not in the middle, costs a
     factor of 4 at most in the bound.
 
     *Departures.* T is bounded from below by 40. The root that puts q on the simplex is found to
     1e-12, not to 1e-5. The first threshold, which no listing gives, is the published program's. The
-    kernel of a round is drawn at the end of the round before, by one random number a row, so that
+    kernel of a round is drawn at the end of the round before, by one random number per row, so that
     :meth:`predict` is what will be forecast.
 
     References

@@ -266,7 +266,7 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
         :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
         [-1, 1].
     n_components : int, default=800
-        Number D of random features a kernel; the paper's 400 frequencies in paired form.
+        Number D of random features per kernel; the paper's 400 frequencies in paired form.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
@@ -289,7 +289,7 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
@@ -322,7 +322,7 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(d D + K) a round for d inputs, D features and K kernels, and O((d + K) D) memory,
+    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
@@ -349,7 +349,7 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
     smooth loss the step size of a guessed T is held to :math:`\delta / (K \beta)`,
     :math:`\beta` the Lipschitz constant of the slope, so that no step overshoots; a given `horizon`
     is taken at its word. Weights are kept as logarithms. The kernel of a round is drawn at the end
-    of the round before, by one random number a row, so that :meth:`predict` is what will be
+    of the round before, by one random number per row, so that :meth:`predict` is what will be
     forecast.
 
     References
@@ -435,7 +435,7 @@ class RFOKSClassifier(FeatureSelection, OnlineClassifier):
         :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
         [-1, 1].
     n_components : int, default=800
-        Number D of random features a kernel; the paper's 400 frequencies in paired form.
+        Number D of random features per kernel; the paper's 400 frequencies in paired form.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives probabilities.
@@ -455,7 +455,7 @@ class RFOKSClassifier(FeatureSelection, OnlineClassifier):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
@@ -490,7 +490,7 @@ class RFOKSClassifier(FeatureSelection, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d D + K) a round for d inputs, D features and K kernels, and O((d + K) D) memory,
+    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
@@ -517,7 +517,7 @@ class RFOKSClassifier(FeatureSelection, OnlineClassifier):
     smooth loss the step size of a guessed T is held to :math:`\delta / (K \beta)`,
     :math:`\beta` the Lipschitz constant of the slope, so that no step overshoots; a given `horizon`
     is taken at its word. Weights are kept as logarithms. The kernel of a round is drawn at the end
-    of the round before, by one random number a row, so that :meth:`predict` is what will be
+    of the round before, by one random number per row, so that :meth:`predict` is what will be
     forecast.
 
     References
@@ -598,7 +598,7 @@ class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
         :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
         [-1, 1].
     n_components : int, default=800
-        Number D of random features a kernel; the paper's 400 frequencies in paired form.
+        Number D of random features per kernel; the paper's 400 frequencies in paired form.
     loss : {"squared_error"}, default="squared_error"
         What is descended and what the kernels are judged by, :math:`(f - y)^2`. The absolute and
         the pinball loss, which RF-OKS and RF-IOKS take, are refused: they are not smooth.
@@ -611,7 +611,7 @@ class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
@@ -644,7 +644,7 @@ class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(d D + K) a round for d inputs, D features and K kernels, and O((d + K) D) memory,
+    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
@@ -658,7 +658,7 @@ class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
     :math:`\tilde O(U \sqrt{T L / m} + U^2 T / m)` for m frequencies.
 
     *Departures.* None but the order of the draws: the kernel of a round is drawn at the end of the
-    round before, by one random number a row, so that :meth:`predict` is what will be forecast.
+    round before, by one random number per row, so that :meth:`predict` is what will be forecast.
 
     References
     ----------
@@ -735,7 +735,7 @@ class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
         :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
         [-1, 1].
     n_components : int, default=800
-        Number D of random features a kernel; the paper's 400 frequencies in paired form.
+        Number D of random features per kernel; the paper's 400 frequencies in paired form.
     loss : {"log_loss", "squared_hinge"}, default="log_loss"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The hinge loss, which RF-OKS and RF-IOKS take,
@@ -748,7 +748,7 @@ class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
@@ -783,7 +783,7 @@ class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d D + K) a round for d inputs, D features and K kernels, and O((d + K) D) memory,
+    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
@@ -798,7 +798,7 @@ class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
     for the squared hinge :math:`\tilde O(U \sqrt{T L / m} + U^2 T / m)`.
 
     *Departures.* None but the order of the draws: the kernel of a round is drawn at the end of the
-    round before, by one random number a row, so that :meth:`predict` is what will be forecast.
+    round before, by one random number per row, so that :meth:`predict` is what will be forecast.
 
     *The published figures* for the logistic loss are not those of these rates. The program of the
     exact form [2]_ overwrites :math:`(G C_0)^{1/3} (U K)^{2/3}` by :math:`e^{-y f}` in every round
@@ -878,7 +878,7 @@ class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
         :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
         [-1, 1].
     n_components : int, default=800
-        Number D of random features a kernel; the paper's 400 frequencies in paired form.
+        Number D of random features per kernel; the paper's 400 frequencies in paired form.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
@@ -898,7 +898,7 @@ class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
@@ -931,7 +931,7 @@ class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(d D + K) a round for d inputs, D features and K kernels, and O((d + K) D) memory,
+    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
@@ -1035,7 +1035,7 @@ class RFIOKSClassifier(FeatureSelection, OnlineClassifier):
         :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
         [-1, 1].
     n_components : int, default=800
-        Number D of random features a kernel; the paper's 400 frequencies in paired form.
+        Number D of random features per kernel; the paper's 400 frequencies in paired form.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives probabilities.
@@ -1052,7 +1052,7 @@ class RFIOKSClassifier(FeatureSelection, OnlineClassifier):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies and of the seed of all later draws, used once when the first row
@@ -1087,7 +1087,7 @@ class RFIOKSClassifier(FeatureSelection, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d D + K) a round for d inputs, D features and K kernels, and O((d + K) D) memory,
+    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 

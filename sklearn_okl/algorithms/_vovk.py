@@ -20,7 +20,7 @@ _TILE_BYTES = 32_000_000  # concatenated features held at once
 
 
 class VAW2Regressor(FullInformationRegressor):
-    r"""Double Vovk-Azoury-Warmuth forecaster, VAW²: VAW on the forecasts of one VAW a kernel.
+    r"""Double Vovk-Azoury-Warmuth forecaster, VAW²: VAW on the forecasts of one VAW per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them; a
     second VAW combines the K forecasts linearly, with weights of either sign. Nobody needs to know
@@ -33,7 +33,7 @@ class VAW2Regressor(FullInformationRegressor):
         A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
         25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     aggregator_alpha : float, default=1.0
@@ -59,7 +59,7 @@ class VAW2Regressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -89,7 +89,7 @@ class VAW2Regressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` a round for K kernels with D features; K D² numbers of memory, twice.
+    *Cost.* :math:`O(K D^2)` per round for K kernels with D features; K D² numbers of memory, twice.
 
     *Theorem.* Theorem 2 of [1]_: with phase features and :math:`|y| \le Y`, in expectation over
     the frequencies the loss exceeds that of any function of any one of the RKHSs by
@@ -188,7 +188,7 @@ class ConcatenatedVAWRegressor(OnlineRegressor):
         The dictionary as a parameter grid; None is the paper's grid of 76 kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=10
-        Number of random features a kernel. With the 76 kernels 10 take about the memory of
+        Number of random features per kernel. With the 76 kernels 10 take about the memory of
         :class:`VAW2Regressor` with 100, the paper's number, which here is a state of 0.9 GB.
     alpha : float, default=1.0
         Ridge penalty, > 0 (the paper's lambda). The features of K kernels have squared norm K: for
@@ -203,7 +203,7 @@ class ConcatenatedVAWRegressor(OnlineRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
 
@@ -228,7 +228,7 @@ class ConcatenatedVAWRegressor(OnlineRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K^2 D^2)` a round in time and memory for K kernels with D features.
+    *Cost.* :math:`O(K^2 D^2)` per round in time and memory for K kernels with D features.
 
     *Theorem.* Theorem 1 of [1]_, a bound against functions of the RKHS of the kernels' sum;
     explicitly :func:`sklearn_okl.evaluation.concatenated_vaw_loss_bound`.

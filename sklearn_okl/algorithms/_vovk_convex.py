@@ -36,7 +36,7 @@ def _validate_rule(estimator):
 
 
 class VAWEWARegressor(FullInformationRegressor):
-    r"""VAW-EWA: exponentially weighted average of one clipped VAW forecaster a kernel.
+    r"""VAW-EWA: exponentially weighted average of one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets (eq. (3.25) of [1]_);
@@ -50,7 +50,7 @@ class VAWEWARegressor(FullInformationRegressor):
         A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
         25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     forecaster : {"vaw", "ridge"}, default="vaw"
@@ -72,7 +72,7 @@ class VAWEWARegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -103,7 +103,7 @@ class VAWEWARegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
     combination takes O(K).
 
     *Theorem.* Theorem 3 of [1]_: with phase features, ``y_range=(-Y, Y)`` that holds all targets
@@ -190,7 +190,7 @@ class VAWEWARegressor(FullInformationRegressor):
 
 
 class VAWAARegressor(FullInformationRegressor):
-    r"""VAW-Aggr: Vovk's aggregating algorithm over one clipped VAW forecaster a kernel.
+    r"""VAW-Aggr: Vovk's aggregating algorithm over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
@@ -204,7 +204,7 @@ class VAWAARegressor(FullInformationRegressor):
         A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
         25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     forecaster : {"vaw", "ridge"}, default="vaw"
@@ -225,7 +225,7 @@ class VAWAARegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -256,7 +256,7 @@ class VAWAARegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
     combination takes O(K).
 
     *Theorem.* Proposition 3.2 of [2]_ in the proof of Theorem 3 of [1]_: with phase features,
@@ -342,7 +342,7 @@ class VAWAARegressor(FullInformationRegressor):
 
 
 class VAWBOARegressor(FullInformationRegressor):
-    r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster a kernel.
+    r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
@@ -356,7 +356,7 @@ class VAWBOARegressor(FullInformationRegressor):
         A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
         25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     forecaster : {"vaw", "ridge"}, default="vaw"
@@ -380,7 +380,7 @@ class VAWBOARegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -412,7 +412,7 @@ class VAWBOARegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
     combination takes O(K).
 
     *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
@@ -500,7 +500,7 @@ class VAWBOARegressor(FullInformationRegressor):
 
 
 class VAWMLPolyRegressor(FullInformationRegressor):
-    r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster a kernel.
+    r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
@@ -514,7 +514,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
         A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
         25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     forecaster : {"vaw", "ridge"}, default="vaw"
@@ -538,7 +538,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -570,7 +570,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
     combination takes O(K).
 
     *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
@@ -659,7 +659,7 @@ class VAWMLPolyRegressor(FullInformationRegressor):
 
 
 class VAWMLProdRegressor(FullInformationRegressor):
-    r"""VAW-ML-Prod: product weights over one clipped VAW forecaster a kernel.
+    r"""VAW-ML-Prod: product weights over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
     whose forecasts are clipped to the range of the targets;
@@ -673,7 +673,7 @@ class VAWMLProdRegressor(FullInformationRegressor):
         A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
         25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
     n_components : int, default=100
-        Number of random features a kernel; the paper's 50 frequencies in paired form.
+        Number of random features per kernel; the paper's 50 frequencies in paired form.
     alpha : float, default=1.0
         Ridge penalty of the experts, > 0 (the paper's lambda).
     forecaster : {"vaw", "ridge"}, default="vaw"
@@ -698,7 +698,7 @@ class VAWMLProdRegressor(FullInformationRegressor):
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
         How the frequencies are drawn, see :class:`FourierFeatures`.
     frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array a kernel; `n_components` is then ignored.
+        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
         Source of the frequencies, used once when the first row arrives.
     n_jobs : int or None, default=None
@@ -730,7 +730,7 @@ class VAWMLProdRegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` a round for K kernels with D features, all of it the experts'; the
+    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
     combination takes O(K).
 
     *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no

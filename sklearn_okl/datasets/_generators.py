@@ -309,7 +309,7 @@ def make_adversarial_stream(estimator, X, *, y_range=(-1.0, 1.0)):
     Notes
     -----
     Whatever a deterministic learner does, from the second round on it pays at least
-    ((high - low) / 2)² in square loss a round on this stream, which makes it a hard test of a
+    ((high - low) / 2)² in square loss per round on this stream, which makes it a hard test of a
     regret bound. The stream is fixed once made: a learner that draws other random numbers than the
     victim did is not forced to pay that.
 

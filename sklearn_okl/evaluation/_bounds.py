@@ -311,7 +311,7 @@ def vaw2_loss_bound(
     n_kernels : int
         Number N of kernels (experts).
     n_components : int
-        Number D of random features a kernel, scaled as ``FourierFeatures`` does.
+        Number D of random features per kernel, scaled as ``FourierFeatures`` does.
     y_bound : float
         Bound Y of the absolute targets, in the unit of y.
     norm_sq : float or array-like
@@ -412,7 +412,7 @@ def vaw_ewa_loss_bound(
     n_kernels : int
         Number N of kernels (experts).
     n_components : int
-        Number D of random features a kernel, scaled as ``FourierFeatures`` does.
+        Number D of random features per kernel, scaled as ``FourierFeatures`` does.
     y_bound : float
         Bound Y of the absolute targets, in the unit of y; the clip and the rate must use it.
     norm_sq : float or array-like

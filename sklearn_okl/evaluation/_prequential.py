@@ -75,9 +75,9 @@ def prequential(
         model up to ``chunk_size`` rows old. Not to be given with a delay other than that
         of None: there the arrivals cut the stream.
     loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
-        Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss a row. With several
-        targets the named losses are averaged over the targets. ``"zero_one"`` is for classifiers,
-        whose first call gets ``classes=np.unique(y)`` if it takes ``classes``.
+        Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss per row. With
+        several targets the named losses are averaged over the targets. ``"zero_one"`` is for
+        classifiers, whose first call gets ``classes=np.unique(y)`` if it takes ``classes``.
     window : int, default=500
         Rows over which ``windowed_loss`` is a mean.
     initial_forecast : float or label, default=nan
@@ -106,7 +106,7 @@ def prequential(
         other than that of None, no ``partial_fit`` or no ``predict``.
     ValueError
         If the loss is unknown, lengths differ, or a callable returns the wrong shape; if the delay
-        is negative, or arrivals are not integers, one a row and greater than the row; if
+        is negative, or arrivals are not integers, one per row and greater than the row; if
         ``chunk_size`` is given with a delay other than that of None.
 
     Notes
@@ -116,8 +116,8 @@ def prequential(
     ``prequential_predict``, which would know other labels. Labels that arrive in one round are
     learnt in one call by an estimator with ``prequential_predict``, to which the cut makes no
     difference, and in one call each by any other. Rows between which no label arrives are forecast
-    in one call, as ``predict`` treats rows independently. So a delay costs up to two calls a round,
-    of an estimator that without it is called once for thousands of rows.
+    in one call, as ``predict`` treats rows independently. So a delay costs up to two calls per
+    round, of an estimator that without it is called once for thousands of rows.
 
     An estimator whose ``label_delay`` is the delay does the same in its ``prequential_predict``,
     in calls of thousands of rows, and the figures are the same, those of the rows before the first
@@ -331,7 +331,7 @@ def _row_losses(loss, y_true, y_pred):
     losses = np.asarray(loss(y_true, y_pred), dtype=np.float64)
     if losses.shape != y_true.shape[:1]:
         raise ValueError(
-            f"The loss must return one number a row, shape {y_true.shape[:1]}, "
+            f"The loss must return one number per row, shape {y_true.shape[:1]}, "
             f"but returned the shape {losses.shape}."
         )
     return losses

@@ -173,7 +173,7 @@ class RegretCurveDisplay(CurveDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the comparator's forecasts or the bound are not one number a row.
+            If the comparator's forecasts or the bound are not one number per row.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         others = comparator(X, y).forecasts if callable(comparator) else comparator
@@ -236,7 +236,7 @@ def _bound_values(bound, n_samples):
     values = np.asarray(values, dtype=np.float64)
     if values.shape not in ((), (n_samples,)):
         raise ValueError(
-            f"The bound must be a number or one number a row, shape ({n_samples},); got the shape "
-            f"{values.shape}."
+            f"The bound must be a number or one number per row, shape ({n_samples},); got the "
+            f"shape {values.shape}."
         )
     return np.broadcast_to(values, (n_samples,)).copy()

@@ -220,7 +220,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         odd D drops the last cosine. ``"phase"``: √(2/D) cos(Ωᵀx + b) with m = D frequencies
         and b uniform on [0, 2π).
     sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies hang together; see :func:`~sklearn_okl.kernels.sample_frequencies`.
+        How the frequencies depend on each other; see
+        :func:`~sklearn_okl.kernels.sample_frequencies`.
     frequencies : array-like of shape (n_features, m), default=None
         Frequencies to use in place of a draw. They set the output dimension, 2m (paired) or m
         (phase); `kernel`, `gamma`, `n_components` and `sampling` are then not used.
@@ -245,7 +246,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Notes
     -----
-    *Cost.* O(d m) a row, and one tangent a frequency.
+    *Cost.* O(d m) per row, and one tangent a frequency.
 
     z(x)·z(y) is an unbiased estimate of k(x, y), in the paired form with z(x)·z(x) = 1. With
     an odd D the paired form misses one cosine, and its mean is

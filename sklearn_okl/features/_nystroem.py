@@ -213,7 +213,7 @@ class ALDNystroem(_GrowingNystroem):
 
     Notes
     -----
-    *Cost.* O(J (d + J)) a row with J atoms, in products over blocks of rows; O(J²) memory.
+    *Cost.* O(J (d + J)) per row with J atoms, in products over blocks of rows; O(J²) memory.
 
     *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
     K_S, whose diagonal is raised by 1e-12 of itself for stability. The number of columns is that
@@ -314,7 +314,7 @@ class BudgetNystroem(_GrowingNystroem):
 
     Notes
     -----
-    *Cost.* O(J (d + J)) a row with J atoms until the budget is full, nothing after; O(J²) memory.
+    *Cost.* O(J (d + J)) per row with J atoms until the budget is full, nothing after; O(J²) memory.
 
     *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
     K_S, whose diagonal is raised by 1e-12 of itself for stability. The number of columns is that
@@ -395,7 +395,7 @@ class OnlineNystroem(_GrowingNystroem):
     kors_eps : float, default=0.5
         Accuracy ε of the estimated scores, in (0, 1); only (1 + ε) β matters.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of a generator of the map's own, one uniform number a row.
+        Source of the seed of a generator of the map's own, one uniform number per row.
 
     Attributes
     ----------
@@ -415,7 +415,7 @@ class OnlineNystroem(_GrowingNystroem):
 
     Notes
     -----
-    *Cost.* O(J (d + J)) a row with J sampled rows, in products over blocks of rows; O(J²) memory.
+    *Cost.* O(J (d + J)) per row with J sampled rows, in products over blocks of rows; O(J²) memory.
 
     *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
     K_S, whose diagonal is raised by 1e-12 of itself for stability. The number of columns is that

@@ -242,7 +242,7 @@ class RunningStandardScaler(RunningScaler):
 
     Notes
     -----
-    *Cost.* O(d) a row, in whole blocks, and O(d) memory.
+    *Cost.* O(d) per row, in whole blocks, and O(d) memory.
 
     The updates :math:`m_t = m_{t-1} + (x_t - m_{t-1}) / W_t` and
     :math:`M_t = \gamma M_{t-1} + (x_t - m_{t-1})(x_t - m_t)`, with
@@ -332,7 +332,7 @@ class RunningMaxNormScaler(RunningScaler):
 
     Notes
     -----
-    *Cost.* O(d) a row, in whole blocks. The first row is divided by its own norm.
+    *Cost.* O(d) per row, in whole blocks. The first row is divided by its own norm.
 
     One faulty row of great length shrinks all later ones for good: that is what a largest norm
     means. Where faults may come, take :class:`RunningStandardScaler` or
@@ -402,7 +402,7 @@ class RunningMinMaxScaler(RunningScaler):
 
     Notes
     -----
-    *Cost.* O(d) a row, in whole blocks. A column that has been constant is shifted only, so the
+    *Cost.* O(d) per row, in whole blocks. A column that has been constant is shifted only, so the
     first row becomes the low end of the range. `inverse_transform` cannot undo a clip.
 
     One faulty value squeezes all later ones into a corner of the range for good: that is what a
@@ -505,7 +505,7 @@ class RunningRobustScaler(RunningScaler):
     Notes
     -----
     *Cost.* The quantiles are taken anew when the stream's own count is 1, 2, 4, ..., 64 and then
-    at every multiple of 64: O(d) a row, and about a window's sort every 64 rows. Memory for the
+    at every multiple of 64: O(d) per row, and about a window's sort every 64 rows. Memory for the
     window's rows.
 
     References

@@ -52,7 +52,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     Notes
     -----
-    *Cost.* O(C(M + d, M)) a row: a monomial is a monomial of one degree less times a coordinate.
+    *Cost.* O(C(M + d, M)) per row: a monomial is a monomial of one degree less times a coordinate.
 
     The error at (x, y) is exp(−γ‖x‖² − γ‖y‖²) times the remainder of the exponential series, at
     most exp(−γ‖x‖² − γ‖y‖² + s) s^(M+1) / (M + 1)! with s = abs(2γ x·y). It is small where

@@ -1,4 +1,4 @@
-"""Standard normal points, and how they hang together, from which all frequencies are made."""
+"""Standard normal points, independent or not, from which all frequencies are made."""
 
 import numpy as np
 from scipy.special import erfc, ndtri

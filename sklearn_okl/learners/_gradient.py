@@ -13,7 +13,7 @@ _BLOCK = 64  # rows a block: fewer pay for calls, more for the n^2 products amon
 
 
 class OGDRegressor(OnlineRegressor):
-    r"""Online gradient descent: the cheapest linear learner, a few products of vectors a round.
+    r"""Online gradient descent: the cheapest linear learner, a few products of vectors per round.
 
     Round t forecasts :math:`\hat y_t = \theta_{t-1}^T z_t`, sees the target and steps against the
     slope of the loss [1]_, with shrinkage as in [2]_:
@@ -53,12 +53,12 @@ class OGDRegressor(OnlineRegressor):
 
     See Also
     --------
-    VAWRegressor : Second order: O(D^2) a round, no step size, a far smaller regret.
+    VAWRegressor : Second order: O(D^2) per round, no step size, a far smaller regret.
     sklearn.linear_model.SGDRegressor : Stochastic descent in epochs, with an intercept.
 
     Notes
     -----
-    *Cost.* O(D) a round for D features, and O(D) memory. One model with the square loss and no
+    *Cost.* O(D) per round for D features, and O(D) memory. One model with the square loss and no
     ball learns 64 rows at once: the errors e of a block solve a unit-triangular system,
 
     .. math:: e_t + \sum_{s<t} 2 \eta_s c_{s+1} \cdots c_{t-1} z_s^T z_t \, e_s

@@ -60,14 +60,14 @@ class ONSRegressor(OnlineRegressor):
     See Also
     --------
     VAWRegressor : Second order too, without clipping or a bound on the targets.
-    OGDRegressor : First order, O(D) a round.
+    OGDRegressor : First order, O(D) per round.
 
     Notes
     -----
-    *Cost.* :math:`O(D^2)` a round for D features. Clipping makes the recursion non-linear, but all
-    that a row asks of A and w are inner products: in a block of 32 rows Z it runs on the 32 x 32
-    matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w follow by matrix products. That is
-    exact: the numbers are those of the one-row recursion up to rounding.
+    *Cost.* :math:`O(D^2)` per round for D features. Clipping makes the recursion non-linear, but
+    all that a row asks of A and w are inner products: in a block of 32 rows Z it runs on the 32 x
+    32 matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w follow by matrix products. That
+    is exact: the numbers are those of the one-row recursion up to rounding.
 
     *Theorem.* Let :math:`|y_t| \le C` and :math:`\kappa \le 1 / (8 C^2)`. Then against any u with
     :math:`|u^T z_t| \le C` in all rounds
@@ -311,7 +311,7 @@ def newton_steps(gram, before, y, curvatures, radius, norms, largest):
     """
     n = len(y)
     # Row t turns into (z_s' p_t for all s, forecast of t) in time for round t, by one rank-one
-    # update of the rows below it a round.
+    # update of the rows below it per round.
     table = np.empty((n, n + 1))
     table[:, :n] = gram
     table[:, n] = before

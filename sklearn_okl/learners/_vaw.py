@@ -63,7 +63,7 @@ class VAWRegressor(OnlineRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(D^2)` a round for D features. Rows are learnt in blocks of 32 by matrix
+    *Cost.* :math:`O(D^2)` per round for D features. Rows are learnt in blocks of 32 by matrix
     products, which is exact: the numbers are those of the one-row recursion up to rounding.
 
     *Theorem.* For targets with :math:`|y| \le Y` and :math:`\|z\| \le \rho`, against any w

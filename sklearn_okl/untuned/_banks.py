@@ -10,7 +10,7 @@ from ..features._fourier import fourier_map
 from ..kernels import sample_frequencies, shift_invariant_kernel
 from ..learners import VAWRegressor
 
-# Bandwidths in units that do not hang on the number d of inputs: of standardised rows, two have a
+# Bandwidths in units that do not depend on the number d of inputs: of standardised rows, two have a
 # squared distance of about 2d and an absolute one of about d. Half a decade apart, as a kernel
 # ridge forecaster hardly notices less.
 _BANDWIDTHS = (
@@ -40,7 +40,7 @@ class Constants(NamedTuple):
     stacks : tuple of (float, float)
         Ridge and forgetting of each ridge regression of the second level.
     frequencies : float
-        Factor of the number of frequencies a kernel; the work stays the same.
+        Factor of the number of frequencies per kernel; the work stays the same.
     """
 
     alphas: tuple = (0.3, 0.03)
@@ -122,7 +122,7 @@ class Shape(NamedTuple):
     n_lags : int
         The latest targets, at the end of the inputs.
     n_frequencies : int
-        Frequencies a kernel, 0 for linear experts.
+        Frequencies per kernel, 0 for linear experts.
     linear : bool
         Whether the inputs are among the features.
     forgetting : float

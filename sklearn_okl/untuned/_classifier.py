@@ -63,11 +63,11 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(K D^2) a round for K experts of D features each, in whole blocks of rows, and as much
-    memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are fewer
-    kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and there
-    are no linear experts where one alone would cost a quarter of all. A call of a single row costs
-    milliseconds.
+    *Cost.* O(K D^2) per round for K experts of D features each, in whole blocks of rows, and as
+    much memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are
+    fewer kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and
+    there are no linear experts where one alone would cost a quarter of all. A call of a single row
+    costs milliseconds.
 
     *Inputs, experts, mixture* and *theorem* are those of :class:`OnlineKernelRegressor`, with the
     latest labels, -1 and +1, in place of the latest targets.

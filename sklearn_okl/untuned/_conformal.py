@@ -9,7 +9,7 @@ double for each step of :math:`\gamma`; levels below 0 hold nothing.
 
 So a level stays within :math:`[-\gamma (1 - c), 1 + (k + c) \gamma)` if no score so far was more
 than :math:`2^k` times the largest in its window, and as it moves by
-:math:`\gamma (c - \mathrm{hit})` a round, the share of hits in any T rounds in a row is within
+:math:`\gamma (c - \mathrm{hit})` per round, the share of hits in any T rounds in a row is within
 :math:`(1 + (k + 1) \gamma) / (T \gamma)` of c; Proposition 4.1 of the paper is k = 0.
 
 Where errors come D rounds late, an interval is judged as it was issued, and D more follow before

@@ -31,7 +31,8 @@ class Mixture:
     Parameters
     ----------
     fadings : sequence of float
-        Factors by which the likelihoods fade a round. Without any, the regressions start from BOA.
+        Factors by which the likelihoods fade per round. Without any, the regressions start from
+        BOA.
     stacks : sequence of (float, float)
         Ridge and forgetting of each ridge regression.
     n_plain : int, default=0

@@ -66,11 +66,11 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(K D^2) a round for K experts of D features each, in whole blocks of rows, and as much
-    memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are fewer
-    kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and there
-    are no linear experts where one alone would cost a quarter of all. A call of a single row costs
-    milliseconds. With a `label_delay` the state also holds the latest D coefficients of each
+    *Cost.* O(K D^2) per round for K experts of D features each, in whole blocks of rows, and as
+    much memory, whatever the number of rows. The budget bounds K D^2: with many inputs there are
+    fewer kernels, from 2m inputs on kernels of m frequencies do not see the inputs themselves, and
+    there are no linear experts where one alone would cost a quarter of all. A call of a single row
+    costs milliseconds. With a `label_delay` the state also holds the latest D coefficients of each
     expert, K D m numbers in all, a few weights and the latest D centres and scales: at "balanced"
     about 90 kB for each round of delay.
 

@@ -276,7 +276,7 @@ def test_late_labels_reach_the_regret_of_all_learners(stream, delay):
 def test_wrong_bounds_are_refused():
     y = np.zeros(5)
     for bound in (np.ones(4), lambda rounds: rounds[:, None]):
-        with pytest.raises(ValueError, match="one number a row"):
+        with pytest.raises(ValueError, match="one number per row"):
             RegretCurveDisplay.from_predictions(y, y, y, bound=bound)
 
 

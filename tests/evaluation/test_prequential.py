@@ -199,7 +199,7 @@ def test_losses():
     np.testing.assert_allclose(absolute.losses, np.abs(y - p))
     own = prequential(RunningMean(), X, y, loss=lambda t, f: np.maximum(t - f, 0) ** 2)
     np.testing.assert_allclose(own.losses, np.maximum(y - p, 0) ** 2)
-    with pytest.raises(ValueError, match="one number a row"):
+    with pytest.raises(ValueError, match="one number per row"):
         prequential(RunningMean(), X, y, loss=lambda t, f: 0.0)
     with pytest.raises(ValueError, match="absolute_error"):
         prequential(RunningMean(), X, y, loss="mse")

@@ -44,7 +44,7 @@ def lkmbooks(
 ):
     """Return the forecasts, the weights, and the rows and coefficients of the reservoir.
 
-    A kernel is a function of two rows. One uniform number a row. Without a horizon the stretches
+    A kernel is a function of two rows. One uniform number per row. Without a horizon the stretches
     begin after 0, 64, 128, 256, ... rounds, and no step is beyond `longest`.
     """
     K = len(kernels)

@@ -30,7 +30,7 @@ def ald(kernel, X, novelty, chosen=()):
 def kors(kernel, X, mu, beta, eps, uniforms):
     """Jézéquel et al. (2019), function KORS of Appendix H.2, with 1/sqrt(p) in place of 1/p.
 
-    One uniform number a row decides in place of a binomial draw; the first row enters for sure.
+    One uniform number per row decides in place of a binomial draw; the first row enters for sure.
     Returns the indices and every row's probability.
     """
     chosen, scales, probabilities = [], [], np.empty(len(X))
