@@ -482,7 +482,7 @@ def get_loss(name, quantile=0.5):
         ``"squared_error"``, ``"absolute_error"`` or ``"pinball"`` for real targets;
         ``"log_loss"``, ``"squared_hinge"`` or ``"hinge"`` for labels -1 and +1.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the others do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
 
     Returns
     -------

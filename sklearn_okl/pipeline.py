@@ -72,7 +72,7 @@ class StreamingPipeline(_BaseComposition):
     weights_ : ndarray of shape (n_experts,)
         Their weights, where the last step has any.
     n_features_in_ : int
-        Number of features that the first step saw.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where X had string names.
 

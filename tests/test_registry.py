@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,3 +119,22 @@ def test_the_readme_runs_as_it_stands(tmp_path, monkeypatch):
     for block in blocks:
         exec(block, names)  # the README's own code
     assert names["resumed"].predict(names["X"]).shape == names["y"].shape
+
+
+# Parameters and attributes that mean the same in every class: their type and their first sentence.
+SAME_EVERYWHERE = (
+    *("n_features_in_", "feature_names_in_", "n_samples_seen_", "random_state", "n_jobs"),
+    *("quantile", "coef0", "probabilities_", "kernel_index_", "prior_weights", "fallback"),
+)
+
+
+@pytest.mark.parametrize("name", SAME_EVERYWHERE)
+def test_equal_parameters_have_equal_words(name):
+    words = {}
+    for estimator, class_ in all_estimators():
+        entry = re.search(rf"^{name} : (.*(?:\n {{4}}.+)+)", inspect.getdoc(class_), re.MULTILINE)
+        if entry:
+            kind, text = entry[1].split("\n", 1)
+            sentence = re.match(r".*?\.(?= |$)", " ".join(text.split()))[0]
+            words.setdefault((kind, sentence), []).append(estimator)
+    assert len(words) == 1, words

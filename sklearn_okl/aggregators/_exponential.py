@@ -36,7 +36,7 @@ class EWARegressor(ConvexAggregator):
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Loss in which forecasts are compared.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=False
         Whether to replace the loss by its tangent at the forecast. Then the regret is small
         against the best fixed convex combination of the experts, not only the best single one,
@@ -55,9 +55,9 @@ class EWARegressor(ConvexAggregator):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of experts.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the experts, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -200,9 +200,9 @@ class AARegressor(ConvexAggregator):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of experts.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the experts, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -337,7 +337,7 @@ class FixedShareRegressor(ConvexAggregator):
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Loss in which forecasts are compared.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=False
         Whether to replace the loss by its tangent at the forecast, see :class:`EWARegressor`.
     prior_weights : array-like of shape (n_features,), default=None
@@ -353,9 +353,9 @@ class FixedShareRegressor(ConvexAggregator):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of experts.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the experts, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------

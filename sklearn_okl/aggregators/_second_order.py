@@ -36,7 +36,7 @@ class BOARegressor(ConvexAggregator):
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Loss in which forecasts are compared.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=True
         Whether to replace the loss by its tangent at the forecast. Then the regret is small
         against the best fixed *convex combination* of the experts instead of the best single one;
@@ -57,9 +57,9 @@ class BOARegressor(ConvexAggregator):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of experts.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the experts, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -188,7 +188,7 @@ class MLProdRegressor(ConvexAggregator):
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Loss in which forecasts are compared.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=True
         Whether to replace the loss by its tangent at the forecast. Then the regret is small
         against the best fixed *convex combination* of the experts instead of the best single one;
@@ -211,9 +211,9 @@ class MLProdRegressor(ConvexAggregator):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of experts.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the experts, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -315,7 +315,7 @@ class MLPolyRegressor(ConvexAggregator):
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Loss in which forecasts are compared.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=True
         Whether to replace the loss by its tangent at the forecast. Then the regret is small
         against the best fixed *convex combination* of the experts instead of the best single one;
@@ -337,9 +337,9 @@ class MLPolyRegressor(ConvexAggregator):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of experts.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the experts, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------

@@ -41,18 +41,17 @@ class NONSALDRegressor(GrowingBasisRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     mu : float, default=1.0
         Start :math:`A = \mu I`, > 0; the paper tries 1, 5 and 15.
     radius : float, default=1.0
@@ -213,18 +212,17 @@ class AOGDALDRegressor(OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     radius : float, default=2.0
         U > 0, radius of the ball of H that f stays in, in units of the targets, to which the steps
         are proportional. The default is the paper's for targets in [0, 1] and short for

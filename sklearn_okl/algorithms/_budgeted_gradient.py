@@ -161,19 +161,18 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
-            ShiftInvariantKernel, default="rbf"
+    kernel : str or ShiftInvariantKernel, default="rbf"
         The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``, in the units of X. None is
-        ``1 / n_features``, or the gamma of an object that has one.
+        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
+        the gamma of an object that has one.
     n_components : int, default=100
         Number D of random features; the papers' D frequencies in paired form are 2D.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
         1/2: its slope is :math:`2 (\hat y - y)`.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
@@ -192,7 +191,7 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
         Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
         are then not used.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives. The draw is that of
+        Source of all random draws, used once when the first row arrives. The draw is that of
         :class:`FourierFeatures`.
 
     Attributes
@@ -202,11 +201,11 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
     frequencies_ : ndarray of shape (n_features, m)
         Frequencies in use.
     n_samples_seen_ : int
-        Rounds learnt so far, the t of the step size.
+        Rounds learnt so far. They are the t of the step size.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -302,12 +301,11 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
-            ShiftInvariantKernel, default="rbf"
+    kernel : str or ShiftInvariantKernel, default="rbf"
         The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``, in the units of X. None is
-        ``1 / n_features``, or the gamma of an object that has one.
+        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
+        the gamma of an object that has one.
     n_components : int, default=100
         Number D of random features; the papers' D frequencies in paired form are 2D.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
@@ -328,7 +326,7 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
         Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
         are then not used.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives. The draw is that of
+        Source of all random draws, used once when the first row arrives. The draw is that of
         :class:`FourierFeatures`.
 
     Attributes
@@ -338,13 +336,13 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
     frequencies_ : ndarray of shape (n_features, m)
         Frequencies in use.
     classes_ : ndarray of shape (2,)
-        The two labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
     n_samples_seen_ : int
-        Rounds learnt so far, the t of the step size.
+        Rounds learnt so far. They are the t of the step size.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -427,25 +425,24 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     budget : int, default=400
         B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
         1/2: its slope is :math:`2 (\hat y - y)`.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
@@ -467,11 +464,11 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
         Coefficient of each of `components_` in f, badly determined where they nearly depend on
         one another; forecasts do not pass through it.
     n_samples_seen_ : int
-        Rounds learnt so far, the t of the step size.
+        Rounds learnt so far. They are the t of the step size.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -567,18 +564,17 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     budget : int, default=400
         B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
@@ -602,13 +598,13 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
         Coefficient of each of `components_` in f, badly determined where they nearly depend on
         one another; forecasts do not pass through it.
     classes_ : ndarray of shape (2,)
-        The two labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
     n_samples_seen_ : int
-        Rounds learnt so far, the t of the step size.
+        Rounds learnt so far. They are the t of the step size.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------

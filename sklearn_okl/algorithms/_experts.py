@@ -58,9 +58,9 @@ class ExpertsRegressor(OnlineRegressor, _BaseComposition):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     Raises
     ------

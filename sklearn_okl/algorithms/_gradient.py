@@ -29,23 +29,22 @@ class KOGDRegressor(OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
         1/2: its slope is :math:`2 (\hat y - y)`.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The default is short for one pass
         over standardised rows: on the 200 of scikit-learn's check 0.9 raises R² from 0.20 to 0.73,

@@ -226,8 +226,7 @@ class OMKLGFRegressor(PartialInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -248,9 +247,9 @@ class OMKLGFRegressor(PartialInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -431,8 +430,7 @@ class OMKLSFGRegressor(PartialInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -457,9 +455,9 @@ class OMKLSFGRegressor(PartialInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -651,8 +649,7 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -677,9 +674,9 @@ class OMKLSFGRRegressor(PartialInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------

@@ -35,18 +35,17 @@ class KernelVAWRegressor(OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values, which must be positive semi-definite.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"`` (:math:`1 / (2 \sigma^2)`); factor of the inner
-        product for ``"poly"``. None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     alpha : float, default=1.0
         Ridge penalty, > 0, in the unit of the kernel (the paper's lambda, which is 1 in its
         experiments).

@@ -38,9 +38,9 @@ class MultiKernelRegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class MultiKernelRegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     Raises
     ------

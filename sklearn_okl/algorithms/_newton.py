@@ -140,18 +140,17 @@ class KONSRegressor(_DualNewtonRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     mu : float, default=1.0
         Start :math:`A_0 = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
     radius : float, default=1.0
@@ -246,18 +245,17 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     mu : float, default=1.0
         Start :math:`A_0 = \mu I`, > 0 (the paper's alpha).
     radius : float, default=1.0
@@ -273,7 +271,7 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
     kors_eps : float, default=0.5
         Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one per row.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -393,18 +391,17 @@ class PROSNKONSRegressor(GrowingBasisRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     mu : float, default=1.0
         Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
     radius : float, default=1.0
@@ -418,7 +415,7 @@ class PROSNKONSRegressor(GrowingBasisRegressor):
     kors_eps : float, default=0.5
         Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one per row.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -530,18 +527,17 @@ class CONKONSRegressor(GrowingBasisRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"``; factor of the inner product for ``"poly"``.
-        None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``, >= 1; the others do not look at it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     mu : float, default=1.0
         Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
     radius : float, default=1.0
@@ -554,7 +550,7 @@ class CONKONSRegressor(GrowingBasisRegressor):
     kors_eps : float, default=0.5
         Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one per row.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------

@@ -148,20 +148,18 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values, which must be positive semi-definite. Taylor features
-        need ``"rbf"``.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"`` (:math:`1 / (2 \sigma^2)`); factor of the inner
-        product for ``"poly"``. None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=2
         With ``projection="taylor"`` the degree M, >= 1, at which the series is cut; 2 to 4 in the
         paper's experiments. Otherwise the degree of ``"poly"``.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     projection : {"nystroem", "taylor", "beforehand"}, default="nystroem"
         The subspace. ``"nystroem"``: the span of rows sampled from the stream by their ridge
         leverage scores (KORS), for any kernel; all rows are kept. ``"taylor"``: monomials up to
@@ -183,7 +181,7 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     kors_eps : float, default=0.5
         Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one per row, with which rows enter.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -305,20 +303,18 @@ class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"} or \
-            callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`; ``"poly"`` is
-        :func:`sklearn.metrics.pairwise.polynomial_kernel`. A callable gets two arrays of rows and
-        returns the matrix of kernel values, which must be positive semi-definite. Taylor features
-        need ``"rbf"``.
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale, squared for ``"rbf"`` (:math:`1 / (2 \sigma^2)`); factor of the inner
-        product for ``"poly"``. None is ``1 / n_features``. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=2
         With ``projection="taylor"`` the degree M, >= 1, at which the series is cut; 2 to 4 in the
         paper's experiments. Otherwise the degree of ``"poly"``.
     coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     projection : {"nystroem", "taylor", "beforehand"}, default="nystroem"
         The subspace. ``"nystroem"``: the span of rows sampled from the stream by their ridge
         leverage scores (KORS), for any kernel; all rows are kept. ``"taylor"``: monomials up to
@@ -340,12 +336,12 @@ class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
     kors_eps : float, default=0.5
         Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
     random_state : int, RandomState instance or None, default=None
-        Source of the uniform numbers, one per row, with which rows enter.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
     components_ : ndarray of shape (n_components, n_features)
         Atoms of the basis, in the order in which they entered; not with Taylor features.
     n_samples_seen_ : int

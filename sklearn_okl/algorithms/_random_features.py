@@ -93,9 +93,9 @@ class OMKRRegressor(OnlineRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -401,7 +401,7 @@ class RakerRegressor(_Raker, OnlineRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -416,9 +416,9 @@ class RakerRegressor(_Raker, OnlineRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -542,12 +542,12 @@ class RakerClassifier(_Raker, OnlineClassifier):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted; positive decision values mean the second.
+        The labels, sorted. Positive decision values mean the second.
     weights_ : ndarray of shape (n_kernels,)
         Current weights of the experts, from the simplex.
     expert_losses_ : ndarray of shape (n_kernels,)
@@ -559,9 +559,9 @@ class RakerClassifier(_Raker, OnlineClassifier):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -681,9 +681,9 @@ class RFOMKRRegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -698,9 +698,9 @@ class RFOMKRRegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------

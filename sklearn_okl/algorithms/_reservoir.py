@@ -229,7 +229,7 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
         Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. The square loss has no
         factor 1/2.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     horizon : int, default=None
         T, the number of rounds that the rates are made for. None guesses it by the doubling trick:
         64 rounds to begin with, and after 64, 128, 256, ... rounds the rates of as many rounds as
@@ -239,7 +239,7 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
     step_scale : float, default=1.0
         c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -375,12 +375,12 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
         is the radius that [2]_ gives the logistic loss; the rule of [1]_ has 1, which is far from
         the published figures for this loss.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted; positive decision values mean the second.
+        The labels, sorted. Positive decision values mean the second.
     weights_ : ndarray of shape (n_kernels,)
         Weights of the kernels, from the simplex.
     kernels_ : list of dict

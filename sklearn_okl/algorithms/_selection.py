@@ -52,7 +52,7 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     horizon : int, default=None
         T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
         the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
@@ -63,7 +63,7 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
         :math:`\lambda / p` exceeds 1, as it can at unlikely kernels where c is above
         :math:`(T / K)^{1/3}`.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -193,12 +193,12 @@ class OKSClassifier(KernelSelector, OnlineClassifier):
         :math:`\lambda / p` exceeds 1, as it can at unlikely kernels where c is above
         :math:`(T / K)^{1/3}`.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
     probabilities_ : ndarray of shape (n_kernels,)
         The law from which the next round's kernel was drawn.
     kernel_index_ : int
@@ -317,7 +317,7 @@ class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -436,12 +436,12 @@ class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 15 in the experiments with the logistic loss. It scales the steps too.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
     probabilities_ : ndarray of shape (n_kernels,)
         The law from which the next round's kernel was drawn.
     kernel_index_ : int
@@ -562,7 +562,7 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     horizon : int, default=None
         T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
         the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
@@ -571,7 +571,7 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -696,12 +696,12 @@ class IOKSClassifier(KernelSelector, OnlineClassifier):
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 15 in the experiments with the logistic loss. It scales the steps too.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
     probabilities_ : ndarray of shape (n_kernels,)
         The law from which the next round's kernel was drawn.
     kernel_index_ : int

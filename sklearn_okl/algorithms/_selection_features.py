@@ -271,7 +271,7 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     horizon : int, default=None
         T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
         the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
@@ -292,8 +292,7 @@ class RFOKSRegressor(FeatureSelection, OnlineRegressor):
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -458,13 +457,12 @@ class RFOKSClassifier(FeatureSelection, OnlineClassifier):
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted; positive decision values mean the second.
+        The labels, sorted. Positive decision values mean the second.
     probabilities_ : ndarray of shape (n_kernels,)
         The law from which the next round's kernel was drawn.
     kernel_index_ : int
@@ -614,8 +612,7 @@ class RFOKSPlusPlusRegressor(FeatureSelection, OnlineRegressor):
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -751,13 +748,12 @@ class RFOKSPlusPlusClassifier(FeatureSelection, OnlineClassifier):
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted; positive decision values mean the second.
+        The labels, sorted. Positive decision values mean the second.
     probabilities_ : ndarray of shape (n_kernels,)
         The law from which the next round's kernel was drawn.
     kernel_index_ : int
@@ -883,7 +879,7 @@ class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     horizon : int, default=None
         T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
         the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
@@ -901,8 +897,7 @@ class RFIOKSRegressor(FeatureSelection, OnlineRegressor):
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -1055,13 +1050,12 @@ class RFIOKSClassifier(FeatureSelection, OnlineClassifier):
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
         A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and of the seed of all later draws, used once when the first row
-        arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted; positive decision values mean the second.
+        The labels, sorted. Positive decision values mean the second.
     probabilities_ : ndarray of shape (n_kernels,)
         The law from which the next round's kernel was drawn.
     kernel_index_ : int

@@ -74,9 +74,9 @@ class VAWEWARegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -91,9 +91,9 @@ class VAWEWARegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -227,9 +227,9 @@ class VAWAARegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -244,9 +244,9 @@ class VAWAARegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -382,9 +382,9 @@ class VAWBOARegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -399,9 +399,9 @@ class VAWBOARegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -540,9 +540,9 @@ class VAWMLPolyRegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -557,9 +557,9 @@ class VAWMLPolyRegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -700,9 +700,9 @@ class VAWMLProdRegressor(FullInformationRegressor):
     frequencies : sequence of ndarray of shape (n_features, m), default=None
         Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
     n_jobs : int or None, default=None
-        Number of threads over the experts; pays in calls of some hundred rows or more.
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
 
     Attributes
     ----------
@@ -717,9 +717,9 @@ class VAWMLProdRegressor(FullInformationRegressor):
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where X had string names.
+        Names of the features, where X had string names.
 
     See Also
     --------

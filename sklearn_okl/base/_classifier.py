@@ -25,7 +25,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, sorted.
+        The labels, sorted. Positive decision values mean the second.
 
     See Also
     --------

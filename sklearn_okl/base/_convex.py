@@ -43,7 +43,7 @@ class ConvexAggregator(OnlineRegressor):
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Loss in which forecasts are compared.
     quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1; the other losses do not look at it.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=False
         Whether to replace the loss by its tangent at the forecast, so that the rule competes with
         the best fixed convex combination of the experts.

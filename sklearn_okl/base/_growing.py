@@ -30,13 +30,14 @@ class GrowingBasisRegressor(OnlineRegressor):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        The kernel, see :func:`sklearn_okl.kernels.kernel_matrix`.
+        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
+        returns their matrix, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
         Its bandwidth; None is ``1 / n_features``, or that of the object.
     degree : int, default=3
-        Degree of ``"poly"``.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
 
     Attributes
     ----------

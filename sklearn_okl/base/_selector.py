@@ -43,7 +43,7 @@ class KernelSelector:
         Radius of the ball of its RKHS that a kernel's function is projected onto after each step.
         None: there is no ball.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of all draws, used once when the first row arrives.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------

@@ -206,13 +206,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
-            ShiftInvariantKernel, default="rbf"
-        The kernel, by its name or as an object; formulas are in :mod:`sklearn_okl.kernels`.
+    kernel : str or ShiftInvariantKernel, default="rbf"
+        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Its inverse length scale (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``, as in :mod:`sklearn.metrics.pairwise`, or the gamma of an object that
-        has one.
+        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
+        the gamma of an object that has one.
     n_components : int, default=100
         Output dimension D.
     form : {"paired", "phase"}, default="paired"
@@ -226,7 +224,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Frequencies to use in place of a draw. They set the output dimension, 2m (paired) or m
         (phase); `kernel`, `gamma`, `n_components` and `sampling` are then not used.
     random_state : int, RandomState instance or None, default=None
-        Source of the frequencies and phases.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -235,9 +233,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     phases_ : ndarray of shape (m,)
         Phases b; only with ``form="phase"``.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features seen in `fit`, if all of them are strings.
+        Names of the features, where X had string names.
 
     See Also
     --------

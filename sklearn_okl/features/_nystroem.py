@@ -180,12 +180,13 @@ class ALDNystroem(_GrowingNystroem):
         The kernel; formulas are in :mod:`sklearn_okl.kernels`, ``"poly"`` is
         (γ x·y + coef0)^degree. A callable gets two arrays of rows and returns their matrix.
     gamma : float, default=None
-        Inverse length scale of the kernel (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``, or the gamma of an object that has one. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``; other kernels do not read it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``; other kernels do not read it.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     novelty : float, default=None
         Threshold α of the squared distance, in the units of k(x, x), which is 1 for all kernels
         but ``"poly"`` and callables. None takes 25 / `horizon`, the setting of [1]_, and 0.01
@@ -199,11 +200,11 @@ class ALDNystroem(_GrowingNystroem):
     components_ : ndarray of shape (n_atoms, n_features)
         The atoms, in the order of their entry.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
-        Number of features seen in the first call.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if all of them are strings.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -286,12 +287,13 @@ class BudgetNystroem(_GrowingNystroem):
         The kernel; formulas are in :mod:`sklearn_okl.kernels`, ``"poly"`` is
         (γ x·y + coef0)^degree. A callable gets two arrays of rows and returns their matrix.
     gamma : float, default=None
-        Inverse length scale of the kernel (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``, or the gamma of an object that has one. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``; other kernels do not read it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``; other kernels do not read it.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     budget : int, default=400
         Most atoms B, as many as the experiments of [3]_ keep. Raised in mid-stream, it lets the
         next rows in; lowered, it removes nothing.
@@ -301,11 +303,11 @@ class BudgetNystroem(_GrowingNystroem):
     components_ : ndarray of shape (n_atoms, n_features)
         The atoms, in the order of their entry.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
-        Number of features seen in the first call.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if all of them are strings.
+        Names of the features, where X had string names.
 
     See Also
     --------
@@ -379,12 +381,13 @@ class OnlineNystroem(_GrowingNystroem):
         The kernel; formulas are in :mod:`sklearn_okl.kernels`, ``"poly"`` is
         (γ x·y + coef0)^degree. A callable gets two arrays of rows and returns their matrix.
     gamma : float, default=None
-        Inverse length scale of the kernel (squared for ``"rbf"``), in the units of X. None is
-        ``1 / n_features``, or the gamma of an object that has one. A callable takes none.
+        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
+        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
+        callable takes none.
     degree : int, default=3
-        Degree of ``"poly"``; other kernels do not read it.
+        Degree of ``"poly"``, >= 1. Other kernels do not read it.
     coef0 : float, default=1.0
-        Constant of ``"poly"``; other kernels do not read it.
+        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     kors_mu : float, default=1.0
         Ridge μ, in the units of k(x, x): directions in which all rows together have less than
         this weight are given up. The default, and those of the next two, are the experiments' of
@@ -395,18 +398,18 @@ class OnlineNystroem(_GrowingNystroem):
     kors_eps : float, default=0.5
         Accuracy ε of the estimated scores, in (0, 1); only (1 + ε) β matters.
     random_state : int, RandomState instance or None, default=None
-        Source of the seed of a generator of the map's own, one uniform number per row.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_atoms, n_features)
         The atoms, in the order of their entry.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
-        Number of features seen in the first call.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if all of them are strings.
+        Names of the features, where X had string names.
 
     See Also
     --------

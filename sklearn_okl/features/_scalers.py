@@ -229,7 +229,7 @@ class RunningStandardScaler(RunningScaler):
     scale_ : ndarray of shape (n_features,)
         Its root, and 1 for a column that has been constant.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -319,7 +319,7 @@ class RunningMaxNormScaler(RunningScaler):
     max_norm_ : float
         Largest norm so far.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -389,7 +389,7 @@ class RunningMinMaxScaler(RunningScaler):
     data_max_ : ndarray of shape (n_features,)
         Largest values so far.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -491,7 +491,7 @@ class RunningRobustScaler(RunningScaler):
     scale_ : ndarray of shape (n_features,)
         Interquartile ranges in use, and 1 where they are 0.
     n_samples_seen_ : int
-        Rows learnt so far.
+        Rounds learnt so far.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

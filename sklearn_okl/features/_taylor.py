@@ -42,9 +42,9 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     gamma_ : float
         The γ used.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features seen in `fit`, if all of them are strings.
+        Names of the features, where X had string names.
 
     See Also
     --------

@@ -31,7 +31,7 @@ class OGDRegressor(OnlineRegressor):
         What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
         1/2: its slope is :math:`2 (\hat y - y)`.
     quantile : float, default=0.5
-        Level in (0, 1) of the pinball loss.
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0; the papers' experiments use 0.1.
     power_t : float, default=0.5
@@ -45,7 +45,7 @@ class OGDRegressor(OnlineRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         Current theta.
     n_samples_seen_ : int
-        Rounds learnt so far, the t of the step size.
+        Rounds learnt so far. They are the t of the step size.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -31,10 +31,10 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
         Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
         that knows the rows up to t - 1 - D and no later one. 0 is for labels known before the next
         row is to be forecast.
-    n_jobs : int, default=None
-        Number of threads that share the experts.
+    n_jobs : int or None, default=None
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
     random_state : int, RandomState instance or None, default=None
-        Source of the random features.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     expert_losses_ : ndarray of shape (n_experts,)
         Sums of squared progressive errors.
     classes_ : ndarray of shape (2,)
-        The two classes.
+        The labels, sorted. Positive decision values mean the second.
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int

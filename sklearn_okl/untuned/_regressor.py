@@ -33,10 +33,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
         that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next
         row is to be forecast; for the 24 hours of the next day it is 23.
-    n_jobs : int, default=None
-        Number of threads that share the experts.
+    n_jobs : int or None, default=None
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
     random_state : int, RandomState instance or None, default=None
-        Source of the random features.
+        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
