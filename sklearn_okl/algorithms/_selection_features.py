@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
 from ..base import OnlineClassifier, OnlineRegressor
-from ..base._selector import BANDIT_KERNELS
+from ..base._selector import KernelDraws
 from ..features._fourier import FourierBank
 from ..feedback._bandits import (
     AdaptiveExp3Sampler,
@@ -22,8 +22,7 @@ from ..feedback._bandits import (
     smoothness_of,
     stable_step,
 )
-from ..kernels import kernel_list, shift_invariant_kernel
-from ..losses import get_loss
+from ..kernels import shift_invariant_kernel
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE
 from ._selection import _CLASSIFICATION, _HORIZON, _RADIUS, _REGRESSION, _STEP_SCALE
 
@@ -31,32 +30,13 @@ _ROWS = 64  # rows projected at once: 200 kB of angles for 400 frequencies
 _FAR = 1e300  # no finite angle is beyond this bound
 
 
-class FeatureSelection:
+class FeatureSelection(KernelDraws):
     r"""What the six estimators share beside a shell: rounds of one kernel's features, at random.
 
-    A subclass says in `_sampler(n_kernels)` who draws, as a `KernelSelector` does, and has the
-    parameter `radius`, U of the box :math:`|w_j| \le U / \sqrt m` in which the coefficients stay,
-    or None. The kernel of the next round is drawn at the end of a round and kept in the state, so
-    that forecasts are a function of it.
+    A subclass has the parameter `radius`, U of the box :math:`|w_j| \le U / \sqrt m` in which the
+    coefficients stay, or None. The kernel of the next round is drawn at the end of a round and kept
+    in the state, so that forecasts are a function of it.
     """
-
-    _poor_score = True  # the kernel is random
-
-    @property
-    def probabilities_(self):
-        """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
-        return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
-
-    @property
-    def kernel_index_(self):
-        """Int : index of the kernel that makes the next forecast."""
-        return self._fitted_state("kernel_index_")["arm"]
-
-    @property
-    def kernels_(self):
-        """Parameters of each kernel."""
-        self._fitted_state("kernels_")
-        return self._as_taught()._kernel_list()
 
     @property
     def coef_(self):
@@ -69,41 +49,18 @@ class FeatureSelection:
         maps = self._fitted_state("frequencies_")["features"]
         return self._as_taught()._map().frequencies(maps)
 
-    def _kernel_list(self):
-        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
-
     def _map(self):
         return _SharedFourier(
             self._kernel_list(), self.n_components, self.form, self.sampling, self.frequencies
         )
 
-    def _loss(self):
-        return get_loss(self.loss, getattr(self, "quantile", 0.5))
-
-    def _validate(self):
-        super()._validate()
-        kernels = self._kernel_list()
-        if any("alpha" in kernel for kernel in kernels):
-            raise ValueError(
-                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
-                "does not have. Leave it out."
-            )
-        self._sampler(len(kernels))
-
     def _start(self, n_features, n_targets=None):
-        features, n_kernels = self._map(), len(self._kernel_list())
-        source = check_random_state(self.random_state)
+        features, source = self._map(), check_random_state(self.random_state)
         maps = features.start(n_features, source)
-        # A generator of our own: the user's may be shared, and is not ours to copy.
-        rng = np.random.RandomState(source.randint(2**31 - 1))
-        law = self._sampler(n_kernels).start()
         return {
-            "t": 0,
+            **self._start_draws(source),
             "features": maps,
-            "coef": np.zeros((n_kernels, features.n_components(maps))),
-            "rng": rng,
-            "sampler": law,
-            "arm": draw_arm(law, rng.random_sample()),
+            "coef": np.zeros((len(self._kernel_list()), features.n_components(maps))),
         }
 
     @np.errstate(divide="ignore")  # an infinite loss is refused, by the shell, not warned of

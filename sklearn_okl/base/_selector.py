@@ -18,7 +18,61 @@ _TILE = 256  # rows to forecast for that meet the stored ones at once
 _FEWEST = 64  # rows that there is room for from the start
 
 
-class KernelSelector:
+class KernelDraws:
+    """What selectors of kernels share, exact or on features: the dictionary, the loss, the draws.
+
+    A subclass has the parameters `kernels`, `loss` and `random_state`, and says in
+    ``_sampler(n_kernels)`` who draws.
+    """
+
+    _poor_score = True  # the kernel is random
+
+    @property
+    def probabilities_(self):
+        """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
+        return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
+
+    @property
+    def kernel_index_(self):
+        """Int : index of the kernel that makes the next forecast."""
+        return self._fitted_state("kernel_index_")["arm"]
+
+    @property
+    def kernels_(self):
+        """Parameters of each kernel."""
+        self._fitted_state("kernels_")
+        return self._as_taught()._kernel_list()
+
+    def _kernel_list(self):
+        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
+
+    def _loss(self):
+        return get_loss(self.loss, getattr(self, "quantile", 0.5))
+
+    def _validate(self):
+        super()._validate()
+        kernels = self._kernel_list()
+        if any("alpha" in kernel for kernel in kernels):
+            raise ValueError(
+                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
+                "does not have. Leave it out."
+            )
+        self._sampler(len(kernels))
+
+    def _start_draws(self, source):
+        """Return the part of a first state that says who draws, from a RandomState."""
+        # A generator of our own: the user's may be shared, and is not ours to copy.
+        rng = np.random.RandomState(source.randint(2**31 - 1))
+        law = self._sampler(len(self._kernel_list())).start()
+        return {
+            "t": 0,
+            "rng": rng,
+            "sampler": law,
+            "arm": draw_arm(law, rng.random_sample()),
+        }
+
+
+class KernelSelector(KernelDraws):
     """Base of kernel selection under bandit feedback: per round one kernel, drawn at random.
 
     A round draws one kernel of a dictionary, forecasts with the function of its RKHS, and teaches
@@ -96,7 +150,6 @@ class KernelSelector:
     300
     """
 
-    _poor_score = True  # the kernel is random
     _parameter_constraints = {
         "kernels": [None, dict, list, tuple],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
@@ -111,57 +164,17 @@ class KernelSelector:
         self.random_state = random_state
 
     @property
-    def probabilities_(self):
-        """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
-        return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
-
-    @property
-    def kernel_index_(self):
-        """Int : index of the kernel that makes the next forecast."""
-        return self._fitted_state("kernel_index_")["arm"]
-
-    @property
     def n_support_(self):
         """How many rows each kernel has learnt, of shape (n_kernels,)."""
         return np.array([len(f["coef"]) for f in self._fitted_state("n_support_")["functions"]])
 
-    @property
-    def kernels_(self):
-        """Parameters of each kernel."""
-        self._fitted_state("kernels_")
-        return self._as_taught()._kernel_list()
-
-    def _kernel_list(self):
-        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
-
-    def _loss(self):
-        return get_loss(self.loss, getattr(self, "quantile", 0.5))
-
-    def _validate(self):
-        super()._validate()
-        kernels = self._kernel_list()
-        if any("alpha" in kernel for kernel in kernels):
-            raise ValueError(
-                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
-                "does not have. Leave it out."
-            )
-        self._sampler(len(kernels))
-
     def _start(self, n_features, n_targets=None):
-        n_kernels = len(self._kernel_list())
-        source = check_random_state(self.random_state)
-        # A generator of our own: the user's may be shared, and is not ours to copy.
-        rng = np.random.RandomState(source.randint(2**31 - 1))
-        law = self._sampler(n_kernels).start()
         return {
-            "t": 0,
-            "rng": rng,
-            "sampler": law,
-            "arm": draw_arm(law, rng.random_sample()),
+            **self._start_draws(check_random_state(self.random_state)),
             "origin": np.empty((0, n_features)),  # the first row, once it is there
             "functions": [
                 {"rows": np.empty((0, n_features + 2)), "coef": np.empty(0), "norm_sq": 0.0}
-                for _ in range(n_kernels)
+                for _ in self._kernel_list()
             ],
         }
 

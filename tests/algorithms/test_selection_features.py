@@ -17,6 +17,7 @@ from sklearn_okl.algorithms._selection_features import (
     RFOKSPlusPlusRegressor,
     RFOKSRegressor,
 )
+from sklearn_okl.base import _selector
 from sklearn_okl.feedback._bandits import draw_arm
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles import bandit_features as oracle
@@ -82,7 +83,8 @@ def draws(monkeypatch):
         record.append((law["probabilities"].copy(), draw_arm(law, uniform)))
         return record[-1][1]
 
-    monkeypatch.setattr(_selection_features, "draw_arm", recorded)
+    for module in (_selector, _selection_features):  # the first draw, and those of the rounds
+        monkeypatch.setattr(module, "draw_arm", recorded)
     return record
 
 
