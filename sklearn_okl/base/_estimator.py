@@ -53,7 +53,17 @@ _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
 class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
-    """What regressors and margin classifiers share: validation, structure, the swap of states."""
+    """What regressors and margin classifiers share: validation, structure, the swap of states.
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+    """
 
     _parameter_constraints = {}  # as scikit-learn's, of what it shall check
     _structural = ()  # names of parameters that shape the state: fixed from the first row on
