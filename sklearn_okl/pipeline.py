@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from ._delay import delay_of
+from ._delegating import DelegatingVerbs, inner_has
 from ._flow import Way, active, cloned_step, copied_step, learn_once, stacked, through
 from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
 from .base import _same, described, twin
@@ -24,15 +25,7 @@ __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
 _UPDATES = {"row", "batch"}
 
 
-def _final_has(method):
-    def check(pipeline):
-        getattr(pipeline.steps[-1][1], method)  # raises the AttributeError that tells most
-        return True
-
-    return check
-
-
-class StreamingPipeline(_BaseComposition):
+class StreamingPipeline(DelegatingVerbs, _BaseComposition):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
     scikit-learn's own pipeline cannot learn in steps, and were its scaler refitted on all rows it
@@ -188,7 +181,7 @@ class StreamingPipeline(_BaseComposition):
         self._set_params("steps", **params)
         return self
 
-    @available_if(_final_has("set_callbacks"))
+    @available_if(inner_has("set_callbacks"))
     def set_callbacks(self, *callbacks):
         """Let callbacks follow the last step as `fit` teaches it, chunk by chunk.
 
@@ -242,6 +235,10 @@ class StreamingPipeline(_BaseComposition):
         return vars(self).get("steps_", self.steps)
 
     @property
+    def _inner(self):
+        return self.steps[-1][1]
+
+    @property
     def label_delay(self):
         """Int : how many rounds late the labels of the last step come."""
         return getattr(self.steps[-1][1], "label_delay", 0)
@@ -283,176 +280,7 @@ class StreamingPipeline(_BaseComposition):
             return self.named_steps[index]
         return self._current()[index][1]
 
-    def fit(self, X, y, **params):
-        """Forget everything, then learn every row once, in order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        y : array-like of shape (n_samples,)
-            Targets.
-        **params : dict
-            Handed to `partial_fit` of the last step.
-
-        Returns
-        -------
-        self : object
-            The fitted pipeline.
-        """
-        self._advance(X, y, "fit", params, restart=True)
-        if self._is_warming_up():
-            warnings.warn(
-                f"The {self.n_samples_seen_} rows given to 'fit' are fewer than warmup="
-                f"{self.warmup}: only the mean of the targets is known. Give more rows, or a "
-                "smaller warmup.",
-                stacklevel=2,
-            )
-        return self
-
-    def partial_fit(self, X, y, **params):
-        """Learn the next rounds; the first call starts the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to `partial_fit` of the last step, such as ``classes``.
-
-        Returns
-        -------
-        self : object
-            The fitted pipeline.
-        """
-        self._advance(X, y, "partial_fit", params, restart=False)
-        return self
-
-    @available_if(_final_has("prequential_predict"))
-    def prequential_predict(self, X, y, **params):
-        """Learn as `partial_fit` does, and return the forecasts made on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to `prequential_predict` of the last step, such as ``classes``.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The forecast of each row made before its target was seen.
-        """
-        return self._advance(X, y, "prequential_predict", params, restart=False)
-
-    @available_if(_final_has("predict"))
-    def predict(self, X, **params):
-        """Forecast each row as if it were the next one; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            Handed to `predict` of the last step.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Forecasts.
-        """
-        params = self._routed("predict", params)
-        if self._is_warming_up():
-            return self._simple(X, params)
-        final, rows = self._asked(X)
-        return final.predict(rows, **params)
-
-    @available_if(_final_has("decision_function"))
-    def decision_function(self, X, **params):
-        """Return the decision values of the last step; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            Handed to `decision_function` of the last step.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-            Decision values.
-        """
-        params = self._routed("decision_function", params)
-        final, rows = self._asked(X)
-        return final.decision_function(rows, **params)
-
-    @available_if(_final_has("predict_proba"))
-    def predict_proba(self, X, **params):
-        """Return the probabilities of the last step; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            Handed to `predict_proba` of the last step.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        params = self._routed("predict_proba", params)
-        if self._is_warming_up():
-            return self._simple(X, params, proba=True)
-        final, rows = self._asked(X)
-        return final.predict_proba(rows, **params)
-
-    @available_if(_final_has("predict_interval"))
-    def predict_interval(self, X, coverage=0.9, **params):
-        """Return the intervals of the last step; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        coverage : float or array-like of shape (n_levels,), default=0.9
-            Share of targets to be held, or several of them.
-        **params : dict
-            Handed to `predict_interval` of the last step, such as ``ahead``.
-
-        Returns
-        -------
-        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
-            Low and high ends.
-        """
-        final, rows = self._asked(X)
-        return final.predict_interval(rows, coverage, **params)
-
-    @available_if(_final_has("predict_experts"))
-    def predict_experts(self, X):
-        """Forecast each row by each expert of the last step; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-
-        Returns
-        -------
-        F : ndarray of shape (n_samples, n_experts)
-            The experts' forecasts.
-        """
-        final, rows = self._asked(X)
-        return final.predict_experts(rows)
-
-    @available_if(_final_has("summary"))
+    @available_if(inner_has("summary"))
     def summary(self):
         """Say in a paragraph what the last step has learnt.
 
@@ -462,28 +290,6 @@ class StreamingPipeline(_BaseComposition):
             As the last step says it.
         """
         return self._warm_steps()[-1][1].summary()
-
-    @available_if(_final_has("score"))
-    def score(self, X, y, **params):
-        """Return the score of the last step on rows; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to `score` of the last step, such as ``sample_weight``.
-
-        Returns
-        -------
-        score : float
-            R² of a regressor, accuracy of a classifier.
-        """
-        params = self._routed("score", params)
-        final, rows = self._asked(X)
-        return final.score(rows, y, **params)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the features that the last step sees.
@@ -523,6 +329,12 @@ class StreamingPipeline(_BaseComposition):
         """Return the metadata that a method of the last step gets; transformers get none."""
         transformers = [name for name, _ in active(self.steps[:-1])]
         return routed(self, method, params, self.steps[-1][0], refused=transformers)
+
+    def _ask(self, method, X, params):
+        if self._is_warming_up() and method in ("predict", "predict_proba"):
+            params = self._routed(method, params)
+            return self._simple(X, params, proba=method == "predict_proba")
+        return super()._ask(method, X, params)
 
     def _asked(self, X):
         """Return the last step, and rows as they reach it now."""
@@ -657,6 +469,13 @@ class StreamingPipeline(_BaseComposition):
         model._state = stream
         refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = vars(model)  # the one assignment
+        if method == "fit" and self._is_warming_up():
+            warnings.warn(
+                f"The {self.n_samples_seen_} rows given to 'fit' are fewer than warmup="
+                f"{self.warmup}: only the mean of the targets is known. Give more rows, or a "
+                "smaller warmup.",
+                stacklevel=3,
+            )
         return result
 
     def _learn(self, stream, batch, t, method, params):

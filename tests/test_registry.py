@@ -22,7 +22,7 @@ LAYERS = [
     {"features", "learners", "aggregators"},
     {"algorithms"},
     {"untuned"},
-    {"_flow", "_target_scaling", "evaluation", "datasets", "pipeline"},
+    {"_flow", "_delegating", "_target_scaling", "evaluation", "datasets", "pipeline"},
 ]
 
 

@@ -12,11 +12,11 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._delay import delay_of, late
+from .._delegating import DelegatingVerbs
 from .._flow import Way, cloned_step, copied_step, through
 from .._linalg import one_blas_thread
 from .._validation import (
@@ -36,15 +36,7 @@ from ._prequential import _progress
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
-def _best_has(method):
-    def check(search):
-        getattr(search.estimator, method)  # raises the AttributeError that tells most
-        return True
-
-    return check
-
-
-class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
+class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
     r"""Search for parameters in one pass over a stream.
 
     Every candidate learns the stream, each forecast being made before its target is seen; the mean
@@ -265,145 +257,15 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             params = self.estimator._routed(callee or method, params)
         return params
 
-    def fit(self, X, y, **params):
-        """Forget everything, then let all candidates learn every row once, in order.
+    @property
+    def _inner(self):
+        return self.estimator
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        y : array-like of shape (n_samples,)
-            Targets.
-        **params : dict
-            Handed to the candidates' `prequential_predict`, such as ``classes`` or
-            ``sample_weight``.
-
-        Returns
-        -------
-        self : object
-            The search.
-        """
-        self._advance(X, y, "fit", params, restart=True)
-        return self
-
-    def partial_fit(self, X, y, **params):
-        """Let all candidates in the race learn the next rounds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to the candidates' `prequential_predict`, such as ``classes`` or
-            ``sample_weight``.
-
-        Returns
-        -------
-        self : object
-            The search.
-        """
-        self._advance(X, y, "partial_fit", params, restart=False)
-        return self
-
-    def prequential_predict(self, X, y, **params):
-        """Learn as `partial_fit` does, and return the forecasts of the leader of the moment.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to the candidates' `prequential_predict`, such as ``classes`` or
-            ``sample_weight``.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The forecast of each row, made before its target was seen by the candidate that was
-            best before it.
-        """
-        return self._advance(X, y, "partial_fit", params, restart=False)
-
-    def predict(self, X, **params):
-        """Forecast each row by the best candidate; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            Handed to `predict` of the best candidate.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Forecasts.
-        """
-        return self._best().predict(X, **self._routed("predict", params))
-
-    @available_if(_best_has("decision_function"))
-    def decision_function(self, X, **params):
-        """Return the decision values of the best candidate; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            Handed to `decision_function` of the best candidate.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-            Decision values.
-        """
-        return self._best().decision_function(X, **self._routed("decision_function", params))
-
-    @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X, **params):
-        """Return the probabilities of the best candidate; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            Handed to `predict_proba` of the best candidate.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return self._best().predict_proba(X, **self._routed("predict_proba", params))
-
-    def score(self, X, y, **params):
-        """Return the score of the best candidate on rows; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to `score` of the best candidate, such as ``sample_weight``.
-
-        Returns
-        -------
-        score : float
-            R² of a regressor, accuracy of a classifier.
-        """
-        return self._best().score(X, y, **self._routed("score", params))
-
-    def _best(self):
+    def _asked(self, X):
+        """Return the best candidate, and the rows as they are."""
         check_is_fitted(self)
         self._check_structure()
-        return self._race.candidate(self._race.leader())
+        return self._race.candidate(self._race.leader()), X
 
     def _structure(self):
         return described([self.estimator, self.param_grid, self.n_iter, self.loss])
@@ -423,7 +285,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         check_consistent_length(X, y)
         if is_regressor(self.estimator):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        weights, params = self._weights(method, params, len(y))
+        learns = "fit" if method == "fit" else "partial_fit"
+        weights, params = self._weights(learns, params, len(y))
         model = twin(self)  # the checks write on it; a rejected batch must not
         check_columns(model, X, reset=restart)
         if restart:

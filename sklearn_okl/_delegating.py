@@ -1,0 +1,205 @@
+"""The public verbs of an estimator that hands its rows to another one."""
+
+from sklearn.utils.metaestimators import available_if
+
+
+def inner_has(method):
+    """Return a check for `available_if`: whether the inner estimator has a method."""
+
+    def check(outer):
+        getattr(outer._inner, method)  # raises the AttributeError that tells most
+        return True
+
+    return check
+
+
+class DelegatingVerbs:
+    """Learning and forecasting by an inner estimator; it has the verbs that this one has.
+
+    A subclass says::
+
+        _inner                                     the inner estimator as it was given
+        _advance(X, y, method, params, restart)    learn rows; return what the method returns
+        _asked(X) -> estimator, rows               the fitted one, and rows as they reach it
+        _routed(method, params) -> params          the metadata that its method gets
+    """
+
+    def fit(self, X, y, **params):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,)
+            Targets.
+        **params : dict
+            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, "fit", params, restart=True)
+        return self
+
+    def partial_fit(self, X, y, **params):
+        """Learn the next rounds; the first call starts the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._advance(X, y, "partial_fit", params, restart=False)
+        return self
+
+    @available_if(inner_has("prequential_predict"))
+    def prequential_predict(self, X, y, **params):
+        """Learn as `partial_fit` does, and return the forecasts made on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The forecast of each row made before its target was seen.
+        """
+        return self._advance(X, y, "prequential_predict", params, restart=False)
+
+    @available_if(inner_has("predict"))
+    def predict(self, X, **params):
+        """Forecast each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict` of the inner estimator.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Forecasts.
+        """
+        return self._ask("predict", X, params)
+
+    @available_if(inner_has("decision_function"))
+    def decision_function(self, X, **params):
+        """Return the decision values of the inner estimator; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `decision_function` of the inner estimator.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            Decision values.
+        """
+        return self._ask("decision_function", X, params)
+
+    @available_if(inner_has("predict_proba"))
+    def predict_proba(self, X, **params):
+        """Return the probabilities of the inner estimator; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict_proba` of the inner estimator.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._ask("predict_proba", X, params)
+
+    @available_if(inner_has("predict_interval"))
+    def predict_interval(self, X, coverage=0.9, **params):
+        """Return the intervals of the inner estimator; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        coverage : float or array-like of shape (n_levels,), default=0.9
+            Share of targets to be held, or several of them.
+        **params : dict
+            Handed to `predict_interval` of the inner estimator, such as ``ahead``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
+            Low and high ends.
+        """
+        estimator, rows = self._asked(X)
+        return estimator.predict_interval(rows, coverage, **params)
+
+    @available_if(inner_has("predict_experts"))
+    def predict_experts(self, X):
+        """Forecast each row by each expert of the inner estimator; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_experts)
+            The experts' forecasts.
+        """
+        estimator, rows = self._asked(X)
+        return estimator.predict_experts(rows)
+
+    @available_if(inner_has("score"))
+    def score(self, X, y, **params):
+        """Return the score of the inner estimator on rows; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            Handed to `score` of the inner estimator, such as ``sample_weight``.
+
+        Returns
+        -------
+        score : float
+            R² of a regressor, accuracy of a classifier.
+        """
+        params = self._routed("score", params)
+        estimator, rows = self._asked(X)
+        return estimator.score(rows, y, **params)
+
+    def _ask(self, method, X, params):
+        """Return what a method of the fitted inner estimator says of rows."""
+        params = self._routed(method, params)
+        estimator, rows = self._asked(X)
+        return getattr(estimator, method)(rows, **params)
