@@ -15,8 +15,8 @@ from threadpoolctl import ThreadpoolController
 _SMALLEST_TILE = 8  # narrower tiles of a triangular matrix are not worth their calls
 
 
-class _OneBlasThread:
-    """Limit BLAS to one thread while somebody is inside; enter it in any number of threads.
+class _OneThread:
+    """Limit libraries to one thread while somebody is inside; enter it in any number of threads.
 
     Small products with several BLAS threads are up to fifty times slower than with one. The limit
     belongs to the process, so callers in several threads share one, taken by the first of them.
@@ -24,14 +24,25 @@ class _OneBlasThread:
     another had set. And the taker gives it back when it leaves, even with others inside: newer
     versions of threadpoolctl ignore all threads but one, and the last to leave may be ignored.
     Whoever runs on without the limit is slower, not wrong.
+
+    Parameters
+    ----------
+    user_api : {"blas", "openmp"} or None
+        Which libraries; None is all.
     """
 
-    def __init__(self):
+    def __init__(self, user_api):
+        self._user_api = user_api
         self._lock = Lock()
         self._mine = local()  # how deep this thread is inside
         self._inside = 0
         self._controller = None  # made on first use: finding the libraries takes milliseconds
         self._limit = self._taker = None
+
+    def look_again(self):
+        """Find the libraries anew, those included that were loaded since."""
+        with self._lock:
+            self._controller = None
 
     def __enter__(self):
         with self._lock:
@@ -40,7 +51,7 @@ class _OneBlasThread:
             if self._limit is None:
                 if self._controller is None:
                     self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit = self._controller.limit(limits=1, user_api=self._user_api)
                 self._taker = get_ident()
 
     def __exit__(self, *_):
@@ -53,7 +64,8 @@ class _OneBlasThread:
                 self._limit = None
 
 
-one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneThread("blas")
+one_thread = _OneThread(None)
 
 
 def row_slices(n, size):

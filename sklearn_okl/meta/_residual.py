@@ -1,0 +1,128 @@
+"""A correction that learns what the progressive forecasts of a base leave."""
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.utils._param_validation import HasMethods
+
+from .._delay import delay_of
+from .._documentation import inherit_documentation
+from ..base import OnlineRegressor, _copied, described
+from ..learners import VAWRegressor
+from ._refit import RefitRegressor
+
+_VERBS = ["partial_fit", "prequential_predict", "predict"]
+
+
+@inherit_documentation
+class ResidualRegressor(OnlineRegressor):
+    r"""Two regressors in a row: the second learns what the first one's forecasts leave.
+
+    The base forecasts each target before it is seen, :math:`b_t`; the correction learns the errors
+    :math:`y_t - b_t` of these progressive forecasts, never those of a fit that has seen the target,
+    and forecasts :math:`c_t`; the forecast is :math:`b_t + c_t`.
+
+    Parameters
+    ----------
+    base : online regressor, default=None
+        It has `partial_fit`, `prequential_predict` and `predict`, as all regressors of this
+        package. None is :class:`VAWRegressor`.
+    correction : online regressor, default=None
+        The same. None is :class:`RefitRegressor`, boosted trees fitted now and then.
+
+    Attributes
+    ----------
+    base_ : regressor
+        Copy of the fitted base.
+    correction_ : regressor
+        Copy of the fitted correction.
+
+    See Also
+    --------
+    RefitRegressor : Any batch model on a stream.
+    ExpertsRegressor : A mixture, where the best of several is to be found.
+
+    Notes
+    -----
+    *Cost.* That of both.
+
+    *Theorem.* The regret of the correction against any predictor of the base's errors is the
+    regret of the sum against the base plus that predictor; against zero it is what the correction
+    can lose.
+
+    *Late labels.* Where the base has a ``label_delay``, the correction is to have the same.
+
+    References
+    ----------
+    .. [1] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+       Statistics 29(5), 2001: one step of it, on a stream.
+
+    Examples
+    --------
+    >>> from sklearn_okl import RakerRegressor, ResidualRegressor, VAWRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> X, y = make_ar4(300)
+    >>> model = ResidualRegressor(VAWRegressor(), RakerRegressor(random_state=0)).fit(X, y)
+    >>> total = model.base_.predict(X) + model.correction_.predict(X)
+    >>> bool((model.predict(X) == total).all())
+    True
+    """
+
+    _parameter_constraints = {
+        "base": [HasMethods(_VERBS), None],
+        "correction": [HasMethods(_VERBS), None],
+    }
+    _structural = ("base", "correction")
+
+    def __init__(self, base=None, correction=None):
+        self.base = base
+        self.correction = correction
+
+    @property
+    def label_delay(self):
+        """How many rounds late the labels of the base come."""
+        return getattr(self.base, "label_delay", 0)
+
+    @property
+    def base_(self):
+        """Copy of the fitted base."""
+        return _copied(self._fitted_state("base_")["base"])
+
+    @property
+    def correction_(self):
+        """Copy of the fitted correction."""
+        return _copied(self._fitted_state("correction_")["correction"])
+
+    def _validate(self):
+        super()._validate()
+        for name in ("base", "correction"):
+            part = getattr(self, name)
+            if part is not None and (isinstance(part, type) or not is_regressor(part)):
+                raise TypeError(
+                    f"{name}={part!r} is not an instance of a regressor. Give one that learns by "
+                    "'partial_fit', such as VAWRegressor()."
+                )
+        delays = delay_of(self.base), delay_of(self.correction)
+        if delays[0] != delays[1]:
+            raise ValueError(
+                f"The base has label_delay={delays[0]} and the correction {delays[1]}: an error of "
+                "the base is known when its label is. Give both the same."
+            )
+
+    def _structure(self):
+        return {name: described(getattr(self, name)) for name in self._structural}
+
+    def _start(self, n_features, n_targets=None):
+        return {
+            "t": 0,
+            "base": VAWRegressor() if self.base is None else clone(self.base),
+            "correction": RefitRegressor() if self.correction is None else clone(self.correction),
+        }
+
+    def _learn(self, state, X, y):
+        base = state["base"].prequential_predict(X, y)
+        correction = state["correction"].prequential_predict(X, y - base)
+        state["t"] += len(y)
+        return np.add(base, correction, dtype=np.float64)
+
+    def _forecast(self, state, X):
+        return np.add(state["base"].predict(X), state["correction"].predict(X), dtype=np.float64)
