@@ -28,6 +28,7 @@ FAMILIES = {
         "RunningRobustScaler": "d",
         "RunningMinMaxScaler": "d",
         "RunningMaxNormScaler": "d",
+        "LagFeatures": "k",
         "StreamingPipeline": "its steps'",
         "StreamingTransformedTargetRegressor": "its regressor's",
     },

@@ -13,8 +13,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 from sklearn.utils import _safe_indexing, get_tags
 
-from .base import _copied, twin
-from .features._scalers import RunningScaler
+from .base import OnlineTransformer, _copied, twin
 
 # of scikit-learn; of rows they read the number of columns only, which no tag of theirs says
 _READ_THE_WIDTH = (PolynomialCountSketch, PolynomialFeatures, RBFSampler, SkewedChi2Sampler)
@@ -92,7 +91,7 @@ def copied_step(step):
     """Copy a step so that the copy can learn on."""
     if isinstance(step, FrozenEstimator):
         return step
-    if isinstance(step, RunningScaler):  # its state is swapped, never edited
+    if isinstance(step, OnlineTransformer):  # its state is swapped, never edited
         return twin(step)
     return copy.deepcopy(step) if isinstance(step, _COMBINED) else _copied(step)
 
@@ -112,8 +111,8 @@ def _flow(transformer, past, X, y, way):
 
     Return the rows, and what the transformer keeps for late labels.
     """
-    if isinstance(transformer, RunningScaler):
-        return transformer._prequential_transform(X, way.delay), past
+    if isinstance(transformer, OnlineTransformer):
+        return transformer._prequential_transform(X, y, way.delay), past
     if isinstance(transformer, Pipeline):
         past = dict(past or {})
         return through(transformer.steps, past, X, y, way), past

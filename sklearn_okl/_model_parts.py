@@ -9,8 +9,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from .base import NOT_SAVED, OnlineEstimator, _is_finite
-from .features._scalers import RunningScaler
+from .base import NOT_SAVED, OnlineEstimator, OnlineTransformer, _is_finite
 
 # attributes that scikit-learn's callbacks leave on estimators, some of them during `fit` only
 _CALLBACKS = {
@@ -80,7 +79,7 @@ def unsound(parts):
     Every learning call ends with a state that is: our estimators and scalers see to it.
     """
     for part in parts:
-        if isinstance(part, (OnlineEstimator, RunningScaler)):
+        if isinstance(part, (OnlineEstimator, OnlineTransformer)):
             state = vars(part).get("_state")
             if not _is_finite(state):
                 return type(part).__name__

@@ -57,6 +57,7 @@ ARGUMENTS = {
         {"gamma": 0.03, "mu": 5.0, "radius": 3.0},
         {"kernel": "poly", "gamma": 0.05, "degree": 2, "mu": 10.0, "radius": 2.0},
     ],
+    "LagFeatures": [{}, {"n_lags": 1}],
     "LKMBooksClassifier": [
         {"kernels": GRID, "budget": 30, "random_state": 0},
         {"kernels": GRID, "budget": 20, "horizon": 200, "random_state": 0},

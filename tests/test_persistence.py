@@ -113,8 +113,8 @@ def test_to_resume_is_never_to_have_stopped(estimator, tmp_path):
 
 @pytest.mark.parametrize("estimator", instances("maps"), ids=label)
 def test_maps(estimator, tmp_path):
+    model = clone(estimator).fit(*stream())
     X, _ = stream()
-    model = clone(estimator).fit(X)
     save(model, tmp_path / "model.skops")
     np.testing.assert_array_equal(load(tmp_path / "model.skops").transform(X), model.transform(X))
 

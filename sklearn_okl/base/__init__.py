@@ -18,6 +18,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     parameter_values,
     twin,
 )
+from ._transformer import OnlineTransformer  # noqa: F401  for the rest of the package
 
 __all__ = [
     "ConvexAggregator",

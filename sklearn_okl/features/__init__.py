@@ -1,6 +1,7 @@
-"""Feature maps and scalers: scikit-learn transformers."""
+"""Feature maps, lags and scalers: scikit-learn transformers."""
 
 from ._fourier import FourierFeatures
+from ._lags import LagFeatures
 from ._nystroem import ALDNystroem, BudgetNystroem, OnlineNystroem
 from ._scalers import (
     RunningMaxNormScaler,
@@ -14,6 +15,7 @@ __all__ = [
     "ALDNystroem",
     "BudgetNystroem",
     "FourierFeatures",
+    "LagFeatures",
     "OnlineNystroem",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",

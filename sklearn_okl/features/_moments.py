@@ -116,15 +116,31 @@ def judged(rows):
     return np.where(far, nearer, rows)
 
 
-def faded(terms, start, forgetting):
+def faded(terms, start, forgetting=1.0):
     """Return the sums s_t = forgetting s_{t-1} + terms_t, from s_0 = start on, (n + 1, d)."""
-    if len(terms) == 1:  # SciPy takes ten times as long to get ready
-        sums = np.empty((2, *terms.shape[1:]))
+    n = len(terms)
+    if n == 1 or forgetting == 1.0:  # SciPy takes ten times as long to get ready
+        sums = np.empty((n + 1, *terms.shape[1:]))
         sums[0] = start
-        sums[1] = terms[0] + forgetting * start
-        return sums
+        if n == 1:
+            sums[1] = terms[0] + forgetting * start
+            return sums
+        sums[1:] = terms
+        return np.add.accumulate(sums, axis=0, out=sums)
     sums = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])[0]
     return np.concatenate([start[None], sums])
+
+
+def paths(rows, weights, sums, squares, forgetting=1.0):
+    """Return weights, sums and sums of squares, (n + 1, ...), before each row and after the last.
+
+    The squares are of the distances from the mean, B. P. Welford's: no large mean does them harm.
+    """
+    weights = faded(np.ones((len(rows), *weights.shape)), weights, forgetting)
+    sums = faded(rows, sums, forgetting)
+    means = sums / np.maximum(weights, 1.0)  # below 1 only where there is nothing to divide
+    terms = (rows - means[:-1]) * (rows - means[1:])
+    return weights, sums, faded(terms, squares, forgetting)
 
 
 def moderate(X):
@@ -148,12 +164,8 @@ def _judge(state, forgetting):
 
 def _paths(state, X, forgetting):
     """Return the weights (n + 1, 1), and the sums and squares (n + 1, d), before each row of X."""
-    rows = X - state["origin"]
-    weights = faded(np.ones((len(X), 1)), np.array([state["weight"]]), forgetting)
-    sums = faded(rows, state["sums"], forgetting)
-    means = sums / np.maximum(weights, 1.0)  # below 1 only where there is nothing to divide
-    terms = (rows - means[:-1]) * (rows - means[1:])
-    return weights, sums, faded(terms, state["squares"], forgetting)
+    weight = np.array([state["weight"]])
+    return paths(X - state["origin"], weight, state["sums"], state["squares"], forgetting)
 
 
 def _mean_and_deviation(origin, weights, sums, squares):

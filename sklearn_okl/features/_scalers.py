@@ -3,22 +3,18 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils._set_output import _wrap_data_with_container
-from sklearn.utils.validation import check_is_fitted
 
 from .._delay import late
-from .._validation import refuse_second_writer, validated
-from ..base import _copied, are_unchanged, as_they_are, parameter_values, twin
+from ..base import OnlineTransformer
 from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
 _FAR = 100.0  # its ranges beyond which a target is faulty: who takes it expects heavy tails
 
 
-class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
     """Base of the running scalers: z = (x - center) / scale, with statistics of the past.
 
     A subclass says::
@@ -32,98 +28,6 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     The verbs get moderate numbers, see `_moments.LARGEST`, and call a scale below the inverse of
     that 1: no row can then make the quotients of later ones overflow.
     """
-
-    def __sklearn_is_fitted__(self):
-        return "_state" in vars(self)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def n_samples_seen_(self):
-        """Int : rows learnt so far."""
-        return self._fitted_state("n_samples_seen_")["t"]
-
-    def fit(self, X, y=None):
-        """Forget everything, then learn every row once, in order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted scaler.
-        """
-        self._advance(X, restart=True)
-        return self
-
-    def partial_fit(self, X, y=None):
-        """Learn the next rows; the first call starts the scaler.
-
-        Any way of cutting a stream into calls gives the same scaler. A call that fails leaves it
-        as it was.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted scaler.
-        """
-        self._advance(X, restart=False)
-        return self
-
-    def prequential_transform(self, X, y=None):
-        """Learn as `partial_fit` does, and return each row as it was scaled before it was learnt.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, n_features)
-            What a loop of `transform` and `partial_fit` over single rows would give, much faster;
-            the very first row of the stream is scaled by itself.
-        """
-        return self._prequential_transform(X, 0)
-
-    def _prequential_transform(self, X, delay):
-        """Do so by what was known `delay` rows earlier, the same number in every call."""
-        Z = self._advance(X, restart=False, delay=delay)
-        return _wrap_data_with_container("transform", Z, X, self)
-
-    def transform(self, X):
-        """Scale rows by what is known now; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, n_features)
-            Scaled rows.
-        """
-        X, dtype = self._asked(X)
-        center, scale = self._known(self._state)
-        return _as_type(self._scaled(_moments.moderate(X), center, scale), dtype)
 
     def inverse_transform(self, X):
         """Undo the scaling of rows by what is known now; changes nothing.
@@ -148,45 +52,25 @@ class RunningScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _unscaled(self, X, center, scale):
         return X * scale + center
 
-    def _fitted_state(self, name):
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"{type(self).__name__} has no attribute {name!r} before it has seen a row. "
-                "Call 'fit' or 'partial_fit' first."
-            )
-        return self._state
+    def _begin(self, X, y):
+        return self._start(_moments.moderate(X[0]))
 
-    def _asked(self, X):
-        check_is_fitted(self)
-        X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
-        return X.astype(np.float64, copy=False), X.dtype
-
-    def _advance(self, X, restart, delay=0):
-        params = parameter_values(self)
-        if not are_unchanged(params, vars(self).get("_checked", ())):
-            self._validate_params()
-            params = as_they_are(params)
-        restart = restart or not self.__sklearn_is_fitted__()
-        before = vars(self).get("_state")
-        # Validation writes n_features_in_ and feature names; a rejected first batch must not.
-        model = twin(self)
-        X = validated(model, X, reset=restart, dtype=[np.float64, np.float32])
-        rows = _moments.moderate(X.astype(np.float64, copy=False))
-        state = model._start(rows[0]) if restart else _copied(before)
-        with np.errstate(over="ignore", invalid="ignore"):
-            centers, scales, _ = model._learn(state, rows)
-            if delay:
-                centers, scales = known_earlier(state, centers, scales, delay)
-            Z = self._scaled(rows, centers, scales)
-        if not all(np.isfinite(part).all() for part in (Z, *model._known(state))):
+    def _flow(self, state, X, y, delay):
+        rows = _moments.moderate(X)
+        centers, scales, _ = self._learn(state, rows)
+        if delay:
+            centers, scales = known_earlier(state, centers, scales, delay)
+        Z = self._scaled(rows, centers, scales)
+        if not all(np.isfinite(part).all() for part in (Z, *self._known(state))):
             raise ValueError(
                 "Numbers overflowed while these rows were learnt; the scaler is as it was before "
                 "the call. Give the features moderate units."
             )
-        model._state, model._checked = state, params
-        refuse_second_writer(self, before is vars(self).get("_state"))
-        self.__dict__ = model.__dict__  # the one assignment
-        return _as_type(Z, X.dtype)
+        return Z
+
+    def _ask(self, state, X):
+        center, scale = self._known(state)
+        return self._scaled(_moments.moderate(X), center, scale)
 
 
 def known_earlier(state, centers, scales, delay):
@@ -198,14 +82,6 @@ def known_earlier(state, centers, scales, delay):
     past = state["past"] if "past" in state else np.repeat(known[:1], delay, axis=0)
     read, state["past"] = late(known, past)
     return read[:, 0], read[:, 1]
-
-
-def _as_type(Z, dtype):
-    """Return scaled rows in the type of the rows, whose largest number may be smaller."""
-    if Z.dtype == dtype:
-        return Z
-    limits = np.finfo(dtype)
-    return np.clip(Z, limits.min, limits.max).astype(dtype)
 
 
 class RunningStandardScaler(RunningScaler):

@@ -12,17 +12,15 @@ from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
+from sklearn_okl.features._units import RunningUnits
 from sklearn_okl.untuned import _conformal
 from sklearn_okl.untuned._banks import Constants
-from sklearn_okl.untuned._inputs import (
-    LaggedInputs,
-    known_moments,
-    learn_moments,
-    start_moments,
-)
+from sklearn_okl.untuned._inputs import LaggedInputs
 from sklearn_okl.untuned._mixture import Mixture
 from sklearn_okl.untuned._model import _BUDGETS
 from tests.oracles import default as oracle
+
+UNITS = RunningUnits()
 
 
 def fast(**arguments):
@@ -140,7 +138,7 @@ def test_the_cut_is_invisible_across_births(friedman):
     assert len(model.experts_["kernel"]) > len(fast().fit(X[:511], y[:511]).experts_["kernel"])
 
 
-UNITS = {
+CHANGES = {
     "x 1000": lambda x: 1e3 * x,
     "/ 1000": lambda x: 1e-3 * x,
     "x 30": lambda x: 30.0 * x,
@@ -148,25 +146,25 @@ UNITS = {
 }
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", CHANGES)
 def test_a_column_that_changes_its_unit(unit):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 2))
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=4000)
     broken = X.copy()
-    broken[2500:, 0] = UNITS[unit](broken[2500:, 0])
+    broken[2500:, 0] = CHANGES[unit](broken[2500:, 0])
     losses = [
         np.mean((fast().prequential_predict(Z, y)[3000:] - y[3000:]) ** 2) for Z in (X, broken)
     ]
     assert losses[1] < 1.5 * losses[0]
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", CHANGES)
 @pytest.mark.parametrize("at", [640, 660, 675, 700])  # early, in the middle and late in a block
 def test_new_moments_within_two_blocks(unit, at):
     x = np.random.default_rng(at).normal(3.0, 2.0, size=2000)
-    x[at:] = UNITS[unit](x[at:])
-    centers, scales = learn_moments(start_moments(1), x[:, None])[:, 0].swapaxes(0, 1)
+    x[at:] = CHANGES[unit](x[at:])
+    centers, scales = UNITS.learn(UNITS.start(1), x[:, None])[:, 0].swapaxes(0, 1)
     for t in (at + 130, 1999):
         assert abs(centers[t, 0] - x[at:].mean()) < 0.6 * x[at:].std()
         assert 0.7 < scales[t, 0] / x[at:].std() < 1.4
@@ -175,18 +173,18 @@ def test_new_moments_within_two_blocks(unit, at):
 def test_moments_against_numpy_and_the_cut():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e3, -1e8]
-    state = start_moments(3)
-    centers, scales = learn_moments(state, X)[:, 0].swapaxes(0, 1)
+    state = UNITS.start(3)
+    centers, scales = UNITS.learn(state, X)[:, 0].swapaxes(0, 1)
     for t in (2, 50, 399):
         assert_allclose(centers[t], X[:t].mean(axis=0), rtol=1e-10, atol=1e-10)
         assert_allclose(scales[t], X[:t].std(axis=0), rtol=1e-6)
-    assert_allclose(known_moments(state)[0, 0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
+    assert_allclose(UNITS.known(state)[0, 0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
     X = rng.standard_cauchy(size=(5000, 3))
     X[2000:, 1] *= 1e-4
-    whole = learn_moments(start_moments(3), X)
-    state, parts = start_moments(3), []
+    whole = UNITS.learn(UNITS.start(3), X)
+    state, parts = UNITS.start(3), []
     for low in range(0, 5000, 37):
-        parts.append(learn_moments(state, X[low : low + 37]))
+        parts.append(UNITS.learn(state, X[low : low + 37]))
     assert_array_equal(np.concatenate(parts), whole)
 
 
@@ -209,8 +207,8 @@ def test_moments_are_kept_where_no_unit_changes():
         "half zeros": np.maximum(rng.normal(size=n), 0.0),
     }
     X = np.column_stack(list(columns.values()))
-    state = start_moments(X.shape[1])
-    scales = learn_moments(state, X)[:, 0, 1]
+    state = UNITS.start(X.shape[1])
+    scales = UNITS.learn(state, X)[:, 0, 1]
     rows = dict(zip(columns, state["weights"], strict=True))
     assert rows == dict.fromkeys(columns, n)
     spreads = dict(zip(columns, scales[-1] / X[:-1].std(axis=0), strict=True))
@@ -235,7 +233,7 @@ def test_lines_through_inputs_that_grow_or_wander():
 def test_steady_units_are_translated_where_a_column_changes_its_unit(unit):
     X = np.random.default_rng(1).normal(size=(900, 2)) @ [[1.0, 0.5], [0.0, 1.0]] + 3.0
     changed = X.copy()
-    changed[640:, 0] = UNITS[unit](X[640:, 0])
+    changed[640:, 0] = CHANGES[unit](X[640:, 0])
     inputs = LaggedInputs(0)
     expected, steady = (
         inputs.learn(inputs.start(2), Z, np.zeros(900)).steady for Z in (X, changed)

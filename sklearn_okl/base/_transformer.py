@@ -1,0 +1,193 @@
+"""The shell of transformers that learn on the way: the public verbs, and the swap of states."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import refuse_second_writer, validated
+from ._state import _copied, are_unchanged, as_they_are, parameter_values, twin
+
+
+class OnlineTransformer(TransformerMixin, BaseEstimator):
+    """Base of transformers that see each row by what the rows before it have shown.
+
+    A subclass says in three private verbs how its state, a dict of arrays and scalars, is made,
+    taught and asked::
+
+        _begin(X, y) -> state                  from the first rows, not yet learnt
+        _flow(state, X, y, delay) -> Z         learns rows, and returns what each of them was
+                                               before it, by what was known `delay` rows earlier
+        _ask(state, X) -> Z                    what rows are now; reads only
+
+    Rows come as validated float64, targets as float64, or None where `_needs_targets` is False.
+    From here it gets the public verbs, a swap of states in one assignment, so that a call that
+    fails leaves it as it was, and ``n_samples_seen_``, the state's entry "t".
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+    """
+
+    _needs_targets = False
+    _allow_nan = False  # whether X may hold NaN
+
+    def __sklearn_is_fitted__(self):
+        return "_state" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self._needs_targets
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+    @property
+    def n_samples_seen_(self):
+        """Int : rows learnt so far."""
+        return self._fitted_state("n_samples_seen_")["t"]
+
+    def fit(self, X, y=None):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,), default=None
+            Targets, for transformers that learn them; others ignore them.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._advance(X, y, restart=True)
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Learn the next rows; the first call starts the transformer.
+
+        Any way of cutting a stream into calls gives the same transformer. A call that fails leaves
+        it as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,), default=None
+            Targets, for transformers that learn them; others ignore them.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._advance(X, y, restart=False)
+        return self
+
+    def prequential_transform(self, X, y=None):
+        """Learn as `partial_fit` does, and return each row as it was before it was learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,), default=None
+            Targets, for transformers that learn them; others ignore them.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features_new)
+            What a loop of `transform` and `partial_fit` over single rows would give, much faster;
+            the very first row of the stream is transformed by itself.
+        """
+        return self._prequential_transform(X, y, 0)
+
+    def _prequential_transform(self, X, y, delay):
+        """Do so by what was known `delay` rows earlier, the same number in every call."""
+        Z = self._advance(X, y, restart=False, delay=delay)
+        return _wrap_data_with_container("transform", Z, X, self)
+
+    def transform(self, X):
+        """Transform rows by what is known now, each as if it were the next; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features_new)
+            Transformed rows.
+        """
+        X, dtype = self._asked(X)
+        return in_type(self._ask(self._state, X), dtype)
+
+    def _fitted_state(self, name):
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"{type(self).__name__} has no attribute {name!r} before it has seen a row. "
+                "Call 'fit' or 'partial_fit' first."
+            )
+        return self._state
+
+    def _asked(self, X):
+        """Return validated rows, and the type that they had."""
+        check_is_fitted(self)
+        X, _ = self._validated(X, None, reset=False)
+        return X.astype(np.float64, copy=False), X.dtype
+
+    def _validated(self, X, y, reset):
+        """Return rows, and targets or None; write what they say of the input."""
+        given = () if y is None else (y,)
+        options = {"y_numeric": True, "multi_output": True} if given else {}
+        found = validated(
+            self,
+            X,
+            *given,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+            **options,
+        )
+        return (found[0], found[1].astype(np.float64, copy=False)) if given else (found, None)
+
+    def _advance(self, X, y, restart, delay=0):
+        params = parameter_values(self)
+        if not are_unchanged(params, vars(self).get("_checked", ())):
+            self._validate_params()
+            params = as_they_are(params)
+        restart = restart or not self.__sklearn_is_fitted__()
+        before = vars(self).get("_state")
+        # Validation writes n_features_in_ and feature names; a rejected first batch must not.
+        model = twin(self)
+        if self._needs_targets and y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: it "
+                "learns the targets."
+            )
+        X, y = model._validated(X, y if self._needs_targets else None, reset=restart)
+        rows = X.astype(np.float64, copy=False)
+        state = model._begin(rows, y) if restart else _copied(before)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = model._flow(state, rows, y, delay)
+        model._state, model._checked = state, params
+        refuse_second_writer(self, before is vars(self).get("_state"))
+        self.__dict__ = model.__dict__  # the one assignment
+        return in_type(Z, X.dtype)
+
+
+def in_type(Z, dtype):
+    """Return rows in the type of those that came, whose largest number may be smaller."""
+    if Z.dtype == dtype:
+        return Z
+    limits = np.finfo(dtype)
+    return np.clip(Z, limits.min, limits.max).astype(dtype)

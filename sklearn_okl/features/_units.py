@@ -1,0 +1,249 @@
+"""Running moments that notice when a column changes its unit.
+
+The moments are those of `_moments.py`; when they are given up for those of a block is ours.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._moments import paths
+
+_ROUNDING = 1e-12  # share of a column's level below which its spread is none
+_FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
+_MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
+
+
+@dataclass(frozen=True)
+class RunningUnits:
+    """Centres and scales of columns, learnt on the way, and given up where a unit changes.
+
+    Parameters
+    ----------
+    clip : float, default=5.0
+        Standard deviations at which a value is clipped: heavy tails carry no kernel far.
+    faulty : float, default=10.0
+        Standard deviations beyond which a value counts as one so far off, and does not make the
+        others small for good.
+    first : int, default=16
+        Rows after which units are known that stay as they are.
+    block : int, default=64
+        Rows after which a column is asked whether its unit has changed.
+    patience : int, default=4
+        Blocks before the first such question: fewer know nothing of their own spread.
+    repeated : float, default=0.2
+        Share of steps of 0 from which on a column's steps say nothing of its unit.
+    apart : float, default=4.0
+        Ratio of roughness that makes a new unit, and standard deviations of the ratios before it.
+    """
+
+    clip: float = 5.0
+    faulty: float = 10.0
+    first: int = 16
+    block: int = 64
+    patience: int = 4
+    repeated: float = 0.2
+    apart: float = 4.0
+
+    def start(self, n_columns):
+        """Return what is known of columns before the first row."""
+        nothing = np.zeros(n_columns)
+        return {
+            # what is taken from all rows: sums of large numbers would lose small differences
+            "origin": None,
+            "weights": nothing,
+            "sums": nothing,
+            "squares": nothing,  # of the distances from the mean
+            "block": np.empty((0, n_columns)),  # the latest rows, origin taken off
+            "known": np.zeros((2, n_columns)),  # mean and scale before the block
+            # of blocks, its logarithm: number, mean, sum of squares
+            "roughness": np.zeros((3, n_columns)),
+            "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
+        }
+
+    def learn(self, state, X):
+        """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
+
+        These are the centres and scales, and those of steady units: as they were first known. A
+        scale is 0 where a column has been constant. Values far beyond what was known before their
+        block are moved nearer. After each block of rows a column whose unit or nature has changed
+        gives up its past for the block, see `_changed`. All sums are taken row by row, so that a
+        cut of the stream leaves them the same to the last bit, and with them that decision.
+        """
+        if state["origin"] is None:
+            state["origin"] = X[0].copy()
+        known = np.empty((len(X), 2, 2, X.shape[1]))
+        low = 0
+        while low < len(X):
+            high = min(low + self.block - len(state["block"]), len(X))
+            rows = X[low:high] - state["origin"]
+            weights, sums, squares = _paths(self._nearer(rows, *state["known"]), state)
+            means, variances = mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
+            centers = means + state["origin"]
+            scales = deviations(centers, variances)
+            known[low:high, 0, 0], known[low:high, 0, 1] = centers, scales
+            known[low:high, 1], state["steady"] = self.steady(
+                state["steady"], weights[:-1], centers, scales
+            )
+            state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
+            state["block"] = np.concatenate([state["block"], rows])
+            if len(state["block"]) == self.block:
+                self._end_block(state)
+            low = high
+        return known
+
+    def known(self, state):
+        """Return what is known now of the columns, (2, 2, d)."""
+        means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
+        centers = means + state["origin"]
+        scales = deviations(centers, variances)
+        steady, _ = self.steady(
+            state["steady"], state["weights"][None], centers[None], scales[None]
+        )
+        return np.stack([np.stack([centers, scales]), steady[0]])
+
+    def steady(self, first, weights, centers, scales):
+        """Return the centres and scales first known before each row, (n, 2, d), and the last ones.
+
+        That is once there are enough rows, and the column is no longer constant; before that they
+        are 0. They only make numbers moderate: for a line the unit does not matter.
+        """
+        unknown = first[1] == 0.0
+        if not np.logical_or.reduce(unknown):
+            return repeated(first, len(weights)), first
+        now = pairs(centers, scales)
+        enough = unknown & (weights >= self.first) & (scales > 0.0)
+        at = enough.argmax(axis=0)
+        from_then = np.logical_or.accumulate(enough, axis=0)[:, None, :]
+        then = now[at, :, np.arange(len(at))].T  # (2, d)
+        path = np.where(from_then, then, first)
+        return path, path[-1].copy()
+
+    def seen(self, X, known, first):
+        """Return rows (n, d) standardised, and in steady units; both from (..., 2, d)."""
+        centers, scales = known[..., 0, :], known[..., 1, :]
+        standardised = _divided(X - centers, scales)
+        nearer = centers + scales * _within(standardised, self.faulty)
+        steady = _divided(nearer - first[..., 0, :], first[..., 1, :])
+        return _within(standardised, self.clip), _within(steady, _FARTHEST)
+
+    def _nearer(self, rows, center, scale):
+        """Move values further than `faulty` scales from the centre to there."""
+        far = np.where(scale > 0.0, self.faulty * scale, np.inf)
+        return np.minimum(np.maximum(rows, center - far), center + far)
+
+    def _end_block(self, state):
+        """Give up the past of the columns that have changed, and start the next block."""
+        block = state["block"]
+        middle = np.median(block, axis=0)
+        # Steps from row to row, not distances from the middle: a slow column has a small spread in
+        # every block, and yet the same unit. Columns of few values have no typical step.
+        steps = np.abs(np.diff(block, axis=0))
+        telling = (steps == 0.0).mean(axis=0) < self.repeated
+        rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
+        changed = telling & self._changed(state, middle, rough)
+        if changed.any():
+            center, scale = state["known"]  # before the block
+            before = center + state["origin"], scale
+            # had the change come later, most steps would be those of the old unit; some may be
+            latest = block[self.block // 2 :]
+            _start_anew(state, changed, latest, ~self._far_off(latest))
+            self._translate(state, changed, before)
+            state["roughness"] = np.where(changed, 0.0, state["roughness"])
+        elif state["weights"][0] == self.block:  # the first one: nothing was known of what is far
+            rows = self._nearer(block, middle, _spread(block, middle))
+            _start_anew(state, (rows != block).any(axis=0), rows, np.ones(rows.shape, dtype=bool))
+            too_wide = state["steady"][1] > self.apart * self.known(state)[0, 1]  # a faulty row's
+            state["steady"] = np.where(too_wide, 0.0, state["steady"])
+        number, mean, squares = state["roughness"]
+        number = number + telling
+        distance = np.where(telling, rough - mean, 0.0)
+        mean = mean + distance / np.maximum(number, 1.0)
+        squares = squares + distance * np.where(telling, rough - mean, 0.0)
+        state["roughness"] = np.stack([number, mean, squares])
+        means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
+        state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
+        state["block"] = block[:0]
+
+    def _translate(self, state, columns, before):
+        """Let new units of some columns count as those before them also where they are steady."""
+        (old, scale), (first, unit) = before, state["steady"]
+        new, new_scale = self.known(state)[0]
+        known = columns & (scale > 0.0) & (new_scale > 0.0)
+        ratio = new_scale / np.where(known, scale, 1.0)
+        steady = np.stack([new - (old - first) * ratio, unit * ratio])
+        state["steady"] = np.where(known, steady, np.where(columns, 0.0, state["steady"]))
+
+    def _far_off(self, rows):
+        """Return which values (n, d) are far from most of their column: those of an old unit."""
+        middle = np.median(rows, axis=0)
+        spread = _spread(rows, middle)
+        return (np.abs(rows - middle) > self.clip * spread) & (spread > 0.0)
+
+    def _changed(self, state, middle, rough):
+        """Return which columns have changed their unit or their nature within the block.
+
+        Those whose median step is a factor `apart`, and as many standard deviations of the
+        logarithms of the blocks before, from what it was; and those whose median lies where all
+        values are clipped.
+        """
+        number, mean, squares = state["roughness"]
+        # few blocks know little of their spread: one more is made up that was off by a factor of e
+        deviation = np.sqrt((squares + 1.0) / np.maximum(number, 1.0))
+        new_unit = np.abs(rough - mean) > np.maximum(np.log(self.apart), self.apart * deviation)
+        center, scale = state["known"]
+        new_level = np.abs(middle - center) > self.clip * scale
+        return (number >= self.patience) & (new_unit | new_level)
+
+
+def _paths(rows, state):
+    return paths(rows, state["weights"], state["sums"], state["squares"])
+
+
+def pairs(first, second):
+    """Return (n, 2, d) of two arrays (n, d)."""
+    pairs = np.empty((len(first), 2, first.shape[1]))
+    pairs[:, 0], pairs[:, 1] = first, second
+    return pairs
+
+
+def _start_anew(state, columns, rows, kept):
+    """Take the moments of some columns from some rows alone, but for values that are not kept."""
+    if columns.any():
+        number = kept.sum(axis=0)
+        mean = (rows * kept).sum(axis=0) / number
+        squares = (kept * np.square(rows - mean)).sum(axis=0)
+        state["origin"] = np.where(columns, state["origin"] + mean, state["origin"])
+        state["weights"] = np.where(columns, number.astype(float), state["weights"])
+        state["sums"] = np.where(columns, 0.0, state["sums"])
+        state["squares"] = np.where(columns, squares, state["squares"])
+
+
+def _spread(rows, middle):
+    """Return standard deviations (d,) that half of the values say nothing against."""
+    return _MAD * np.median(np.abs(rows - middle), axis=0)
+
+
+def mean_and_variance(weights, sums, squares):
+    """Return what sums say of a column; 0 where there is nothing to divide."""
+    weights = np.maximum(weights, 1.0)  # below 1 only where there is nothing to divide
+    return sums / weights, squares / weights
+
+
+def deviations(centers, variances):
+    """Return standard deviations, and 0 where rounding alone could have made them."""
+    scales = np.sqrt(variances)
+    return np.where(scales > _ROUNDING * np.abs(centers), scales, 0.0)
+
+
+def repeated(part, n):
+    """Return views of an array as n equal ones."""
+    return part[None] if n == 1 else np.broadcast_to(part, (n, *part.shape))
+
+
+def _within(X, most):
+    return np.minimum(np.maximum(X, -most), most)
+
+
+def _divided(X, scales):
+    return np.divide(X, scales, out=np.zeros_like(X), where=scales > 0.0)
