@@ -212,15 +212,16 @@ def _wall_time(column, name):
     array = np.asarray(_without_zone(column))
     if array.dtype.kind == "M":
         return array.astype("datetime64[us]")
-    if array.dtype.kind in "fO":
-        found = array.tolist()
-        kinds = {type(value) for value in found if not is_missing(value)}
-        if all(issubclass(kind, (date, np.datetime64)) for kind in kinds):
-            return np.array([_local(value) for value in found], dtype="datetime64[us]")
+    kinds = {str(array.dtype)}
+    if array.dtype.kind in "fO":  # dates one by one, or missing ones only
+        found = [value for value in array.tolist() if not is_missing(value)]
+        kinds = {type(v).__name__ for v in found if not isinstance(v, (date, np.datetime64))}
+        if not kinds:
+            return np.array([_local(v) for v in array.tolist()], dtype="datetime64[us]")
     raise TypeError(
         f"CalendarFeatures makes numbers of dates, but column {name!r} holds values of type "
-        f"{array.dtype}. Let a ColumnTransformer choose the columns; pandas.to_datetime makes "
-        "dates of text."
+        f"{min(kinds)}. Let a ColumnTransformer choose the columns; pandas.to_datetime makes dates "
+        "of text."
     )
 
 

@@ -41,7 +41,9 @@ def names_of(estimator):
 
 def is_missing(value):
     """Tell whether a value is None, NaN, or what pandas has for a missing one."""
-    return value is None or type(value).__name__ in _MISSING or value != value
+    if isinstance(value, (float, np.floating, np.datetime64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in _MISSING
 
 
 def kind_of(value):
@@ -67,15 +69,13 @@ def distinct(column, name):
         If there are values of other types.
     """
     array = np.asarray(column)
-    given = array.tolist() if array.dtype.kind in "biufOUT" else array[:1]
+    if array.dtype.kind not in "biufOUT":
+        raise _no_category(name, array.dtype)
+    given = array.tolist()
     for kind in sorted(set(map(type, given)), key=repr):
-        known = issubclass(kind, (str, Real, np.bool_, type(None)))
+        known = issubclass(kind, (str, Real, np.bool_, type(None))) and kind is not np.timedelta64
         if not known and kind.__name__ not in _MISSING:
-            raise TypeError(
-                "The argument must be of strings, numbers, booleans and missing values, but "
-                f"column {name!r} holds values of type {kind.__name__}. Give them as text, say, or "
-                "let a ColumnTransformer choose the columns."
-            )
+            raise _no_category(name, kind.__name__)
     as_given, values = {}, {}
     codes = [as_given.setdefault(value, len(as_given)) for value in given]
     places = [values.setdefault(_plain(value), len(values)) for value in as_given]
@@ -108,3 +108,11 @@ def _plain(value):
     if isinstance(value, Integral) and abs(int(value)) > _EXACT:
         return int(value)
     return float(value) + 0.0  # no negative zero
+
+
+def _no_category(name, kind):
+    return TypeError(
+        "The argument must be of strings, numbers, booleans and missing values, but column "
+        f"{name!r} holds values of type {kind}. Give them as text, say, or let a ColumnTransformer "
+        "choose the columns."
+    )

@@ -42,7 +42,7 @@ class RunningOneHotEncoder(OnlineTransformer):
     Notes
     -----
     *Cost.* O(d) per row and the width of what it returns, d (`max_categories` + `n_hashed`)
-    numbers for d columns. Memory for `max_categories` values a column, which does not grow.
+    numbers for d columns. Memory for `max_categories` values a column, each text as long as it is.
 
     *Causality.* A row is encoded by the categories of the rows before it. A category that appears
     for the first time is zeros in all slots of its column, and gets its slot when the row is

@@ -13,7 +13,9 @@ from sklearn_okl import (
     RunningOneHotEncoder,
     RunningStandardScaler,
     VAWRegressor,
+    load,
     make_streaming_pipeline,
+    save,
 )
 from tests.oracles.columns import one_hot
 
@@ -157,6 +159,8 @@ def test_what_is_refused_leaves_it_as_it_was():
         (frame.assign(b=[1.0, 2.0, "z"]), ValueError, "'b' " + numbers),
         (frame.assign(a=dates), TypeError, "'a' holds values of type"),
         (frame.assign(a=[["u"], ["v"], []]), TypeError, "'a' holds values of type list"),
+        (frame.assign(a=dates - dates[0]), TypeError, "'a' holds values of type timedelta64"),
+        (np.array([["u", np.timedelta64(1)]] * 3, object), TypeError, "'b' holds .* timedelta64"),
         (frame.assign(a=pd.cut([1, 2, 3], 2)), TypeError, "'a' holds values of type Interval"),
         (frame.assign(a=[b"u", b"v", b"w"]), TypeError, "'a' holds values of type bytes"),
         (frame[["b", "a"]], ValueError, "feature names"),
@@ -182,6 +186,18 @@ def test_what_is_refused_leaves_it_as_it_was():
     with pytest.raises(ValueError, match="of text"):
         fresh.partial_fit([["a"], [1]])
     assert not hasattr(fresh, "n_features_in_")
+
+
+def test_files_hold_categories_of_all_kinds(tmp_path):
+    pytest.importorskip("skops")
+    rows = [["é\ud800", 2**70, None], ["1", np.inf, "x"], [None, 0.1, None]]
+    encoder = RunningOneHotEncoder(2).fit(rows[:2])
+    save(encoder, tmp_path / "encoder.skops")
+    resumed = load(tmp_path / "encoder.skops")
+    for model in (encoder, resumed):
+        model.partial_fit(rows[2:])
+    assert_array_equal(resumed.transform(rows), encoder.transform(rows))
+    assert resumed.categories_[1].tolist() == [2**70, np.inf]
 
 
 def test_the_state_does_not_grow():
