@@ -109,7 +109,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         -------
         X_new : ndarray of shape (n_samples, n_features_new)
             What a loop of `transform` and `partial_fit` over single rows would give, much faster;
-            the very first row of the stream is transformed by itself.
+            the very first row of the stream, before which nothing is known, by itself.
         """
         return self._prequential_transform(X, y, 0)
 

@@ -102,7 +102,7 @@ class RunningImputer(OnlineTransformer):
         """
         self._fitted_state("get_feature_names_out")
         names = _check_feature_names_in(self, input_features)
-        if not self.add_indicator:
+        if not self._structure_at_start["add_indicator"]:
             return names
         indicators = [f"missingindicator_{name}" for name in names]
         return np.concatenate([names, indicators], dtype=object)
@@ -114,6 +114,7 @@ class RunningImputer(OnlineTransformer):
         columns = columns_of(self, X, reset)
         rows = [numbers_of(*given) for given in zip(columns, names_of(self), strict=True)]
         X = np.column_stack(rows)
+        # infinity is an error here as in arrays of numbers
         assert_all_finite(X, allow_nan=True, estimator_name=type(self).__name__, input_name="X")
         return X, y
 

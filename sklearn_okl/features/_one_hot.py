@@ -112,8 +112,9 @@ class RunningOneHotEncoder(OnlineTransformer):
             with ``_hashed0`` and so on for those that are shared.
         """
         self._fitted_state("get_feature_names_out")
-        slots = [f"_{k}" for k in range(self.max_categories)]
-        slots += [f"_hashed{k}" for k in range(self.n_hashed)]
+        n_slots = self._structure_at_start
+        slots = [f"_{k}" for k in range(n_slots["max_categories"])]
+        slots += [f"_hashed{k}" for k in range(n_slots["n_hashed"])]
         names = _check_feature_names_in(self, input_features)
         return np.array([f"{name}{slot}" for name in names for slot in slots], dtype=object)
 

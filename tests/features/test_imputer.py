@@ -147,5 +147,6 @@ def test_what_is_refused_leaves_it_as_it_was():
         for verb in (changed.partial_fit, changed.transform):
             with pytest.raises(ValueError, match=f"{name}=.* cannot change"):
                 verb(frame)
+        assert changed.get_feature_names_out().tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="strategy"):
         RunningImputer("median").fit(frame)

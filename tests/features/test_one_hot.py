@@ -178,6 +178,7 @@ def test_what_is_refused_leaves_it_as_it_was():
         for verb in (changed.partial_fit, changed.transform):
             with pytest.raises(ValueError, match=f"{name}=3 cannot change"):
                 verb(frame)
+        assert len(changed.get_feature_names_out()) == 2 * (4 + 4)
         changed.fit(frame)
     with pytest.raises(ValueError, match="max_categories"):
         RunningOneHotEncoder(0).fit(frame)
@@ -239,7 +240,7 @@ def test_in_a_column_transformer_row_by_row(package, delay):
             ]
         ),
         RunningStandardScaler(),
-        VAWRegressor() if delay == 0 else LateMean(delay),
+        VAWRegressor() if delay == 0 else LateVAW(delay),
     )
     whole = clone(fills).prequential_predict(frame, y)
     single = clone(fills)
@@ -249,7 +250,7 @@ def test_in_a_column_transformer_row_by_row(package, delay):
         assert np.mean((whole - y)[40:] ** 2) < 0.5 * np.var(y)
 
 
-class LateMean(VAWRegressor):
+class LateVAW(VAWRegressor):
     """Learns as if its labels came late; the rows are what matters."""
 
     def __init__(self, label_delay=0):

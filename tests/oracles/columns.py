@@ -7,7 +7,7 @@ from sklearn.utils import murmurhash3_32
 
 def same(value):
     """Return what stands for a value: None for a gap, a float for a number."""
-    if value is None or value is not value or value != value:
+    if value is None or value != value:
         return None
     return value if isinstance(value, str) else float(value)
 
