@@ -28,9 +28,12 @@ FAMILIES = {
         "RunningRobustScaler": "d",
         "RunningMinMaxScaler": "d",
         "RunningMaxNormScaler": "d",
+        "RunningQuantileTransformer": "d log q",
         "LagFeatures": "k",
         "StreamingPipeline": "its steps'",
         "StreamingTransformedTargetRegressor": "its regressor's",
+        "RefitRegressor": "its fits'",
+        "ResidualRegressor": "its parts'",
     },
     "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
     "Aggregators of forecasts": {

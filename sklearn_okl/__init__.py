@@ -1,7 +1,6 @@
 """Online kernel learning for people who live in scikit-learn."""
 
 from ._persistence import load, save, trusted_types
-from ._target_scaling import StreamingTransformedTargetRegressor
 from .aggregators import (
     AARegressor,
     BOARegressor,
@@ -64,6 +63,7 @@ from .features import (
     OnlineNystroem,
     RunningMaxNormScaler,
     RunningMinMaxScaler,
+    RunningQuantileTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
     TaylorFeatures,
@@ -73,6 +73,7 @@ from .learners import (
     ONSRegressor,
     VAWRegressor,
 )
+from .meta import RefitRegressor, ResidualRegressor, StreamingTransformedTargetRegressor
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
@@ -132,8 +133,11 @@ __all__ = [
     "RFOMKRRegressor",
     "RakerClassifier",
     "RakerRegressor",
+    "RefitRegressor",
+    "ResidualRegressor",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
+    "RunningQuantileTransformer",
     "RunningRobustScaler",
     "RunningStandardScaler",
     "SketchedKONSRegressor",

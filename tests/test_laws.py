@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_regression
+from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import scale
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
@@ -196,6 +197,12 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "kors_mu": 0.7,
         "regressor": VAWRegressor(0.123),
         "transformer": RunningMaxNormScaler(),
+        "estimator": LinearRegression(),
+        "growth": 0.123,
+        "window": 33,
+        "base": VAWRegressor(0.123),
+        "correction": VAWRegressor(0.123),
+        "passthrough": not getattr(estimator, "passthrough", True),
     }
     for name in estimator._structural:
         value = changes[name]

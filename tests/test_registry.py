@@ -21,8 +21,9 @@ LAYERS = [
     {"base"},
     {"features", "learners", "aggregators"},
     {"algorithms"},
+    {"meta"},
     {"untuned"},
-    {"_flow", "_delegating", "_target_scaling", "evaluation", "datasets", "pipeline"},
+    {"_flow", "_delegating", "evaluation", "datasets", "pipeline"},
 ]
 
 

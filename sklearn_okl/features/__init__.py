@@ -3,6 +3,7 @@
 from ._fourier import FourierFeatures
 from ._lags import LagFeatures
 from ._nystroem import ALDNystroem, BudgetNystroem, OnlineNystroem
+from ._quantiles import RunningQuantileTransformer
 from ._scalers import (
     RunningMaxNormScaler,
     RunningMinMaxScaler,
@@ -19,6 +20,7 @@ __all__ = [
     "OnlineNystroem",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
+    "RunningQuantileTransformer",
     "RunningRobustScaler",
     "RunningStandardScaler",
     "TaylorFeatures",

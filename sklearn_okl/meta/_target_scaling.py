@@ -4,12 +4,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 
-from ._delay import delay_of
-from ._linalg import one_blas_thread
-from .base import OnlineRegressor, _copied, described
-from .features._moments import moderate
-from .features._scalers import RunningScaler, RunningStandardScaler, known_earlier
-from .learners import VAWRegressor
+from .._delay import delay_of
+from .._linalg import one_blas_thread
+from ..base import OnlineRegressor, _copied, described
+from ..features._moments import moderate
+from ..features._scalers import RunningScaler, RunningStandardScaler, known_earlier
+from ..learners import VAWRegressor
 
 
 class StreamingTransformedTargetRegressor(OnlineRegressor):
