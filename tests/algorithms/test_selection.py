@@ -91,7 +91,7 @@ def test_equals_the_oracle(class_, loss, seed):
         assert names == [("rbf", 0.3), ("laplacian", 0.3), ("rbf", 2.0), ("laplacian", 2.0)]
     if seed == 2:
         given = {"horizon": 500} if hasattr(model, "horizon") else {}
-        model.set_params(**given, **({"radius": 0.3} if hasattr(model, "radius") else {}))
+        model.set_params(**given, **({"radius": 0.3} if "radius" in model.get_params() else {}))
     sampler, radius = literal_sampler(model, len(kernels))
     if is_classifier(model):
         y = np.where(y > np.median(y), 1.0, -1.0)
@@ -117,7 +117,7 @@ def test_norms_are_those_of_the_expansions(class_):
     X, y = stream(0, 600)
     for kernels in (None, MIXED):
         model = class_(kernels, random_state=0).fit(3 * X, 2 * y)
-        radius = getattr(model, "radius", np.inf)
+        radius = model.get_params().get("radius", np.inf)
         at_the_border = 0
         for f, kernel in zip(model._state["functions"], model.kernels_, strict=True):
             rows = f["rows"][:, :-2]
