@@ -223,6 +223,13 @@ def inverse_spd(A, floor):
     return P
 
 
+def softmax(log_weights):
+    """Return the weights (K,) from the simplex that logarithms, up to a constant, stand for."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights
+
+
 def _diagonal(A):
     """Return a writeable view (..., n) of the diagonal of contiguous A (..., n, n)."""
     n = A.shape[-1]

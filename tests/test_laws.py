@@ -19,13 +19,12 @@ from sklearn_okl import (
     StreamingPipeline,
     VAWRegressor,
 )
-from sklearn_okl.algorithms._graphs import PartialInformationRegressor
 from sklearn_okl.base import ConvexAggregator, described
 from sklearn_okl.base._random_rounds import RandomRounds
 from sklearn_okl.evaluation import online_checks
 from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label
 
-CHANCE = (PartialInformationRegressor, RandomRounds)
+CHANCE = RandomRounds
 
 # What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
 ORDER_DEPENDENT = {

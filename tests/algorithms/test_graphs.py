@@ -15,7 +15,7 @@ from sklearn_okl.algorithms._graphs import (
     OMKLSFGRRegressor,
 )
 from sklearn_okl.evaluation import check_online_estimator
-from sklearn_okl.feedback._graphs import kernel_distances
+from sklearn_okl.feedback._distances import kernel_distances
 from sklearn_okl.kernels import kernel_list
 from tests.oracles import graphs as oracle
 from tests.timing import processor_times
@@ -159,10 +159,10 @@ def taught(class_, **options):
 
 def draws(model, n=20_000):
     """Draw the next round again and again; yield the state after each draw."""
-    state = copy.deepcopy(model._state)
+    state, graph = copy.deepcopy(model._state), model._graph()
     for _ in range(n):
-        model._draw(state)
-        yield state
+        graph.draw(state["graph"], state["log_weights"], state["t"] + 1, state["rng"])
+        yield state["graph"]
 
 
 @pytest.mark.parametrize("class_", CLASSES)
