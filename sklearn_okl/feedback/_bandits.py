@@ -39,14 +39,14 @@ class Exp3Sampler(Sampler):
     n_arms : int
         K.
     horizon : int, default=None
-        T. None guesses it, see :func:`is_restart`.
+        T. None guesses it by the doubling trick.
     step_scale : float, default=10.0
         c in the arms' step size :math:`\lambda = c \sqrt{\delta / (K T G^2)}`.
     loss_bound, slope_bound : float, default=1.0
         :math:`\ell_{max}` and G.
     longest_step : float, default=inf
         Without a horizon, most that a step :math:`\lambda / p` may come to; the step size is held
-        below what makes the rarest draw's as long. See :func:`stable_step`.
+        below what makes the rarest draw's as long.
     """
 
     n_arms: int
@@ -168,7 +168,7 @@ class TsallisSampler(Sampler):
     slope_bound : float
         :math:`G_1`, of the loss on that ball.
     horizon : int, default=None
-        T. None guesses it, see :func:`is_restart`.
+        T. None guesses it by the doubling trick.
     loss_bound : float, default=1.0
         :math:`\ell_{max}`, by which losses are divided.
     """
