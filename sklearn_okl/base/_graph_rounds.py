@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._linalg import softmax
+from .._linalg import aligned_slices, softmax
 from ._random_rounds import RandomRounds
 
 _TILE = 128  # rows whose features are held at once
@@ -117,18 +117,17 @@ class GraphRounds(RandomRounds):
         bank, graph, drawn = self._bank, self._graph(), state["graph"]
         place = np.empty(len(bank.kernels), dtype=np.intp)  # of a kernel in the features at hand
         forecasts = np.empty(len(y))
-        first = end = 0
-        for i, target in enumerate(y.tolist()):
-            if i == end:
-                first, (pool, stays) = i, graph.pool(drawn, state["t"] + 1)
-                n_rows = _AHEAD if stays else 1
-                # Blocks end where the stream's own count is a multiple of their length, so that
-                # most ways of cutting a stream lead through the very same blocks.
-                end = min(len(y), i + n_rows - state["t"] % n_rows)
-                Z = bank._transform(_members(state["features"], pool), X[i:end])
-                place[pool] = np.arange(len(pool))
-            Z_asked = Z[place[drawn["asked"]], i - first]
-            forecasts[i] = self._learn_round(state, graph, Z_asked, target)
+        low = 0
+        while low < len(y):
+            pool, stays = graph.pool(drawn, state["t"] + 1)
+            size = _AHEAD if stays else 1
+            rows = slice(low, low + next(aligned_slices(state["t"], len(y) - low, size)).stop)
+            Z = bank._transform(_members(state["features"], pool), X[rows])
+            place[pool] = np.arange(len(pool))
+            for i, target in enumerate(y[rows].tolist()):
+                Z_asked = Z[place[drawn["asked"]], i]
+                forecasts[low + i] = self._learn_round(state, graph, Z_asked, target)
+            low = rows.stop
         return forecasts
 
     def _learn_round(self, state, graph, Z, y):

@@ -7,6 +7,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._linalg import aligned_slices
 from ._expansions import Expansions, start_expansions
 from ._random_rounds import RandomRounds
 
@@ -73,20 +74,17 @@ class BanditRounds(RandomRounds):
         law, arm = state["sampler"], state["arm"]
         sampler = self._sampler(len(law["probabilities"]))
         forecasts = np.empty(len(y))
-        uniforms = state["rng"].random_sample(len(y)).tolist()
-        size, first, end = functions.n_rows, 0, 0
-        for t, target in enumerate(y.tolist()):
-            if t == end:
-                # Blocks end where the stream's own count is a multiple of their length, so that
-                # most ways of cutting a stream lead through the very same blocks.
-                first, end = t, min(len(y), t + size - (state["t"] + t) % size)
-                functions.look_at(X[first:end])
-            forecast, length_sq = functions.ask(arm, t - first)
-            slope = float(loss.slope(target, forecast))
-            value, gradient_sq = float(loss.value(target, forecast)), slope * slope * length_sq
-            functions.teach(-sampler.credit(law, arm, value, gradient_sq) * slope)
-            forecasts[t] = forecast
-            arm = sampler.draw(law, uniforms[t])
+        uniforms = state["rng"].random_sample(len(y))
+        for rows in aligned_slices(state["t"], len(y), functions.n_rows):
+            functions.look_at(X[rows])
+            rounds = zip(y[rows].tolist(), uniforms[rows].tolist(), strict=True)
+            for t, (target, uniform) in enumerate(rounds, rows.start):
+                forecast, length_sq = functions.ask(arm, t - rows.start)
+                slope = float(loss.slope(target, forecast))
+                value, gradient_sq = float(loss.value(target, forecast)), slope * slope * length_sq
+                functions.teach(-sampler.credit(law, arm, value, gradient_sq) * slope)
+                forecasts[t] = forecast
+                arm = sampler.draw(law, uniform)
         functions.store(state)
         state.update(t=state["t"] + len(y), arm=arm)
         return forecasts
