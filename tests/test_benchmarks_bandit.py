@@ -87,9 +87,3 @@ def test_sets_at_hand(data_files, name):
     value, seconds = bandit._one_run("OKS++", "squared_error", X[:500], y[:500], None, 0, {})
     assert 0 < value < 10
     assert seconds > 0
-
-
-@pytest.mark.parametrize("name", ["OKS++, program", "RF-OKS++, program"])
-def test_the_programs_lines_draw_by_the_programs_sampler(name):
-    model = LINES[name].model("log_loss", 100, None, 0)
-    assert isinstance(model._sampler(3), ProgramSampler)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_classifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
+from benchmarks.papers.bandit_lines import LINES, ProgramSampler
 from sklearn_okl.algorithms._selection import (
     IOKSClassifier,
     IOKSRegressor,
@@ -362,3 +363,9 @@ def test_faster_than_the_literal_loop(class_):
     ours, loop = processor_times(lambda: model.fit(X, y), literal, turns=3)
     print(f"{class_.__name__}: {loop / ours:.1f} times as fast")
     assert loop / ours > 1.5  # `python -m benchmarks speed` asks for 3
+
+
+@pytest.mark.parametrize("name", ["OKS++, program", "RF-OKS++, program"])
+def test_the_programs_lines_draw_by_the_programs_sampler(name):
+    model = LINES[name].model("log_loss", 100, None, 0)
+    assert isinstance(model._sampler(3), ProgramSampler)
