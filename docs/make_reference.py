@@ -8,6 +8,7 @@ import make_table
 # Pages beside the package's own names; what is public in them is what they say is.
 MODULES = {
     "sklearn_okl.base": "Bases for estimators of your own",
+    "sklearn_okl.feedback": "Samplers and feedback graphs",
     "sklearn_okl.evaluation": "Evaluation",
     "sklearn_okl.datasets": "Datasets",
     "sklearn_okl.kernels": "Kernels",

@@ -20,14 +20,12 @@ from sklearn_okl import (
     StreamingPipeline,
     VAWRegressor,
 )
-from sklearn_okl.algorithms._graphs import PartialInformationRegressor
-from sklearn_okl.algorithms._reservoir import _LKMBooks
-from sklearn_okl.algorithms._selection_features import FeatureSelection
-from sklearn_okl.base import ConvexAggregator, KernelSelector, described
+from sklearn_okl.base import ConvexAggregator, described
+from sklearn_okl.base._random_rounds import RandomRounds
 from sklearn_okl.evaluation import online_checks
 from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label
 
-CHANCE = (PartialInformationRegressor, _LKMBooks, KernelSelector, FeatureSelection)
+CHANCE = RandomRounds
 
 # What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
 ORDER_DEPENDENT = {

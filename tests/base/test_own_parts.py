@@ -61,6 +61,20 @@ class Even(Sampler):
         return 0.1
 
 
+class InTurn(Even):
+    """Arms one after the other: a sampler that draws by itself."""
+
+    def start(self):
+        return super().start() | {"next": 0}
+
+    def draw(self, state, uniform):
+        return state["next"]
+
+    def credit(self, state, arm, loss, gradient_sq):
+        state["next"] = (arm + 1) % self.n_arms
+        return 0.1
+
+
 class EvenRegressor(KernelSelector, OnlineRegressor):
     """Kernels drawn evenly."""
 
@@ -184,6 +198,19 @@ def test_the_rule_is_told_of_every_entry():
     X, y = stream()
     model = SomeRowsRegressor(0.5).fit(X, y)
     assert model._state["rule"]["entered"] >= len(model.components_) > 5
+
+
+def test_a_sampler_may_draw_by_itself():
+    class InTurnRegressor(KernelSelector, OnlineRegressor):
+        def _sampler(self, n_kernels):
+            return InTurn(n_kernels)
+
+    X, y = stream()
+    model = InTurnRegressor({"gamma": [0.1, 1.0, 10.0]}, random_state=0)
+    for t in range(7):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+        assert model.kernel_index_ == (t + 1) % 3  # drawn ahead
+    assert_array_equal(model.n_support_, [3, 2, 2])
 
 
 def test_functions_stay_in_the_ball():
