@@ -309,11 +309,9 @@ class FixedShareRegressor(_OnTargetRange):
 
     Examples
     --------
-    Two experts take turns; :class:`EWARegressor` would end with a forecast of 0.5:
-
     >>> import numpy as np
     >>> from sklearn_okl.aggregators import FixedShareRegressor
-    >>> X, y = np.tile([0.0, 1.0], (400, 1)), np.repeat([0.0, 1.0], 200)
+    >>> X, y = np.tile([0.0, 1.0], (400, 1)), np.repeat([0.0, 1.0], 200)  # EWA would end at 0.5
     >>> float(FixedShareRegressor(y_range=(0, 1)).fit(X, y).predict(X[:1]).round(2)[0])
     0.99
     """

@@ -67,8 +67,8 @@ class BOARegressor(_SecondOrder):
     Parameters
     ----------
     initial_rate : float, default=None
-        Where the sums of squared regrets and the largest regrets start, > 0. None: at 0, which
-        fits the rule to losses of any scale. ``2**-20`` is the start of the published package.
+        Where sums of squared regrets and largest regrets start, > 0. None: at 0, which suits losses
+        of any scale. ``2**-20`` is the start of the published package.
 
     See Also
     --------
@@ -89,10 +89,9 @@ class BOARegressor(_SecondOrder):
     *Departures.* As in the package ``opera`` [2]_, whose published figures it reproduces, the
     correction raises the sum of an expert much better than the forecast, where the paper's lowers
     that of one much worse, and the rates already count the round. An expert without any regret so
-    far gets the least rate of the others; the package would give it nearly all weight.
+    far gets the least rate of the others; there it would get nearly all weight.
 
-    *Sleeping experts.* NaN in a column of X: no forecast, no weight and no regret in that round.
-    The weights of the others are scaled up to sum to one.
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
 
     References
     ----------
@@ -194,8 +193,7 @@ class MLProdRegressor(_SecondOrder):
     With a small `initial_rate`, an expert that slept from the first round on enters with a large
     rate and nearly all weight.
 
-    *Sleeping experts.* NaN in a column of X: no forecast, no weight and no regret in that round.
-    The weights of the others are scaled up to sum to one.
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
 
     References
     ----------
@@ -276,8 +274,7 @@ class MLPolyRegressor(_SecondOrder):
     *Departures.* :math:`B_t` makes the rates fit for regrets of any size, as in the package
     ``opera``, whose figures are reproduced.
 
-    *Sleeping experts.* NaN in a column of X: no forecast, no weight and no regret in that round.
-    The weights of the others are scaled up to sum to one.
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
 
     References
     ----------

@@ -202,10 +202,9 @@ class OMKRRegressor(_ExactDescents):
 class RFOMKRRegressor(FullInformationRegressor):
     r"""Online multiple kernel regression on random features, RFOMKR.
 
-    Each kernel of a dictionary gets random Fourier features and online gradient descent on them,
-    without shrinkage. The forecasts are combined by Hedge, with weights that a loss discounts,
-    :math:`w_{i,t+1} \propto w_{i,t} \beta^{(f_{i,t} - y_t)^2}`, or linearly by another gradient
-    descent on the K forecasts [1]_.
+    Each kernel of a dictionary gets random Fourier features and online gradient descent on them.
+    Hedge combines the forecasts, with :math:`w_{i,t+1} \propto w_{i,t} \beta^{(f_{i,t} - y_t)^2}`,
+    or another gradient descent on the K forecasts does so linearly [1]_.
 
     Parameters
     ----------
@@ -234,8 +233,7 @@ class RFOMKRRegressor(FullInformationRegressor):
     *Departures.* The code behind its row in Table 1 of [2]_ never normalises the weights of Hedge,
     so that forecasts fade to 0. The descent on the forecasts starts at 0 and has no constraint.
 
-    *Inputs* should be of moderate size: the grid is for rows of norm at most one, the steps for
-    targets in [0, 1].
+    *Inputs*: the grid is for rows of norm at most one, the steps for targets in [0, 1].
 
     References
     ----------

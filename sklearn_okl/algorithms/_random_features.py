@@ -217,8 +217,7 @@ class RakerClassifier(_Raker, OnlineClassifier):
     decision value is the mean of the experts' with weights that their losses make [1]_:
 
     .. math:: \theta_{i,t+1} = \theta_{i,t} - \eta_t \nabla
-              (\ell(f_{i,t}, y_t) + \lambda \|\theta_{i,t}\|^2) , \qquad
-              w_{i,t+1} \propto w_{i,t}
+              (\ell(f_{i,t}, y_t) + \lambda \|\theta_{i,t}\|^2) , \ w_{i,t+1} \propto w_{i,t}
               \exp(-\eta_t (\ell(f_{i,t}, y_t) / \ell_{max} + \lambda \|\theta_{i,t}\|^2)) .
 
     Parameters
@@ -231,13 +230,7 @@ class RakerClassifier(_Raker, OnlineClassifier):
         1 only where a decision value is wrong by more than 0.54.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`, for coefficients and weights.
-        Margin losses bear longer steps: [2]_ takes the best of 1, 5, 10, 25 over
-        :math:`\sqrt T`, which is ``power_t=0`` and that `eta0`.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
+        Margin losses bear longer steps: [2]_ takes the best of 1, 5, 10, 25 over :math:`\sqrt T`.
 
     See Also
     --------
@@ -253,9 +246,7 @@ class RakerClassifier(_Raker, OnlineClassifier):
 
     *Departures.* The figures of Raker in [2]_ come from a program that divides the projections by
     one bandwidth after the other, each time what the last division left, so that its kernels are
-    not the stated ones. Weights are kept as logarithms.
-
-    *Inputs* should be of moderate size: the papers' grid is made for rows of norm at most one.
+    not the stated ones. Weights are kept as logarithms. The grid is for rows of norm at most one.
 
     References
     ----------

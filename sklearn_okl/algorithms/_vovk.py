@@ -31,8 +31,7 @@ class VAW2Regressor(VAWExperts):
     ----------
     aggregator_alpha : float, default=1.0
         Ridge penalty of the combination, > 0, in squared units of y. The paper's 1 is for targets
-        in [0, 1]. For standardised targets and some hundred rows 10 is better, as each kernel has a
-        weight to learn.
+        in [0, 1]; for standardised ones and some hundred rows 10 is better.
     forecaster : {"vaw", "ridge"}, default="vaw"
         Of both levels: ``"vaw"`` has the theorem, ``"ridge"`` is what published experiments run.
     forgetting : float, default=1.0

@@ -21,6 +21,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     parameter_values,
     twin,
 )
+from ._weighted import WeightedRegressor  # noqa: F401  for the rest of the package
 
 __all__ = [
     "ConvexAggregator",
