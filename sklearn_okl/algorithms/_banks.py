@@ -11,7 +11,7 @@ from ..learners import VAWRegressor
 
 @inherit_documentation
 class VAWExperts(FullInformationRegressor):
-    """Base of the regressors with one Vovk-Azoury-Warmuth forecaster per kernel, `_vaw`.
+    """Base of the regressors with one Vovk-Azoury-Warmuth forecaster per kernel.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class VAWExperts(FullInformationRegressor):
         self.forgetting = forgetting
         self.y_range = y_range
 
-    @property
-    def _vaw(self):
-        return VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+    def _vaw(self, alpha):
+        """Return a forecaster of the kind of the experts."""
+        return VAWRegressor(alpha, forecaster=self.forecaster, forgetting=self.forgetting)
 
     def _validate(self):
         super()._validate()

@@ -117,8 +117,8 @@ class VAW2Regressor(VAWExperts):
         self.clip_experts = clip_experts
 
     def _parts(self):
-        second = VAWRegressor(**self._vaw.get_params() | {"alpha": self.aggregator_alpha})
-        return (self._vaw, Clip(self.y_range), second) if self.clip_experts else (self._vaw, second)
+        clip = [Clip(self.y_range)] if self.clip_experts else []
+        return self._vaw(self.alpha), *clip, self._vaw(self.aggregator_alpha)
 
 
 class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):

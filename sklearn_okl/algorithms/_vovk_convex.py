@@ -62,7 +62,7 @@ class _WithRate(VAWExperts):
         self.eta = eta
 
     def _parts(self):
-        return self._vaw, Clip(self.y_range), self._rule()
+        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
 
 
 @inherit_documentation
@@ -274,7 +274,7 @@ class _SecondOrder(VAWExperts):
         self.initial_rate = initial_rate
 
     def _parts(self):
-        return self._vaw, Clip(self.y_range), self._rule()
+        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
 
 
 @inherit_documentation
