@@ -226,8 +226,9 @@ class RakerClassifier(_Raker, OnlineClassifier):
         What is descended, see :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives
         probabilities.
     loss_bound : float, default=1.0
-        :math:`\ell_{max}` > 0, what losses are divided by in the weights. The logistic loss passes
-        1 only where a decision value is wrong by more than 0.54.
+        :math:`\ell_{max}` > 0, what losses are divided by in the weights, in units of the loss.
+        The theorem wants losses of at most 1; the logistic loss passes 1 only where a decision
+        value is wrong by more than 0.54.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`, for coefficients and weights.
         Margin losses bear longer steps: [2]_ takes the best of 1, 5, 10, 25 over :math:`\sqrt T`.
@@ -241,8 +242,10 @@ class RakerClassifier(_Raker, OnlineClassifier):
     -----
     *Cost.* O(K D) per round for K kernels with D features, and as much memory.
 
-    *Theorem.* That of :class:`RakerRegressor` for losses of at most `loss_bound`: a regret of
-    :math:`O(\sqrt T)` with a constant step of order :math:`1 / \sqrt T` [1]_.
+    *Theorem.* For a constant step :math:`\eta` of order :math:`1 / \sqrt T` and losses that are
+    convex, bounded by 1 and Lipschitz, the regret against any function of any one of the kernels'
+    random feature spaces is :math:`O(\sqrt T)`; against the RKHSs themselves with high probability
+    if the number of features grows as T (Lemma 1 and Theorem 2 of [1]_).
 
     *Departures.* The figures of Raker in [2]_ come from a program that divides the projections by
     one bandwidth after the other, each time what the last division left, so that its kernels are
