@@ -4,7 +4,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sklearn_okl import OnlineKernelRegressor, VAW2Regressor
-from sklearn_okl.algorithms._engines import learn_bank, threads
+from sklearn_okl.base._bank import learn_bank, threads
 from sklearn_okl.datasets import make_friedman_stream
 from sklearn_okl.untuned import _conformal
 from sklearn_okl.untuned._banks import (

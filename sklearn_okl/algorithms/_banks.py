@@ -1,66 +1,79 @@
-"""The bank of random features that multi-kernel estimators share: parameters and construction."""
+"""Multi-kernel regressors whose experts are VAW forecasters: what they are told, and one expert."""
 
-from numbers import Integral
+import numpy as np
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from .._documentation import inherit_documentation
+from ..aggregators._range import check_y_range
+from ..base import FullInformationRegressor
+from ..base._on_fourier_features import OnFourierFeatures, _fourier_bank
+from ..learners import VAWRegressor
 
-from ..features._fourier import FourierBank
-from ..kernels import kernel_list
 
-
-class OnFourierFeatures:
-    """A dictionary of kernels on random Fourier features: flat parameters, and what they describe.
+@inherit_documentation
+class VAWExperts(FullInformationRegressor):
+    """Base of the regressors with one Vovk-Azoury-Warmuth forecaster per kernel.
 
     Parameters
     ----------
     kernels : dict, list of dict or None, default=None
         The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is the papers' grid of 51 Gaussian and 25 Laplacian kernels,
-        :func:`sklearn_okl.kernels.paper_kernel_grid`.
-    n_components : int, default=100
-        Number of random features per kernel; the papers' 50 frequencies in paired form.
-    form : {"paired", "phase"}, default="paired"
-        Sines and cosines of each frequency (the papers), or cosines with random phases, see
-        :class:`~sklearn_okl.FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`~sklearn_okl.FourierFeatures`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of the grid.
-    frequencies_ : ndarray of shape (n_kernels, n_features, m)
-        Frequencies in use.
+        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
+        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
+    alpha : float, default=1.0
+        Ridge penalty of the experts, > 0 (the paper's lambda).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
+    forgetting : float, default=1.0
+        Discount of the experts' past in (0, 1], see :class:`~sklearn_okl.VAWRegressor`. The
+        combination forgets nothing.
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, for clipping. None: the range of the targets seen before
+        the round.
     """
 
     _parameter_constraints = {
-        "kernels": [None, dict, list, tuple],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "form": [StrOptions({"paired", "phase"})],
-        "sampling": [StrOptions({"iid", "orthogonal", "qmc"})],
-        "frequencies": [None, "array-like"],
-        "random_state": ["random_state"],
+        **FullInformationRegressor._parameter_constraints,
+        **VAWRegressor._parameter_constraints,
+        "y_range": [None, list, tuple, np.ndarray],
     }
-    _structural = ("kernels", "n_components", "form", "sampling", "frequencies")
+    _structural = (*FullInformationRegressor._structural, "alpha", "y_range")
 
-    @property
-    def kernels_(self):
-        """Parameters of each kernel."""
-        self._fitted_state("kernels_")
-        return [dict(kernel) for kernel in self._as_taught()._bank.kernels]
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.forgetting = forgetting
+        self.y_range = y_range
 
-    @property
-    def frequencies_(self):
-        """Frequencies in use, of shape (n_kernels, n_features, m)."""
-        return self._fitted_state("frequencies_")["features"]["frequencies"].copy()
+    def _vaw(self, alpha):
+        """Return a forecaster of the kind of the experts."""
+        return VAWRegressor(alpha, forecaster=self.forecaster, forgetting=self.forgetting)
 
-    @property
-    def _bank(self):
-        return self._built(_fourier_bank)
+    def _validate(self):
+        super()._validate()
+        check_y_range(self.y_range)
 
 
 # For classes that take only some of them.
@@ -71,13 +84,3 @@ BANK_STRUCTURE = OnFourierFeatures._structural
 def fourier_bank(estimator):
     """Return the bank that a multi-kernel estimator's flat parameters describe."""
     return estimator._built(_fourier_bank)
-
-
-def _fourier_bank(estimator):
-    return FourierBank(
-        kernel_list(estimator.kernels),
-        estimator.n_components,
-        form=estimator.form,
-        sampling=estimator.sampling,
-        frequencies=estimator.frequencies,
-    )

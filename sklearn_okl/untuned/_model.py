@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from ..algorithms._engines import forecast_bank, learn_bank, threads
 from ..base import _copied
+from ..base._bank import forecast_bank, learn_bank, threads
 from . import _targets as targets
 from ._banks import (
     WALKS,
