@@ -64,6 +64,19 @@ def row_slices(n, size):
     return (slice(low, min(low + size, n)) for low in range(0, n, size))
 
 
+def aligned_slices(start, n, size):
+    """Yield slices that cover n rows, after `start` others, of at most `size` rows.
+
+    They end where the stream's own count is a multiple of their length, so that most ways of
+    cutting a stream lead through the very same blocks.
+    """
+    low = 0
+    while low < n:
+        high = min(n, low + size - (start + low) % size)
+        yield slice(low, high)
+        low = high
+
+
 class Innovations(NamedTuple):
     """What a block of rows says about itself, given the model before it; see `block_innovations`.
 

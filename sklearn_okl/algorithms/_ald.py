@@ -4,26 +4,28 @@ Online kernel regression on a dictionary of rows that are not approximately line
 (ALD): NONS-ALD takes online Newton steps in its span, AOGD-ALD gradient steps.
 """
 
-from math import isqrt, sqrt
+from math import isqrt
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..base import EntryRule, GrowingBasisRegressor, OnlineRegressor
-from ..dictionaries._nested import coordinates, dual, first_novel, grow_basis, start_basis
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
+from .._documentation import inherit_documentation
+from ..base import GrowingBasisRegressor, OneKernel, OnlineRegressor
+from ..base._descent import descend_features
+from ..dictionaries._growth import growth
+from ..dictionaries._nested import coordinates, dual, start_basis
+from ..dictionaries._novelty import ALD, NOVELTY_CONSTRAINTS, ald_threshold
+from ..kernels import KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor
+from ..losses import SquaredError
 from ._gradient import KOGDRegressor
 
-_BLOCK = 64  # rows learnt at once
-_ALD_CONSTRAINTS = {
-    "novelty": [Interval(Real, 0, None, closed="neither"), None],
-    "horizon": [Interval(Integral, 1, None, closed="left"), None],
-}
+_BLOCK = 128  # rows forecast at once
 
 
+@inherit_documentation
 class NONSALDRegressor(GrowingBasisRegressor):
     r"""NONS-ALD: online Newton steps on a dictionary of rows that earlier ones do not nearly span.
 
@@ -41,17 +43,6 @@ class NONSALDRegressor(GrowingBasisRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     mu : float, default=1.0
         Start :math:`A = \mu I`, > 0; the paper tries 1, 5 and 15.
     radius : float, default=1.0
@@ -66,19 +57,6 @@ class NONSALDRegressor(GrowingBasisRegressor):
     horizon : int, default=None
         Number T of rows to come, read only where `novelty` is None. Below 50 rows the threshold
         stays at 1/2, so that a first row of size 1 enters.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (J, n_features)
-        The dictionary: rows whose kernel functions span the hypotheses.
-    dual_coef_ : ndarray of shape (J,)
-        Their coefficients, before the projection that the next row will ask for.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -138,13 +116,13 @@ class NONSALDRegressor(GrowingBasisRegressor):
     """
 
     _parameter_constraints = {
-        **KERNEL_CONSTRAINTS,
+        **GrowingBasisRegressor._parameter_constraints,
         "mu": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "y_bound": [Interval(Real, 0, None, closed="neither"), None],
-        **_ALD_CONSTRAINTS,
+        **NOVELTY_CONSTRAINTS,
     }
-    _structural = (*KERNEL_STRUCTURE, "mu")
+    _structural = (*GrowingBasisRegressor._structural, "mu")
 
     def __init__(
         self,
@@ -159,10 +137,7 @@ class NONSALDRegressor(GrowingBasisRegressor):
         novelty=None,
         horizon=None,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.mu = mu
         self.radius = radius
         self.y_bound = y_bound
@@ -170,32 +145,20 @@ class NONSALDRegressor(GrowingBasisRegressor):
         self.horizon = horizon
 
     def _rule(self):
-        return _ALD(_threshold(self))
+        return ALD(ald_threshold(self))
 
     def _newton(self):
         U, Y = self.radius, self.radius if self.y_bound is None else self.y_bound
         return ONSRegressor(self.mu, radius=U, curvature=0.25 / (U * U + Y * Y))
 
-    def _admit(self, rows, i):
-        rows.learn(i)
-        rows.project(i)  # eq. (12)
-        if rows.grow(i):
-            rows.carry()
+    def _admit(self, newton, learnt, phi, y):
+        newton._project(learnt, phi[0, :-1])  # eq. (12)
+        newton._grow(learnt)
+        return newton._learn(learnt, phi, y)
 
 
-class _ALD(EntryRule):
-    """Who enters: rows that are not approximately linearly dependent on the dictionary."""
-
-    def __init__(self, novelty):
-        self.novelty = novelty
-
-    def first(self, kernel, state, rows, low, drawn):
-        """Return the first of the rows from `low` on that is novel, or their number."""
-        X, distances = rows.X[low:], rows.distances[low:]
-        return low + first_novel(kernel, rows.basis, X, distances, self.novelty)
-
-
-class AOGDALDRegressor(OnlineRegressor):
+@inherit_documentation
+class AOGDALDRegressor(OneKernel, OnlineRegressor):
     r"""AOGD-ALD: gradient steps on a dictionary of rows that earlier ones do not nearly span.
 
     Round t forecasts :math:`\hat y_t = f_t(x_t)` and steps in the RKHS H of the kernel, in a ball
@@ -212,17 +175,6 @@ class AOGDALDRegressor(OnlineRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     radius : float, default=2.0
         U > 0, radius of the ball of H that f stays in, in units of the targets, to which the steps
         are proportional. The default is the paper's for targets in [0, 1] and short for
@@ -247,12 +199,6 @@ class AOGDALDRegressor(OnlineRegressor):
         The dictionary, and every row met after it had reached its budget.
     dual_coef_ : ndarray of shape (J,)
         Their coefficients.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -261,7 +207,7 @@ class AOGDALDRegressor(OnlineRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows. Up to 64 rows meet it in one
+    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows. Up to 128 rows meet it in one
     product; the steps among themselves go row by row on the matrix of their inner products, which
     is exact. The coordinates are those in the growing Cholesky basis of the dictionary, in which a
     gradient is a vector and its norm that of the vector.
@@ -308,13 +254,12 @@ class AOGDALDRegressor(OnlineRegressor):
     """
 
     _parameter_constraints = {
-        **KERNEL_CONSTRAINTS,
+        **OneKernel._parameter_constraints,
         "radius": [Interval(Real, 0, None, closed="neither")],
-        **_ALD_CONSTRAINTS,
+        **NOVELTY_CONSTRAINTS,
         "budget": [Interval(Integral, 0, None, closed="left"), None],
     }
     _poor_score = True  # the default radius, and with it the steps, are for targets in [0, 1]
-    _structural = KERNEL_STRUCTURE
 
     def __init__(
         self,
@@ -328,10 +273,7 @@ class AOGDALDRegressor(OnlineRegressor):
         horizon=None,
         budget=None,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.radius = radius
         self.novelty = novelty
         self.horizon = horizon
@@ -353,10 +295,6 @@ class AOGDALDRegressor(OnlineRegressor):
             else dual(state["basis"], state["theta"])
         )
 
-    def _validate(self):
-        super()._validate()
-        kernel_of(self)
-
     def _start(self, n_features, n_targets=None):
         return {
             "t": 0,
@@ -367,33 +305,34 @@ class AOGDALDRegressor(OnlineRegressor):
         }
 
     def _learn(self, state, X, y):
-        kernel, novelty, budget = kernel_of(self), _threshold(self), self._budget(X.shape[1])
+        kernel, rule, budget = kernel_of(self), ALD(ald_threshold(self)), self._budget(X.shape[1])
         forecasts = np.empty(len(y))
-        low = 0
-        while low < len(y):
-            if state["exact"] or len(state["basis"]["atoms"]) >= budget:
-                forecasts[low:] = self._learn_exactly(state, X[low:], y[low:])
-                break
-            # Blocks end where the stream's own count is a multiple of their length, so that most
-            # ways of cutting a stream lead through the very same blocks.
-            block = slice(low, low + _BLOCK - state["t"] % _BLOCK)
-            Phi = _admitted(kernel, state["basis"], X[block], novelty, budget)
-            block = slice(low, low + len(Phi))
-            forecasts[block] = self._descend(state, Phi, y[block])
-            low += len(Phi)
+        low = 0  # rows learnt
+        if not state["exact"] and len(state["basis"]["atoms"]) < budget:
+            for stretch in growth(kernel, rule, {}, state["basis"], X, state["t"]):
+                rows, Phi = stretch.rows, stretch.coordinates
+                full = Phi.shape[1] >= budget  # by the first of these rows
+                if full:
+                    rows, Phi = slice(rows.start, rows.start + 1), Phi[:1]
+                forecasts[rows] = self._descend(state, Phi, y[rows])
+                low = rows.stop
+                if full:
+                    break
+        if low < len(y):
+            forecasts[low:] = self._learn_exactly(state, X[low:], y[low:])
         return forecasts
 
     def _descend(self, state, Phi, y):
         """Step along rows whose gradients have the directions Phi (n, J); return forecasts."""
         theta = np.zeros(Phi.shape[1])
         theta[: len(state["theta"])] = state["theta"]
-        forecasts, coef, left, gradients_sq = descend_in_ball(
-            Phi @ Phi.T, Phi @ theta, y, self.radius, theta @ theta, float(state["gradients_sq"])
+        gradients_sq = float(state["gradients_sq"])
+        state["theta"], learnt = descend_features(
+            Phi, theta, y, SquaredError(), None, self.radius, gradients_sq
         )
-        state["theta"] = left * theta + coef @ Phi
-        state["gradients_sq"] = np.array(gradients_sq)
+        state["gradients_sq"] = np.array(learnt.gradients_sq)
         state["t"] += len(y)
-        return forecasts
+        return learnt.forecasts
 
     def _learn_exactly(self, state, X, y):
         if not state["exact"]:
@@ -429,74 +368,3 @@ class AOGDALDRegressor(OnlineRegressor):
         if self.horizon is None:
             return np.inf
         return (isqrt(d * d + 4 * d * int(self.horizon)) - d) // 2
-
-
-def _threshold(estimator):
-    """Return the squared distance from which on a row is novel."""
-    if estimator.novelty is not None:
-        return estimator.novelty
-    return 0.01 if estimator.horizon is None else min(25.0 / estimator.horizon, 0.5)
-
-
-def _admitted(kernel, basis, X, novelty, budget):
-    """Let the novel rows of a block in, until the basis is as large as the budget.
-
-    Returns
-    -------
-    Phi : ndarray of shape (m, J)
-        Coordinates of the rows up to the one that reached the budget, each in the basis as it was
-        in its round: later ones are 0.
-    """
-    n = len(X)
-    Phi, distances = coordinates(kernel, basis, X)
-    i = 0
-    while len(basis["atoms"]) < budget:
-        i += first_novel(kernel, basis, X[i:], distances[i:], novelty)
-        if i == n:
-            return Phi
-        row = grow_basis(kernel, basis, X[i])
-        added = kernel(X[i:], X[i : i + 1])[:, 0] - Phi[i:] @ row[:-1]
-        added /= basis["factor"][-1, -1]
-        Phi = np.column_stack([Phi, np.concatenate([np.zeros(i), added])])
-        distances[i:] -= added**2
-        i += 1
-    return Phi[:i]
-
-
-def descend_in_ball(gram, before, y, radius, norm_sq, gradients_sq):
-    """Descend the square loss row by row in a ball, with adaptive steps, on inner products only.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        Inner products of the rows' features.
-    before : ndarray of shape (n,)
-        Forecasts by the function before the block.
-    y : ndarray of shape (n,)
-    radius : float
-    norm_sq, gradients_sq : float
-        Squared norm of the function before the block, sum of all squared gradients' norms.
-
-    Returns
-    -------
-    forecasts : ndarray of shape (n,)
-    coef : ndarray of shape (n,)
-        What the block adds to the function, in terms of its rows' features.
-    left : float
-        What is left of the function before the block.
-    gradients_sq : float
-    """
-    forecasts, coef, left = np.empty(len(y)), np.zeros(len(y)), 1.0  # coef before the shrinking
-    rounds = zip(y.tolist(), before.tolist(), np.diagonal(gram).tolist(), strict=True)
-    for t, (target, start, size) in enumerate(rounds):
-        forecasts[t] = forecast = left * (start + float(gram[t, :t].dot(coef[:t])))
-        slope = 2.0 * (forecast - target)
-        gradients_sq += slope * slope * size
-        step = -radius * slope / sqrt(1.0 + gradients_sq)
-        coef[t] = step / left
-        norm_sq = max(norm_sq + step * (2.0 * forecast + step * size), 0.0)
-        if norm_sq > radius * radius:
-            # at most halves what is left, as no step is longer than the radius
-            left *= radius / sqrt(norm_sq)  # eq. (3)
-            norm_sq = radius * radius
-    return forecasts, left * coef, left, gradients_sq

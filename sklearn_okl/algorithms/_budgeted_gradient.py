@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import OnlineClassifier, OnlineRegressor
+from ..base._descent import solve_block
 from ..dictionaries._nested import DEPENDENT, JITTER, coordinates
 from ..features._fourier import FourierBank
 from ..kernels import (
@@ -23,7 +24,6 @@ from ..kernels import (
 from ..learners import OGDRegressor
 from ..losses import get_loss
 from ._banks import BANK_CONSTRAINTS
-from ._gradient import solve_block
 
 _BLOCK = 64  # rows that meet a dictionary at once
 _TILE = 512  # rows whose random features are held at once, a multiple of the learner's block

@@ -10,9 +10,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import OnlineRegressor
-from ..dictionaries._nested import JITTER
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
-from ._growing_factor import (
+from ..dictionaries._factor import (
     PANEL,
     back_solved,
     corner_factor,
@@ -21,6 +19,8 @@ from ._growing_factor import (
     solve_lower,
     start_factor,
 )
+from ..dictionaries._nested import JITTER
+from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 
 
 class KernelVAWRegressor(OnlineRegressor):

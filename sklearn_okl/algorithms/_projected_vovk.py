@@ -12,11 +12,11 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import OnlineClassifier, OnlineRegressor
+from ..dictionaries import _hindsight as nystroem
 from ..dictionaries._nested import DEPENDENT, coordinates, grow_basis, start_basis
 from ..features import TaylorFeatures
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 from ..learners import VAWRegressor
-from . import _nystroem_vovk as nystroem
 
 _ROWS = 512  # rows mapped at once: bounds the memory for features
 _MOST_COMPONENTS = 10_000  # Taylor features beyond which the learner's matrices pass 1.6 GB

@@ -15,12 +15,12 @@ from .._linalg import one_blas_thread
 from ..aggregators import EWARegressor
 from ..base import OnlineClassifier, OnlineRegressor
 from ..base._convex import mix, softmax
+from ..base._descent import solve_block
 from ..kernels import kernel_list, kernel_matrix
 from ..learners import OGDRegressor
 from ..losses import get_loss
 from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
 from ._engines import FullInformationRegressor
-from ._gradient import solve_block
 
 _BLOCK = 64  # rows learnt at once by exact kernels
 _TILE = 4096  # stored rows met at once: bounds the memory for kernel values

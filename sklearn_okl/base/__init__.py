@@ -1,11 +1,13 @@
 """What estimators of your own derive from: the shells, the engines, and the parts these ask for."""
 
+from ..dictionaries._growth import Rows
 from ..dictionaries._rule import EntryRule
 from ..feedback._sampler import Sampler
 from ._classifier import OnlineClassifier
 from ._convex import ConvexAggregator
 from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
-from ._growing import GrowingBasisRegressor, Rows
+from ._growing import GrowingBasisRegressor
+from ._one_kernel import AllRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
 from ._regressor import OnlineRegressor
 from ._selector import KernelSelector
 from ._state import (  # noqa: F401  for the rest of the package

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ._nested import entry_probabilities, first_entry, grow_sampler, start_sampler, uniforms
+from ._nested import CLOSE, entry_probabilities, first_entry, grow_sampler, start_sampler, uniforms
 from ._rule import EntryRule
 
 
@@ -26,14 +26,22 @@ class KORS(EntryRule):
 
     def first(self, kernel, sampler, rows, low, drawn):
         """Return the first of the rows from `low` on that enters, or their number."""
-        return low + self.first_of(kernel, sampler, rows.X[low:], drawn[low:])
-
-    def first_of(self, kernel, sampler, X, drawn):
-        """Return the first of the rows of X (n, d) that enters, or n."""
-        law = self.mu, self.beta, self.eps
+        X, law = rows.X[low:], self._law()
         probabilities = entry_probabilities(kernel, sampler, X, *law)
-        return first_entry(kernel, sampler, X, probabilities, drawn, *law)
+        return low + first_entry(kernel, sampler, X, probabilities, drawn[low:], *law)
 
     def enter(self, kernel, sampler, x):
         """Let the row x in."""
-        grow_sampler(kernel, sampler, x, self.mu, self.beta, self.eps)
+        grow_sampler(kernel, sampler, x, *self._law())
+
+    def would_enter(self, kernel, sampler, X):
+        """Tell of each row whether it would enter, were it the next one."""
+        drawn, law = sampler["uniform"], self._law()
+        probabilities = entry_probabilities(kernel, sampler, X, *law)
+        enters = drawn < probabilities
+        for i in np.flatnonzero(np.abs(probabilities - drawn) < CLOSE):
+            enters[i] = drawn < entry_probabilities(kernel, sampler, X[i : i + 1], *law)[0]
+        return enters
+
+    def _law(self):
+        return self.mu, self.beta, self.eps

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dictionaries._nested import (
+from ._nested import (
     CLOSE,
     DEPENDENT,
     JITTER,
