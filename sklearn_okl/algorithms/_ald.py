@@ -12,11 +12,10 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
-from ..base import GrowingBasisRegressor, OneKernel, OnlineRegressor
+from ..base import GrowingBasisRegressor, NovelRows, OnlineRegressor
 from ..base._descent import descend_features
 from ..dictionaries._growth import growth
 from ..dictionaries._nested import coordinates, dual, start_basis
-from ..dictionaries._novelty import ALD, NOVELTY_CONSTRAINTS, ald_threshold
 from ..kernels import KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor
 from ..losses import SquaredError
@@ -26,7 +25,7 @@ _BLOCK = 128  # rows forecast at once
 
 
 @inherit_documentation
-class NONSALDRegressor(GrowingBasisRegressor):
+class NONSALDRegressor(NovelRows, GrowingBasisRegressor):
     r"""NONS-ALD: online Newton steps on a dictionary of rows that earlier ones do not nearly span.
 
     Round t measures how far :math:`k(x_t, \cdot)` lies from the span of the dictionary S, and lets
@@ -50,13 +49,6 @@ class NONSALDRegressor(GrowingBasisRegressor):
         The theorem wants it to be at least `y_bound`.
     y_bound : float, default=None
         Y > 0, the bound of the absolute targets that the steps reckon with. None is `radius`.
-    novelty : float, default=None
-        Threshold :math:`\alpha` > 0 in units of k(x, x), which is 1 for all kernels but ``"poly"``
-        and callables. None takes 25 / `horizon`, the paper's setting, and 0.01 without a horizon. A
-        change in mid-stream holds for the next rows.
-    horizon : int, default=None
-        Number T of rows to come, read only where `novelty` is None. Below 50 rows the threshold
-        stays at 1/2, so that a first row of size 1 enters.
 
     See Also
     --------
@@ -116,11 +108,10 @@ class NONSALDRegressor(GrowingBasisRegressor):
     """
 
     _parameter_constraints = {
-        **GrowingBasisRegressor._parameter_constraints,
+        **NovelRows._parameter_constraints,
         "mu": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "y_bound": [Interval(Real, 0, None, closed="neither"), None],
-        **NOVELTY_CONSTRAINTS,
     }
     _structural = (*GrowingBasisRegressor._structural, "mu")
 
@@ -144,9 +135,6 @@ class NONSALDRegressor(GrowingBasisRegressor):
         self.novelty = novelty
         self.horizon = horizon
 
-    def _rule(self):
-        return ALD(ald_threshold(self))
-
     def _newton(self):
         U, Y = self.radius, self.radius if self.y_bound is None else self.y_bound
         return ONSRegressor(self.mu, radius=U, curvature=0.25 / (U * U + Y * Y))
@@ -158,7 +146,7 @@ class NONSALDRegressor(GrowingBasisRegressor):
 
 
 @inherit_documentation
-class AOGDALDRegressor(OneKernel, OnlineRegressor):
+class AOGDALDRegressor(NovelRows, OnlineRegressor):
     r"""AOGD-ALD: gradient steps on a dictionary of rows that earlier ones do not nearly span.
 
     Round t forecasts :math:`\hat y_t = f_t(x_t)` and steps in the RKHS H of the kernel, in a ball
@@ -181,10 +169,6 @@ class AOGDALDRegressor(OneKernel, OnlineRegressor):
         standardised ones: on the 200 rows of scikit-learn's check 6 raises R² from 0.47 to 0.84, on
         2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by one, from 0.44 to
         0.76.
-    novelty : float, default=None
-        Threshold :math:`\alpha` > 0 in units of k(x, x), which is 1 for all kernels but ``"poly"``
-        and callables. None takes 25 / `horizon`, the paper's setting, and 0.01 without a horizon. A
-        change in mid-stream holds for the next rows.
     horizon : int, default=None
         Number T of rows to come, read where `novelty` or `budget` is None. Below 50 rows the
         threshold stays at 1/2, so that a first row of size 1 enters.
@@ -254,9 +238,8 @@ class AOGDALDRegressor(OneKernel, OnlineRegressor):
     """
 
     _parameter_constraints = {
-        **OneKernel._parameter_constraints,
+        **NovelRows._parameter_constraints,
         "radius": [Interval(Real, 0, None, closed="neither")],
-        **NOVELTY_CONSTRAINTS,
         "budget": [Interval(Integral, 0, None, closed="left"), None],
     }
     _poor_score = True  # the default radius, and with it the steps, are for targets in [0, 1]
@@ -305,7 +288,7 @@ class AOGDALDRegressor(OneKernel, OnlineRegressor):
         }
 
     def _learn(self, state, X, y):
-        kernel, rule, budget = kernel_of(self), ALD(ald_threshold(self)), self._budget(X.shape[1])
+        kernel, rule, budget = kernel_of(self), self._rule(), self._budget(X.shape[1])
         forecasts = np.empty(len(y))
         low = 0  # rows learnt
         if not state["exact"] and len(state["basis"]["atoms"]) < budget:

@@ -7,7 +7,7 @@ from ._classifier import OnlineClassifier
 from ._convex import ConvexAggregator
 from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
 from ._growing import GrowingBasisRegressor
-from ._one_kernel import AllRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
+from ._one_kernel import AllRows, NovelRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
 from ._regressor import OnlineRegressor
 from ._selector import KernelSelector
 from ._state import (  # noqa: F401  for the rest of the package

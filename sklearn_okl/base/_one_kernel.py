@@ -1,10 +1,11 @@
 """Flat parameters of algorithms that compute one kernel exactly, explained and checked once."""
 
-from numbers import Real
+from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval
 
 from ..dictionaries._kors import KORS
+from ..dictionaries._novelty import ALD
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
 
 
@@ -53,6 +54,32 @@ class AllRows(OneKernel):
     def X_fit_(self):
         """The rows learnt, of shape (n_samples_seen, n_features)."""
         return self._fitted_state("X_fit_")["rows"].copy()
+
+
+class NovelRows(OneKernel):
+    r"""One exact kernel, and rows that are not approximately linearly dependent (ALD).
+
+    Parameters
+    ----------
+    novelty : float, default=None
+        Threshold :math:`\alpha` > 0 of the squared distance to the span, in units of k(x, x), which
+        is 1 for all kernels but ``"poly"`` and callables. None takes 25 / `horizon`, the paper's
+        setting, and 0.01 without a horizon. A change in mid-stream holds for the next rows.
+    horizon : int, default=None
+        Number T of rows to come, read only where `novelty` is None. Below 50 rows the threshold
+        stays at 1/2, so that a first row of size 1 enters.
+    """
+
+    _parameter_constraints = {
+        **OneKernel._parameter_constraints,
+        "novelty": [Interval(Real, 0, None, closed="neither"), None],
+        "horizon": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def _rule(self):
+        if self.novelty is not None:
+            return ALD(self.novelty)
+        return ALD(0.01 if self.horizon is None else min(25.0 / self.horizon, 0.5))
 
 
 class SampledRows(OneKernel):

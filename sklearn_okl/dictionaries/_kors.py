@@ -6,6 +6,8 @@ from sklearn.utils import check_random_state
 from ._nested import CLOSE, entry_probabilities, first_entry, grow_sampler, start_sampler, uniforms
 from ._rule import EntryRule
 
+_FEW = 16  # rows tested at once after an entry; then twice as many, and so on
+
 
 class KORS(EntryRule):
     """Who enters, by kernel online row sampling: more likely the rows of high leverage."""
@@ -26,9 +28,17 @@ class KORS(EntryRule):
 
     def first(self, kernel, sampler, rows, low, drawn):
         """Return the first of the rows from `low` on that enters, or their number."""
-        X, law = rows.X[low:], self._law()
-        probabilities = entry_probabilities(kernel, sampler, X, *law)
-        return low + first_entry(kernel, sampler, X, probabilities, drawn[low:], *law)
+        n, law = len(rows.X), self._law()
+        length = _FEW if low > 0 else n  # after an entry another may be near: test little in vain
+        while low < n:
+            X = rows.X[low : low + length]
+            probabilities = entry_probabilities(kernel, sampler, X, *law)
+            found = first_entry(kernel, sampler, X, probabilities, drawn[low : low + length], *law)
+            low += found
+            if found < len(X):
+                return low
+            length *= 2
+        return n
 
     def enter(self, kernel, sampler, x):
         """Let the row x in."""

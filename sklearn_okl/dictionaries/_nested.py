@@ -86,6 +86,24 @@ def grow_basis(kernel, basis, x):
     return np.append(Phi[0], distances[0] / pivot)
 
 
+def span_of(kernel, rows):
+    """Return the nested basis of rows (B, d), and their coordinates (B, J) in it.
+
+    It is met row by row, in order: a row in the span of those before it brings no coordinate.
+    """
+    gram = kernel(rows, rows)
+    Phi, entered = np.zeros_like(gram), []
+    for t, size in enumerate(np.diagonal(gram).tolist()):
+        m = len(entered)
+        novel = gram[t:, t] - Phi[t:, :m] @ Phi[t, :m]
+        if novel[0] > DEPENDENT * size:
+            novel[0] += JITTER * size
+            Phi[t:, m] = novel / np.sqrt(novel[0])
+            entered.append(t)
+    Phi = Phi[:, : len(entered)].copy()
+    return Shared(atoms=rows[entered], factor=Phi[entered]), Phi
+
+
 def start_sampler(n_features, rng):
     """Return a sampler without atoms, with the uniform number of its first row."""
     return Shared(

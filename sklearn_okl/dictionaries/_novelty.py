@@ -1,16 +1,7 @@
 """Rules that look at the span: rows enter that earlier ones do not nearly span, or span at all."""
 
-from numbers import Integral, Real
-
-from sklearn.utils._param_validation import Interval
-
 from ._nested import first_novel
 from ._rule import EntryRule
-
-NOVELTY_CONSTRAINTS = {
-    "novelty": [Interval(Real, 0, None, closed="neither"), None],
-    "horizon": [Interval(Integral, 1, None, closed="left"), None],
-}
 
 
 class ALD(EntryRule):
@@ -37,10 +28,3 @@ class FirstRows(ALD):
         if len(rows.atoms) >= self.budget:
             return len(rows.X)
         return super().first(kernel, state, rows, low, drawn)
-
-
-def ald_threshold(estimator):
-    """Return the squared distance from which on a row is novel, by an estimator's parameters."""
-    if estimator.novelty is not None:
-        return estimator.novelty
-    return 0.01 if estimator.horizon is None else min(25.0 / estimator.horizon, 0.5)
