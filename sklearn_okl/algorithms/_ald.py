@@ -13,79 +13,63 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from ..base import GrowingBasisRegressor, NovelRows, OnlineRegressor
-from ..base._descent import descend_features
+from ..base._descent import ExactDescentRegressor, SecondOrderSteps, descend_features
 from ..dictionaries._growth import growth
 from ..dictionaries._nested import coordinates, dual, start_basis
 from ..kernels import KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor
 from ..losses import SquaredError
-from ._gradient import KOGDRegressor
 
 _BLOCK = 128  # rows forecast at once
 
 
 @inherit_documentation
-class NONSALDRegressor(NovelRows, GrowingBasisRegressor):
+class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     r"""NONS-ALD: online Newton steps on a dictionary of rows that earlier ones do not nearly span.
 
     Round t measures how far :math:`k(x_t, \cdot)` lies from the span of the dictionary S, and lets
     the row in where that is more than a threshold :math:`\alpha`:
 
-    .. math:: \alpha_t = \min_\beta \Bigl\| \sum_{s \in S} \beta_s k(s, \cdot) - k(x_t, \cdot)
-              \Bigr\|_H^2 .
+    .. math:: \alpha_t = \min_\beta \| k(x_t, \cdot) - \sum_{s \in S} \beta_s k(s, \cdot) \|_H^2 .
 
     Then it forecasts :math:`\hat y_t = w_t^T \varphi(x_t)` in orthonormal coordinates
     :math:`\varphi` of the span and takes the online Newton step of :class:`ONSRegressor`, projected
-    so that the next forecast stays within U (Algorithm 3 of [1]_). When the dictionary grows,
-    weights and second moments are carried over by the map Q between the two bases (Lemma 4.2):
+    so that the next forecast stays within the radius U (Algorithm 3 of [1]_). When the dictionary
+    grows, a map Q between the two bases carries over what was learnt (Lemma 4.2):
     :math:`w \leftarrow Q w`, :math:`A \leftarrow \mu I + Q (A - \mu I) Q^T`.
 
     Parameters
     ----------
-    mu : float, default=1.0
-        Start :math:`A = \mu I`, > 0; the paper tries 1, 5 and 15.
-    radius : float, default=1.0
-        U > 0, the bound of the forecasts and of the norm of the rivals, in units of the targets.
-        The theorem wants it to be at least `y_bound`.
     y_bound : float, default=None
         Y > 0, the bound of the absolute targets that the steps reckon with. None is `radius`.
 
     See Also
     --------
     AOGDALDRegressor : First order on the same dictionary.
-    CONKONSRegressor : The same steps on a sampled dictionary.
+    CONKONSRegressor : Nearly the same steps on a sampled dictionary.
     ALDNystroem : The dictionary alone, as a map.
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows, by matrix products over up to
-    128 rows at once. The coordinates come from a Cholesky factor of the dictionary's kernel matrix,
-    which grows by a row, where the paper computes a new singular value decomposition in
-    :math:`O(J^3)`. They are a rotation of the paper's, so the forecasts are the same, and Q only
-    appends a zero. On bounded rows the dictionary stops growing, as its rows are
+    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows, as in
+    :class:`PROSNKONSRegressor`. On bounded rows the dictionary stops growing, as its rows are
     :math:`\sqrt\alpha` apart in H. J is of the order of :math:`\ln(T / \alpha)` where the spectrum
     of the kernel matrix decays exponentially (Lemma 3.1).
 
-    *Theorem.* Let :math:`|y_t| \le Y \le U` and k(x, x) = 1. Against any f with
-    :math:`\|f\|_H \le U` the regret after T rounds is at most
+    *Theorem.* For :math:`|y_t| \le Y \le U`, k(x, x) = 1, :math:`\|f\|_H \le U` regret is at most
 
     .. math:: \Bigl(\frac{\mu}{2} + T \alpha\Bigr) \|f\|^2
               + 2 (U^2 + Y^2) \Bigl[ d_\mathrm{eff}\Bigl(\frac{\mu}{2}\Bigr)
               \Bigl(1 + \ln \frac{2 T + \mu}{\mu}\Bigr) + \frac{2 T^2 \sqrt\alpha}{\mu} \Bigr]
               + \sqrt{8 (U^2 + Y^2)} \|f\| T \sqrt\alpha .
 
-    This is Theorem 4.6 with the constants that its proof gives. Printed is 1/2 for
-    :math:`2 (U^2 + Y^2)`, and one row repeated 100 times with targets 1 and -1 breaks that; the
-    third term is printed :math:`T^2 \sqrt{\alpha} / \sqrt{2 \mu}`. With :math:`\alpha` of the order
-    of :math:`T^{-4}` the regret is of the order of :math:`\mu \|f\|^2 + d_\mathrm{eff} \ln T`; with
-    the 25 / T of the experiments the bound says nothing.
+    This is Theorem 4.6 with the constants of its proof, see ``docs/findings.md``. With
+    :math:`\alpha` of the order of :math:`T^{-4}` the regret is of that of
+    :math:`\mu \|f\|^2 + d_\mathrm{eff} \ln T`; with 25 / T the bound says nothing.
 
-    *Departures.* A row that enters is forecast, with the lifted weights, and learnt in the new
-    basis, the first row too; the printed listing does neither. Before it enters, the weights are
-    projected for it in the old basis, as eq. (12) has it. The projection of the last update is put
-    off until the next row is known; `predict` clips, which gives the same number. Rows that lie in
-    the span up to 1e-10 of k(x, x) never enter. The authors' program steps with :math:`A_{t-1}`
-    for :math:`A_t` on rows that do not enter, and never learns the first.
+    *Departures.* A row that enters, the first too, is forecast and learnt in the new basis, after a
+    projection for it in the old one, eq. (12); the printed listing does neither. Late projections
+    are those of :class:`KONSRegressor`. Rows in the span up to 1e-10 of k(x, x) never enter.
 
     References
     ----------
@@ -96,24 +80,20 @@ class NONSALDRegressor(NovelRows, GrowingBasisRegressor):
     --------
     >>> import numpy as np
     >>> from sklearn_okl import NONSALDRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(1000, 2))
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2))
     >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
     >>> model = NONSALDRegressor("rbf", 1.0, horizon=1000)
     >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
-    >>> bool(((y - forecasts) ** 2).mean() < 0.1 * y.var())
-    True
-    >>> len(model.components_) < 30
-    True
+    >>> bool(((y - forecasts) ** 2).mean() < 0.1 * y.var()), len(model.components_) < 30
+    (True, True)
     """
 
     _parameter_constraints = {
         **NovelRows._parameter_constraints,
-        "mu": [Interval(Real, 0, None, closed="neither")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
+        **SecondOrderSteps._parameter_constraints,
         "y_bound": [Interval(Real, 0, None, closed="neither"), None],
     }
-    _structural = (*GrowingBasisRegressor._structural, "mu")
+    _structural = (*NovelRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,
@@ -136,7 +116,7 @@ class NONSALDRegressor(NovelRows, GrowingBasisRegressor):
         self.horizon = horizon
 
     def _newton(self):
-        U, Y = self.radius, self.radius if self.y_bound is None else self.y_bound
+        U, Y = self.radius, self.y_bound or self.radius
         return ONSRegressor(self.mu, radius=U, curvature=0.25 / (U * U + Y * Y))
 
     def _admit(self, newton, learnt, phi, y):
@@ -145,8 +125,134 @@ class NONSALDRegressor(NovelRows, GrowingBasisRegressor):
         return newton._learn(learnt, phi, y)
 
 
+class _GrowingDescentRegressor(NovelRows, OnlineRegressor):
+    """Gradient steps on a dictionary that grows, and once it has a budget of rows, on all rows.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (J, n_features)
+        The dictionary, and every row met after it had reached its budget.
+    dual_coef_ : ndarray of shape (J,)
+        Their coefficients.
+    """
+
+    _parameter_constraints = {
+        **NovelRows._parameter_constraints,
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "budget": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        radius=2.0,
+        novelty=None,
+        horizon=None,
+        budget=None,
+    ):
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
+        self.radius = radius
+        self.novelty = novelty
+        self.horizon = horizon
+        self.budget = budget
+
+    @property
+    def components_(self):
+        """The rows whose kernel functions span the hypotheses, of shape (J, n_features)."""
+        state = self._fitted_state("components_")
+        return (state["exact"]["rows"] if state["exact"] else state["basis"]["atoms"]).copy()
+
+    @property
+    def dual_coef_(self):
+        """Coefficient of each kernel function, of shape (J,)."""
+        state = self._fitted_state("dual_coef_")
+        return (
+            state["exact"]["coef"].copy()
+            if state["exact"]
+            else dual(state["basis"], state["theta"])
+        )
+
+    def _start(self, n_features, n_targets=None):
+        return {
+            "t": 0,
+            "basis": start_basis(n_features),
+            "theta": np.empty(0),  # f in its coordinates
+            "gradients_sq": np.zeros(()),  # sum of the squared norms of all gradients
+            "exact": {},  # the state of ExactDescentRegressor, once the budget is reached
+        }
+
+    def _learn(self, state, X, y):
+        kernel, rule, budget = kernel_of(self), self._rule(), self._budget(X.shape[1])
+        forecasts = np.empty(len(y))
+        low = 0  # rows learnt
+        if not state["exact"] and len(state["basis"]["atoms"]) < budget:
+            for stretch in growth(kernel, rule, {}, state["basis"], X, state["t"]):
+                rows, Phi = stretch.rows, stretch.coordinates
+                full = Phi.shape[1] >= budget  # by the first of these rows
+                if full:
+                    rows, Phi = slice(rows.start, rows.start + 1), Phi[:1]
+                forecasts[rows] = self._descend(state, Phi, y[rows])
+                low = rows.stop
+                if full:
+                    break
+        if low < len(y):
+            forecasts[low:] = self._learn_exactly(state, X[low:], y[low:])
+        return forecasts
+
+    def _descend(self, state, Phi, y):
+        """Step along rows whose gradients have the directions Phi (n, J); return forecasts."""
+        theta = np.zeros(Phi.shape[1])
+        theta[: len(state["theta"])] = state["theta"]
+        gradients_sq = float(state["gradients_sq"])
+        state["theta"], learnt = descend_features(
+            Phi, theta, y, SquaredError(), None, self.radius, gradients_sq
+        )
+        state["gradients_sq"] = np.array(learnt.gradients_sq)
+        state["t"] += len(y)
+        return learnt.forecasts
+
+    def _learn_exactly(self, state, X, y):
+        if not state["exact"]:
+            theta, atoms = state["theta"], state["basis"]["atoms"]
+            state["exact"] = {
+                "t": len(atoms),
+                "rows": atoms,
+                "coef": dual(state["basis"], state["theta"]),
+                "norm_sq": float(theta @ theta),
+                "gradients_sq": float(state["gradients_sq"]),
+            }
+        forecasts = self._exact()._learn(state["exact"], X, y)
+        state["gradients_sq"] = np.array(state["exact"]["gradients_sq"])  # seen to be finite
+        state["t"] += len(y)
+        return forecasts
+
+    def _forecast(self, state, X):
+        if state["exact"]:
+            return self._exact()._forecast(state["exact"], X)
+        kernel, forecasts = kernel_of(self), np.empty(len(X))
+        for block in gen_batches(len(X), _BLOCK):
+            Phi, _ = coordinates(kernel, state["basis"], X[block])
+            forecasts[block] = Phi @ state["theta"]
+        return forecasts
+
+    def _exact(self):
+        settings = {name: getattr(self, name) for name in KERNEL_STRUCTURE}
+        return ExactDescentRegressor(**settings, radius=self.radius, adaptive=True)
+
+    def _budget(self, d):
+        if self.budget is not None:
+            return self.budget
+        if self.horizon is None:
+            return np.inf
+        return (isqrt(d * d + 4 * d * int(self.horizon)) - d) // 2
+
+
 @inherit_documentation
-class AOGDALDRegressor(NovelRows, OnlineRegressor):
+class AOGDALDRegressor(_GrowingDescentRegressor):
     r"""AOGD-ALD: gradient steps on a dictionary of rows that earlier ones do not nearly span.
 
     Round t forecasts :math:`\hat y_t = f_t(x_t)` and steps in the RKHS H of the kernel, in a ball
@@ -176,13 +282,6 @@ class AOGDALDRegressor(NovelRows, OnlineRegressor):
         :math:`B_0` >= 0, size of the dictionary from which on the novelty of rows is no longer
         asked for, see Notes. None is the paper's :math:`\lfloor (\sqrt{d^2 + 4 d T} - d) / 2
         \rfloor` for d features where the `horizon` is given, and no budget without one.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (J, n_features)
-        The dictionary, and every row met after it had reached its budget.
-    dual_coef_ : ndarray of shape (J,)
-        Their coefficients.
 
     See Also
     --------
@@ -237,117 +336,4 @@ class AOGDALDRegressor(NovelRows, OnlineRegressor):
     True
     """
 
-    _parameter_constraints = {
-        **NovelRows._parameter_constraints,
-        "radius": [Interval(Real, 0, None, closed="neither")],
-        "budget": [Interval(Integral, 0, None, closed="left"), None],
-    }
     _poor_score = True  # the default radius, and with it the steps, are for targets in [0, 1]
-
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=3,
-        coef0=1.0,
-        radius=2.0,
-        novelty=None,
-        horizon=None,
-        budget=None,
-    ):
-        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
-        self.radius = radius
-        self.novelty = novelty
-        self.horizon = horizon
-        self.budget = budget
-
-    @property
-    def components_(self):
-        """The rows whose kernel functions span the hypotheses, of shape (J, n_features)."""
-        state = self._fitted_state("components_")
-        return (state["exact"]["rows"] if state["exact"] else state["basis"]["atoms"]).copy()
-
-    @property
-    def dual_coef_(self):
-        """Coefficient of each kernel function, of shape (J,)."""
-        state = self._fitted_state("dual_coef_")
-        return (
-            state["exact"]["coef"].copy()
-            if state["exact"]
-            else dual(state["basis"], state["theta"])
-        )
-
-    def _start(self, n_features, n_targets=None):
-        return {
-            "t": 0,
-            "basis": start_basis(n_features),
-            "theta": np.empty(0),  # f in its coordinates
-            "gradients_sq": np.zeros(()),  # sum of the squared norms of all gradients
-            "exact": {},  # the state of KOGDRegressor, once the budget is reached
-        }
-
-    def _learn(self, state, X, y):
-        kernel, rule, budget = kernel_of(self), self._rule(), self._budget(X.shape[1])
-        forecasts = np.empty(len(y))
-        low = 0  # rows learnt
-        if not state["exact"] and len(state["basis"]["atoms"]) < budget:
-            for stretch in growth(kernel, rule, {}, state["basis"], X, state["t"]):
-                rows, Phi = stretch.rows, stretch.coordinates
-                full = Phi.shape[1] >= budget  # by the first of these rows
-                if full:
-                    rows, Phi = slice(rows.start, rows.start + 1), Phi[:1]
-                forecasts[rows] = self._descend(state, Phi, y[rows])
-                low = rows.stop
-                if full:
-                    break
-        if low < len(y):
-            forecasts[low:] = self._learn_exactly(state, X[low:], y[low:])
-        return forecasts
-
-    def _descend(self, state, Phi, y):
-        """Step along rows whose gradients have the directions Phi (n, J); return forecasts."""
-        theta = np.zeros(Phi.shape[1])
-        theta[: len(state["theta"])] = state["theta"]
-        gradients_sq = float(state["gradients_sq"])
-        state["theta"], learnt = descend_features(
-            Phi, theta, y, SquaredError(), None, self.radius, gradients_sq
-        )
-        state["gradients_sq"] = np.array(learnt.gradients_sq)
-        state["t"] += len(y)
-        return learnt.forecasts
-
-    def _learn_exactly(self, state, X, y):
-        if not state["exact"]:
-            theta, atoms = state["theta"], state["basis"]["atoms"]
-            state["exact"] = {
-                "t": len(atoms),
-                "rows": atoms,
-                "coef": dual(state["basis"], state["theta"]),
-                "norm_sq": float(theta @ theta),
-                "gradients_sq": float(state["gradients_sq"]),
-            }
-        forecasts = self._kogd()._learn(state["exact"], X, y)
-        state["gradients_sq"] = np.array(state["exact"]["gradients_sq"])  # seen to be finite
-        state["t"] += len(y)
-        return forecasts
-
-    def _forecast(self, state, X):
-        if state["exact"]:
-            return self._kogd()._forecast(state["exact"], X)
-        kernel, forecasts = kernel_of(self), np.empty(len(X))
-        for block in gen_batches(len(X), _BLOCK):
-            Phi, _ = coordinates(kernel, state["basis"], X[block])
-            forecasts[block] = Phi @ state["theta"]
-        return forecasts
-
-    def _kogd(self):
-        settings = {name: getattr(self, name) for name in KERNEL_STRUCTURE}
-        return KOGDRegressor(**settings, radius=self.radius, adaptive=True)
-
-    def _budget(self, d):
-        if self.budget is not None:
-            return self.budget
-        if self.horizon is None:
-            return np.inf
-        return (isqrt(d * d + 4 * d * int(self.horizon)) - d) // 2

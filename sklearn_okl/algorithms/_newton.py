@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
 from ..base import AllRows, GrowingBasisRegressor, OnlineRegressor, SampledRows
+from ..base._descent import SecondOrderSteps
 from ..dictionaries._factor import (
     PANEL,
     back_solved,
@@ -25,26 +26,13 @@ from ..dictionaries._growth import Rows, entering
 from ..kernels import kernel_of
 from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
 
-_STEPS = {
-    "mu": [Interval(Real, 0, None, closed="neither")],
-    "radius": [Interval(Real, 0, None, closed="neither")],
-}
 
-
-class _DualNewtonRegressor(AllRows, OnlineRegressor):
+class _DualNewtonRegressor(AllRows, SecondOrderSteps, OnlineRegressor):
     r"""Base of the online Newton step in the RKHS itself: every row is kept.
 
     With D = diag(sqrt(kappa) g_s) over the rows whose curvature was kept and B = mu I + D K D =
     L L', the inverse of A is (I - Phi D B^-1 D Phi') / mu, and w = Phi a + Phi D L'^-1 h. When rows
     are added L gets new rows at the end, and h gets zeros.
-
-    Parameters
-    ----------
-    mu : float, default=1.0
-        Start :math:`A_0 = \mu I`, > 0 (the paper's alpha).
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
-        the targets too.
 
     Attributes
     ----------
@@ -57,8 +45,11 @@ class _DualNewtonRegressor(AllRows, OnlineRegressor):
        with adaptive sketching", International Conference on Machine Learning, 2017.
     """
 
-    _parameter_constraints = {**AllRows._parameter_constraints, **_STEPS}
-    _structural = (*AllRows._structural, "mu")
+    _parameter_constraints = {
+        **AllRows._parameter_constraints,
+        **SecondOrderSteps._parameter_constraints,
+    }
+    _structural = (*AllRows._structural, *SecondOrderSteps._structural)
 
     def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, mu=1.0, radius=1.0):
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
@@ -150,16 +141,11 @@ class KONSRegressor(_DualNewtonRegressor):
     With :math:`\phi_t = k(x_t, \cdot)`, round t forecasts :math:`\hat y_t = w_t(x_t)`, sees the
     target and takes the step of [1]_ (Algorithm 2 of [2]_) with the gradient
     :math:`g_t = 2 (\hat y_t - y_t) \phi_t`; before the next forecast it projects onto the
-    functions that forecast within C:
+    functions that forecast within the radius C:
 
-    .. math:: A_t = A_{t-1} + \frac{1}{16 C^2} g_t g_t^T , \qquad
+    .. math:: A_0 = \mu I , \qquad A_t = A_{t-1} + \frac{1}{16 C^2} g_t g_t^T , \qquad
               \tilde w_{t+1} = w_t - A_t^{-1} g_t , \qquad
               w_{t+1} = \arg\min_{|w(x_{t+1})| \le C} \|w - \tilde w_{t+1}\|_{A_t} .
-
-    Parameters
-    ----------
-    mu : float, default=1.0
-        Start :math:`A_0 = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
 
     See Also
     --------
@@ -222,13 +208,12 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
 
     .. math:: \max(\gamma, \min(\beta \tilde\tau_t, 1)) ,
 
-    where :math:`\tilde\tau_t` estimates the ridge leverage score of the row.
+    where :math:`\tilde\tau_t` estimates the row's ridge leverage score, :math:`\gamma` is given.
 
     Parameters
     ----------
     keep_probability : float, default=0.1
-        Least probability in [0, 1] of a gradient to enter A (the paper's gamma). 1 keeps all of
-        them and is :class:`KONSRegressor`.
+        :math:`\gamma` in [0, 1], least probability to enter A; 1 is :class:`KONSRegressor`.
 
     Attributes
     ----------
@@ -242,34 +227,30 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d t + m_t^2)` in round t with :math:`m_t` gradients in A, about
-    :math:`\gamma t`; the rows are all kept.
+    *Cost.* :math:`O(d t + m_t^2)` in round t with :math:`m_t \approx \gamma t` gradients in A; all
+    rows are kept.
 
     *Theorem.* With high probability the regret is at most of the order of :math:`1 / \gamma` times
     that of KONS [1]_, for a share of about :math:`\gamma^2` of its time.
 
-    *Departures.* The scores are those of the rows, not of their gradients, as in the sampling of
-    :class:`PROSNKONSRegressor`; one uniform number per row decides both on the sample and on the
-    curvature. The projection is put off as in :class:`KONSRegressor`.
+    *Departures.* The scores are those of the rows, not of their gradients, as in PROS-N-KONS; one
+    uniform number per row decides both. The projection is put off as in :class:`KONSRegressor`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn_okl import SketchedKONSRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(300, 2))
-    >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
-    >>> model = SketchedKONSRegressor("rbf", 1.0, random_state=0).fit(X, y)
-    >>> len(model.kept_) < 100
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> model = SketchedKONSRegressor("rbf", 0.05, random_state=0).fit(*make_ar4(300))
+    >>> len(model.kept_) < 150
     True
     """
 
     _parameter_constraints = {
         **SampledRows._parameter_constraints,
-        **_STEPS,
+        **SecondOrderSteps._parameter_constraints,
         "keep_probability": [Interval(Real, 0, 1, closed="both")],
     }
-    _structural = (*SampledRows._structural, "mu")
+    _structural = (*SampledRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,
@@ -302,7 +283,7 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
 
     @property
     def kept_(self):
-        """Rounds, counted from 0, whose gradients are in A, of shape (n_kept,)."""
+        """Rounds, counted from 0, whose gradients are in A."""
         return self._fitted_state("kept_")["kept"].copy()
 
     def _start(self, n_features, n_targets=None):
@@ -320,16 +301,11 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
         return keep
 
 
-class _SampledNewtonRegressor(SampledRows, GrowingBasisRegressor):
+class _SampledNewtonRegressor(SampledRows, SecondOrderSteps, GrowingBasisRegressor):
     r"""Base of the online Newton steps on a dictionary that is sampled by leverage scores.
 
     Parameters
     ----------
-    mu : float, default=1.0
-        Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
-        the targets too.
     kors_mu : float, default=1.0
         Ridge > 0 of the leverage scores, in units of the kernel (the paper's gamma); a larger one
         makes a smaller dictionary. 0.5, 1, 5 and 10 are tried in [2]_.
@@ -345,8 +321,11 @@ class _SampledNewtonRegressor(SampledRows, GrowingBasisRegressor):
        appendix A.
     """
 
-    _parameter_constraints = {**SampledRows._parameter_constraints, **_STEPS}
-    _structural = (*SampledRows._structural, "mu")
+    _parameter_constraints = {
+        **SampledRows._parameter_constraints,
+        **SecondOrderSteps._parameter_constraints,
+    }
+    _structural = (*SampledRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,

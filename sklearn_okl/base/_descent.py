@@ -15,9 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._linalg import aligned_slices, row_slices
+from ..kernels import kernel_of
 from ..losses import SquaredError, get_loss
+from ._one_kernel import AllRows
+from ._regressor import OnlineRegressor
+
+_BLOCK = 64  # rows learnt at once
+_TILE = 4096  # stored rows met at once: bounds the memory for kernel values
 
 CLASS_LOSSES = {"loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
 
@@ -55,6 +63,122 @@ class GradientSteps:
     def _step_sizes(self, t, n):
         """Return those of the n rounds after t."""
         return self.eta0 / np.arange(t + 1.0, t + n + 1) ** self.power_t
+
+
+class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
+    r"""Gradient descent in the RKHS of a kernel: a coefficient for every row of the past.
+
+    Parameters
+    ----------
+    adaptive : bool, default=False
+        Whether to take in place of `eta0` and `power_t` the steps
+        :math:`\eta_t = U / \sqrt{1 + \sum_{s \le t} \ell'(\hat y_s)^2 k(x_s, x_s)}`,
+        this round's gradient included. They need a `radius`.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples_seen,)
+        Coefficient of each row learnt.
+    """
+
+    _parameter_constraints = {
+        **AllRows._parameter_constraints,
+        **GradientSteps._parameter_constraints,
+        "adaptive": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        loss="squared_error",
+        quantile=0.5,
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+        adaptive=False,
+    ):
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
+        self.loss = loss
+        self.quantile = quantile
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+        self.adaptive = adaptive
+
+    @property
+    def dual_coef_(self):
+        """Coefficient of each row learnt, of shape (n_samples_seen,)."""
+        return self._fitted_state("dual_coef_")["coef"].copy()
+
+    def _validate(self):
+        super()._validate()
+        if self.adaptive and self.radius is None:
+            raise ValueError(
+                "The adaptive steps are proportional to the radius of a ball: give 'radius', or "
+                "set adaptive=False."
+            )
+
+    def _start(self, n_features, n_targets=None):
+        return {
+            "t": 0,
+            "rows": np.empty((0, n_features)),
+            "coef": np.empty(0),
+            "norm_sq": 0.0,  # squared norm of f
+            "gradients_sq": 0.0,  # sum of the squared norms of all gradients
+        }
+
+    def _learn(self, state, X, y):
+        kernel, loss, start, n = kernel_of(self), self._loss(), state["t"], len(y)
+        rows = np.concatenate([state["rows"], X])
+        coef = np.concatenate([state["coef"], np.zeros(n)])
+        forecasts = np.empty(n)
+        for block in aligned_slices(start, n, _BLOCK):
+            past, end = start + block.start, start + block.stop
+            learnt = descend(
+                kernel(X[block], X[block]),
+                values_of(kernel, X[block], rows[:past], coef[:past]),
+                y[block],
+                loss,
+                None if self.adaptive else self._step_sizes(past, end - past),
+                self.radius,
+                state["norm_sq"],
+                state["gradients_sq"],
+            )
+            forecasts[block], coef[past:end] = learnt.forecasts, learnt.coef
+            coef[:past] *= learnt.left
+            state.update(norm_sq=learnt.norm_sq, gradients_sq=learnt.gradients_sq)
+        state.update(t=start + n, rows=rows, coef=coef)
+        return forecasts
+
+    def _forecast(self, state, X):
+        kernel, forecasts = kernel_of(self), np.empty(len(X))
+        for block in gen_batches(len(X), _BLOCK):
+            forecasts[block] = values_of(kernel, X[block], state["rows"], state["coef"])
+        return forecasts
+
+
+class SecondOrderSteps:
+    r"""What online Newton steps start from and are bounded by: flat parameters.
+
+    Parameters
+    ----------
+    mu : float, default=1.0
+        Start :math:`A = \mu I`, > 0, of the matrix whose inverse the steps are taken by; the
+        experiments of Li and Liao (2023) try 1, 5 and 15.
+    radius : float, default=1.0
+        Bound > 0 of the forecasts, in units of the targets. The theorem, where there is one, wants
+        it to bound the targets too.
+    """
+
+    _parameter_constraints = {
+        "mu": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+    }
+    _structural = ("mu",)
 
 
 class Descended(NamedTuple):
@@ -168,3 +292,11 @@ def solve_block(gram, before, y, steps):
     )
     # Not y + errors, its equal on paper: a target of 1e8 would wipe out its own forecast.
     return before - taught @ errors, -steps * errors
+
+
+def values_of(kernel, X, rows, coef):
+    """Return f at the rows of X (n, d), for f = sum_s coef_s k(rows_s, .)."""
+    values = np.zeros(len(X))
+    for tile in row_slices(len(rows), _TILE):
+        values += kernel(X, rows[tile]) @ coef[tile]
+    return values
