@@ -56,7 +56,7 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     :math:`\sqrt\alpha` apart in H. J is of the order of :math:`\ln(T / \alpha)` where the spectrum
     of the kernel matrix decays exponentially (Lemma 3.1).
 
-    *Theorem.* For :math:`|y_t| \le Y \le U`, k(x, x) = 1, :math:`\|f\|_H \le U` regret is at most
+    *Theorem.* If :math:`|y_t| \le Y \le U`, :math:`\|f\| \le U`, k(x, x) = 1, the regret is at most
 
     .. math:: \Bigl(\frac{\mu}{2} + T \alpha\Bigr) \|f\|^2
               + 2 (U^2 + Y^2) \Bigl[ d_\mathrm{eff}\Bigl(\frac{\mu}{2}\Bigr)
@@ -64,7 +64,7 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
               + \sqrt{8 (U^2 + Y^2)} \|f\| T \sqrt\alpha .
 
     This is Theorem 4.6 with the constants of its proof, see ``docs/findings.md``. With
-    :math:`\alpha` of the order of :math:`T^{-4}` the regret is of that of
+    :math:`\alpha = T^{-4}` the regret is of the order of
     :math:`\mu \|f\|^2 + d_\mathrm{eff} \ln T`; with 25 / T the bound says nothing.
 
     *Departures.* A row that enters, the first too, is forecast and learnt in the new basis, after a
