@@ -13,12 +13,19 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
 from ..base import OneKernel, OnlineClassifier, OnlineRegressor
-from ..base._descent import CLASS_LOSSES, GradientSteps, descend, descend_features
+from ..base._descent import (
+    CLASS_LOSSES,
+    REGRESSION_LOSSES,
+    GradientSteps,
+    descend,
+    descend_features,
+)
 from ..dictionaries._nested import coordinates, dual, span_of
 from ..features._fourier import FourierBank
 from ..kernels import SHIFT_INVARIANT_CONSTRAINTS, kernel_of
 from ._banks import OnFourierFeatures
 
+_FEATURES = OnFourierFeatures._parameter_constraints
 _BLOCK = 64  # rows learnt at once
 _TILE = 512  # rows whose random features are held at once, a multiple of the block
 
@@ -68,7 +75,7 @@ class _FourierDescent(GradientSteps):
     """
 
     _parameter_constraints = {
-        **OnFourierFeatures._parameter_constraints,
+        **{name: kinds for name, kinds in _FEATURES.items() if name != "kernels"},
         **SHIFT_INVARIANT_CONSTRAINTS,
         **GradientSteps._parameter_constraints,
     }
@@ -339,6 +346,7 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
     True
     """
 
+    _parameter_constraints = {**_FourierDescent._parameter_constraints, **REGRESSION_LOSSES}
     _poor_score = True  # the default step is short for one pass over a few hundred rows
 
     def __init__(
@@ -487,6 +495,7 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     True
     """
 
+    _parameter_constraints = {**_NystroemDescent._parameter_constraints, **REGRESSION_LOSSES}
     _poor_score = True  # the default step is short for one pass over a few hundred rows
 
     def __init__(
@@ -541,25 +550,10 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
     products. With the hinge losses a row whose margin is 1 or more takes no step and no place in
     the budget.
 
-    *Theorem.* For the constant step :math:`\eta`, convex losses, and any u in the span of the rows
-    stored in the end, over the whole stream,
+    *Theorem.* That of :class:`NOGDRegressor`. The hinge loss is at least 1 where the label is
+    wrong, so that with it the theorem bounds the number of mistakes.
 
-    .. math:: \sum_t \ell_t(f_t(x_t)) - \sum_t \ell_t(u(x_t))
-              \le \frac{\|u\|_H^2}{2 \eta} + \frac{\eta}{2} \sum_t \ell_t'(f_t(x_t))^2 k(x_t, x_t) ,
-
-    as the steps before the budget is full lie in that span, and those after it are projected onto
-    it. A rival outside costs besides what the span cannot follow, which [1]_ bounds.
-
-    The hinge loss is at least 1 where the label is wrong, so that with it the theorem bounds the
-    number of mistakes.
-
-    *Departures.* [1]_ keeps the k largest of the B eigenvalues of the stored rows' kernel matrix;
-    here all are kept, so that the change to the map leaves the function as it is. A row whose
-    slope is 0 is not stored, as in [1]_. A stored row within :math:`10^{-5} \sqrt{k(x, x)}` of the
-    span of those before it fills its place in the budget but gets no coordinate; of what it added
-    to the function the projection stays. The map is the nested Cholesky basis, whose forecasts are
-    those of any other basis of the same span. The default step decays; without a `radius` the
-    theorem is for the constant one.
+    *Departures.* Those of :class:`NOGDRegressor`.
 
     Examples
     --------

@@ -27,6 +27,10 @@ from ._regressor import OnlineRegressor
 _BLOCK = 64  # rows learnt at once
 _TILE = 4096  # stored rows met at once: bounds the memory for kernel values
 
+REGRESSION_LOSSES = {
+    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
+    "quantile": [Interval(Real, 0, 1, closed="neither")],
+}
 CLASS_LOSSES = {"loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
 
 
@@ -49,9 +53,7 @@ class GradientSteps:
         the RKHS, or that of its coefficients of random features. None does not project.
     """
 
-    _parameter_constraints = {
-        "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-        "quantile": [Interval(Real, 0, 1, closed="neither")],
+    _parameter_constraints = {  # besides one of the two of losses above
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "power_t": [Interval(Real, 0, None, closed="left")],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
@@ -84,6 +86,7 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
     _parameter_constraints = {
         **AllRows._parameter_constraints,
         **GradientSteps._parameter_constraints,
+        **REGRESSION_LOSSES,
         "adaptive": ["boolean"],
     }
 

@@ -7,13 +7,11 @@ import pytest
 
 from sklearn_okl import kernels
 from sklearn_okl.dictionaries._growth import Rows, entering, growth
-from sklearn_okl.dictionaries._kors import KORS
+from sklearn_okl.dictionaries._kors import KORS, entry_probabilities, grow_sampler
 from sklearn_okl.dictionaries._nested import (
     DEPENDENT,
     coordinates,
-    entry_probabilities,
     grow_basis,
-    grow_sampler,
     span_of,
     start_basis,
 )
