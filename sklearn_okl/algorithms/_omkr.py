@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._documentation import inherit_documentation
 from ..aggregators import EWARegressor
 from ..base import FullInformationRegressor, OfExperts, OnFourierFeatures, OnlineRegressor
+from ..base._descent import solve_block
 from ..kernels import kernel_list, kernel_matrix
 from ..learners import OGDRegressor
-from ._gradient import solve_block
 from ._hedge import DISCOUNT_CONSTRAINTS, STEP_CONSTRAINTS, Hedge, step_sizes
 
 _BLOCK = 64  # rows learnt at once by exact kernels

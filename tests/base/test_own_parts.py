@@ -173,10 +173,11 @@ class SomeRowsRegressor(FirstRowsRegressor):
     def _rule(self):
         return SomeRows()
 
-    def _admit(self, rows, i):
-        rows.learn(i + 1)
-        if rows.grow(i):
-            rows.restart()
+    def _admit(self, newton, learnt, phi, y):
+        forecasts = newton._learn(learnt, phi[:, :-1], y)
+        learnt.clear()
+        learnt.update(newton._start(phi.shape[1]))
+        return forecasts
 
 
 def stream(n=200, d=3):

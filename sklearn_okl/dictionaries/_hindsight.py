@@ -1,8 +1,8 @@
 r"""R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels" (2019), Algorithm 2.
 
-The Vovk-Azoury-Warmuth forecaster in the span of atoms that are sampled from the stream. All rows
-are kept: when an atom enters, the learner is what it would be had the atom been there from the
-start. In the nested basis that is one new coordinate of every past row, which borders
+The Vovk-Azoury-Warmuth forecaster in the span of a dictionary that grows. All rows are kept: when
+an atom enters, the learner is what it would be had the atom been there from the start. In the
+nested basis that is one new coordinate of every past row, which borders
 :math:`A = \alpha I + \Phi^T \Phi` by a row and a column.
 """
 
@@ -10,37 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dictionaries._nested import (
-    CLOSE,
-    DEPENDENT,
-    JITTER,
-    coordinates,
-    entry_probabilities,
-    first_entry,
-    grow_basis,
-    grow_sampler,
-    start_basis,
-    start_sampler,
-    uniforms,
-)
+from ._growth import growth
+from ._nested import DEPENDENT, JITTER, coordinates, start_basis
 
-_WINDOW = 64  # rows tested at once for the first to enter
 _CHUNK = 1024  # past rows that lie together
 
 
-class Kors(NamedTuple):
-    """Parameters of the sampler, as `entry_probabilities` takes them."""
-
-    mu: float
-    beta: float
-    eps: float
-
-
-def start(vovk, n_features, n_targets, rng):
+def start(vovk, rule, n_features, n_targets):
     """Return the state before the first row, for a VAWRegressor on the coordinates."""
     return {
         "t": 0,
-        "sampler": start_sampler(n_features, rng),
+        "sampler": rule.start(n_features),
         "basis": start_basis(n_features),
         "model": vovk._start(0, n_targets),
         # Past rows in chunks (rows (r, d), coordinates (r, J), targets (r, q)), and the chunk that
@@ -52,45 +32,36 @@ def start(vovk, n_features, n_targets, rng):
     }
 
 
-def learn(vovk, kernel, kors, state, X, y):
-    """Learn rows: the sampler decides on a row first, then it is forecast and learnt."""
-    n, forecasts = len(y), np.empty(y.shape)
-    drawn = uniforms(state["sampler"], n)
-    low = tested = 0  # rows before these are learnt; are decided on
-    while low < n:
-        high = min(n, tested + _WINDOW - (state["t"] + tested - low) % _WINDOW)
-        found = tested
-        if tested < high:
-            rows = slice(tested, high)
-            p = entry_probabilities(kernel, state["sampler"], X[rows], *kors)
-            found += first_entry(kernel, state["sampler"], X[rows], p, drawn[rows], *kors)
-        if found > low:
-            rows = slice(low, found)
-            Phi = coordinates(kernel, state["basis"], X[rows])[0]
-            if Phi.shape[1] > 0:
-                forecasts[rows] = vovk._learn_blocks(state["model"], Phi, y[rows])
-            else:  # nothing but zeros of the kernel so far
-                forecasts[rows] = 0.0
-                state["model"]["t"] += found - low
-            _store(state, X[rows], Phi, y[rows].reshape(found - low, -1))
-        if found < high:
-            _let_in(kernel, kors, state, X[found])
-        low, tested = found, min(found + 1, high)
+def learn(vovk, kernel, rule, state, X, y):
+    """Learn rows: the rule decides on a row first, then it is forecast and learnt."""
+    forecasts, model = np.empty(y.shape), state["model"]
+    stretches = growth(kernel, rule, state["sampler"], state["basis"], X, state["t"])
+    for stretch in stretches:
+        rows, Phi = stretch.rows, stretch.coordinates
+        if Phi.shape[1] > len(model["b"]):
+            _let_in(kernel, state)
+        if Phi.shape[1] > 0:
+            forecasts[rows] = vovk._learn_blocks(model, Phi, y[rows])
+        else:  # nothing but zeros of the kernel so far
+            forecasts[rows] = 0.0
+            model["t"] += len(Phi)
+        _store(state, X[rows], Phi, y[rows].reshape(len(Phi), -1))
     return forecasts
 
 
-def forecast(vovk, kernel, kors, state, X):
+def forecast(vovk, kernel, rule, state, X):
     """Forecast each row as the next one, with the dictionary that it would leave."""
     Phi, distances = coordinates(kernel, state["basis"], X)
     if Phi.shape[1] > 0:
         forecasts = vovk._forecast(state["model"], Phi)
     else:
         forecasts = np.zeros((len(X), *state["model"]["b"].shape[1:]))
-    enters = _would_enter(kernel, kors, state["sampler"], X)
+    enters = rule.would_enter(kernel, state["sampler"], X)
     new = np.flatnonzero(enters & (distances > DEPENDENT * kernel.diagonal(X)))
     if len(new):
-        border = _border(kernel, state, X[new], Phi[new], distances[new])
-        own = border.root - np.einsum("ij,ji->i", Phi[new], border.U)
+        pivots = distances[new] + JITTER * kernel.diagonal(X[new])  # as `grow_basis` takes them
+        border = _border(kernel, state, X[new], Phi[new], np.sqrt(pivots))
+        own = distances[new] / np.sqrt(pivots) - np.einsum("ij,ji->i", Phi[new], border.U)
         P, J = state["model"]["P"], len(border.U)
         theta = state["model"]["theta"].reshape(J, border.weight.shape[1])
         grown = Phi[new] @ theta + own[:, None] * border.weight
@@ -106,8 +77,6 @@ class _Border(NamedTuple):
 
     Attributes
     ----------
-    root : ndarray of shape (m,)
-        Its new coordinate of itself, the distance to the span.
     columns : list of ndarray of shape (r, m)
         The new coordinate of the past rows, a chunk each.
     cross : ndarray of shape (J, m)
@@ -124,7 +93,6 @@ class _Border(NamedTuple):
         New entry of theta.
     """
 
-    root: np.ndarray
     columns: list
     cross: np.ndarray
     size: np.ndarray
@@ -134,13 +102,13 @@ class _Border(NamedTuple):
     weight: np.ndarray
 
 
-def _border(kernel, state, X, Phi, distances):
+def _border(kernel, state, X, Phi, reach):
     """Compute the borders for rows X (m, d), none of them in the span; O(t J) for each.
 
-    Phi (m, J) and distances (m,) are what `coordinates` says of the rows.
+    Phi (m, J) are their coordinates, reach (m,) the last entries of the rows that the basis' factor
+    would get.
     """
     model = state["model"]
-    reach = np.sqrt(distances + JITTER * kernel.diagonal(X))  # as `grow_basis` takes them
     m, J = Phi.shape
     q = state["targets"].shape[1]
     cross, size, moment, columns = np.zeros((J, m)), np.zeros(m), np.zeros((m, q)), []
@@ -158,18 +126,14 @@ def _border(kernel, state, X, Phi, distances):
     pivot = alpha + size + np.einsum("jm,jm->m", U, A @ U - 2.0 * cross)
     pivot = np.maximum(pivot, alpha)
     weight = (moment - U.T @ model["b"].reshape(J, q)) / pivot[:, None]
-    return _Border(distances / reach, columns, cross, size, moment, U, pivot, weight)
+    return _Border(columns, cross, size, moment, U, pivot, weight)
 
 
-def _let_in(kernel, kors, state, x):
-    """Add the row x to the sampler and, unless the atoms span it, to basis and learner."""
-    sampler, basis, model = state["sampler"], state["basis"], state["model"]
-    grow_sampler(kernel, sampler, x, *kors)
-    Phi, distances = coordinates(kernel, basis, x[None])
-    if distances[0] <= DEPENDENT * kernel.diagonal(x[None])[0]:
-        return
-    new = _border(kernel, state, x[None], Phi, distances)
-    grow_basis(kernel, basis, x)
+def _let_in(kernel, state):
+    """Give the learner the coordinate of the latest atom of the basis."""
+    basis, model = state["basis"], state["model"]
+    row = basis["factor"][-1:]
+    new = _border(kernel, state, basis["atoms"][-1:], row[:, :-1], row[:, -1])
     u, pivot, weight = new.U[:, 0], new.pivot[0], new.weight[0]
     a_last = float(model["alpha"]) + new.size[0]
     model["A"] = _bordered(model["A"], new.cross[:, 0], a_last)
@@ -203,16 +167,6 @@ def _store(state, X, Phi, targets):
         state["chunks"] += (chunk,)
     rows, Phi, targets = (part[full:] for part in parts)
     state.update(rows=rows, Phi=Phi, targets=targets, t=state["t"] + len(X))
-
-
-def _would_enter(kernel, kors, sampler, X):
-    """Tell of each row whether the next uniform number would let it in."""
-    drawn = sampler["uniform"]
-    p = entry_probabilities(kernel, sampler, X, *kors)
-    enters = drawn < p
-    for i in np.flatnonzero(np.abs(p - drawn) < CLOSE):
-        enters[i] = drawn < entry_probabilities(kernel, sampler, X[i : i + 1], *kors)[0]
-    return enters
 
 
 def _bordered(A, column, corner):
