@@ -1,8 +1,6 @@
-"""The benchmarks' jobs at their smallest sizes: they run, and say and save what they promise."""
+"""The jobs main and vaw2 at their smallest sizes: what they say and save, and their rules."""
 
-import importlib.util
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,17 +11,13 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.papers import vaw2
 from benchmarks.papers.experts import record_experts
-from benchmarks.papers.graph_lines import LINES
 from benchmarks.papers.rules import MAIN_RULES, RULES
 from benchmarks.papers.streams import load_stream, published_frequencies
-from benchmarks.speed import aggregation as aggregation_speed
-from benchmarks.speed import rows as row_speed
-from benchmarks.speed.figure import Figure
-from benchmarks.speed.ratios import in_turns, one_row_speed
-from sklearn_okl import OnlineKernelClassifier, RakerRegressor, VAW2Regressor, VAWRegressor
+from sklearn_okl import VAW2Regressor
+from tests.benchmarks.figures import assert_figures
 from tests.oracles import aggregation
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments):
@@ -80,42 +74,6 @@ def test_published_table_runs_on_streams_that_are_there(tmp_path, capsys):
     assert len(weights) == 76
     assert sum(weights) == pytest.approx(1)
     assert_figures(printed, [tmp_path / "vaw2_losses.png", tmp_path / "vaw2_weights.png"])
-
-
-def test_graph_aided_tables_run_on_streams_that_are_there(tmp_path, capsys):
-    arguments = ["--rows", "320", "--seeds", "2", "--output", str(tmp_path)]
-    assert main(["graph_aided", "--data", "ar4", "no_such_set", *arguments]) == 0
-    printed = capsys.readouterr().out
-    assert "AR(4), 320 rows, 2 draws" in printed
-    saved = json.loads((tmp_path / "graph_aided.json").read_text(encoding="utf-8"))
-    runs = saved["results"]["ar4"]
-    assert runs.keys() == {*LINES, "best kernel"}
-    for label, record in runs.items():
-        n_draws = 1 if label in ("OMKR", "RBF-1", "POLY-2") else 2
-        assert len(record["mse_e3"]) == len(record["seconds"]) == n_draws
-        assert record["running_loss"]["mse_e3"][-1] == pytest.approx(record["mean"])
-    X, y = load_stream("ar4", 320)
-    raker = RakerRegressor(random_state=1)
-    errors = raker.prequential_predict(X, y) - y
-    assert runs["Raker"]["mse_e3"][1] == pytest.approx(1e3 * np.mean(errors**2))
-    best = 1e3 * raker.expert_losses_.min() / 320
-    assert runs["best kernel"]["mse_e3"][1] == pytest.approx(best)
-    names = ("losses", "regret", "selected")
-    assert_figures(printed, [tmp_path / f"graph_aided_{name}.png" for name in names])
-
-
-def test_published_figures_of_the_graph_aided_tables():
-    assert LINES["Raker"].published["airfoil"] == 28.64
-    assert LINES["OMKL-GF, M = 5"].published["naval_notebook"] == 4.78
-    assert LINES["OMKL-SFG-R, M = 10"].seconds["bias_notebook"] == 17.86
-
-
-def assert_figures(printed, paths):
-    if importlib.util.find_spec("matplotlib") is None:
-        assert "matplotlib is not installed" in printed
-        return
-    for path in paths:
-        assert path.read_bytes()[1:4] == b"PNG"
 
 
 def test_without_any_stream_there_is_a_failing_exit_status(tmp_path, capsys):
@@ -176,79 +134,3 @@ def test_published_frequencies_have_the_laws_of_the_kernels():
     assert last.std() == pytest.approx(0.1, rel=0.03)
     laplacian = np.median(np.abs(frequencies[51]))  # γ = 100: half of |ω| lies below it
     assert laplacian == pytest.approx(100, rel=0.05)
-
-
-def test_figures_are_held_against_their_bars():
-    fast = Figure("speed", [12.0, 9.0, 30.0], "times", bar=10, more_is_better=True)
-    large = Figure("memory", [60.0], "MB", bar=50)
-    plain = Figure("time", [1.0], "µs")
-    assert fast.line().endswith("pass")
-    assert "(9.00 to 30.00)" in fast.line()
-    assert large.line().endswith("FAIL")
-    assert plain.passes() is None
-    assert fast.numbers()["median"] == 12.0
-
-
-def test_one_row_speed_is_measured():
-    (figure,) = one_row_speed(quick=True)
-    assert len(figure.values) == 5
-    assert all(0 < value < np.inf for value in figure.values)
-
-
-def test_speed_of_aggregation_is_measured():
-    figures = [figure for measure in aggregation_speed.MEASURES for figure in measure(quick=True)]
-    assert len(figures) == 9
-    for figure in figures:
-        assert len(figure.values) == 5
-        assert all(0 < value < np.inf for value in figure.values)
-        assert figure.bar is not None
-
-
-def test_a_row_alone_a_row_in_long_calls_and_a_model_are_measured(tmp_path, capsys, monkeypatch):
-    few = {
-        label: line
-        for label, line in row_speed.lines().items()
-        if isinstance(line.model, VAWRegressor | RakerRegressor | OnlineKernelClassifier)
-    }
-    monkeypatch.setattr(row_speed, "lines", lambda: few)
-    assert main(["speed", "--one-row", "--quick", "--output", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
-    saved = json.loads((tmp_path / "speed_one_row.json").read_text(encoding="utf-8"))
-    assert saved["lines"].keys() == few.keys()
-    for label, line in saved["lines"].items():
-        cells = re.search(rf"^\| {re.escape(label)} \| (.*) \|$", printed, re.M)[1]
-        forecast, _, learnt, *_, megabytes = cells.split(" | ")
-        assert forecast == row_speed.two_digits(np.median(line["predict"]))
-        assert learnt == row_speed.two_digits(np.median(line["learn"]))
-        assert megabytes == row_speed.two_digits(line["megabytes"])
-        times = [*line["predict"], *line["learn"], *line["long"], *saved["sgd"]]
-        assert len(times) == 20
-        assert all(0 < value < np.inf for value in times)
-    raker = saved["lines"]["`RakerRegressor()`"]
-    assert raker["megabytes"] > (76 * 8 * 50 + 76 * 100) * 8 / 1e6  # frequencies, coefficients
-
-
-def test_single_rows_are_measured(tmp_path, capsys):
-    assert main(["speed", "--single-rows", "--quick", "--output", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
-    saved = json.loads((tmp_path / "speed_single_rows.json").read_text(encoding="utf-8"))
-    assert len(saved["figures"]) == 9
-    for figure in saved["figures"]:
-        assert figure["name"] in printed
-        assert 0 <= figure["median"] < np.inf
-        if "from long calls" in figure["name"]:
-            assert figure["passes"]
-
-
-def test_figures_have_two_digits():
-    figures = [0.004567, 0.5, 1.96, 2.0, 9.96, 31.4, 250.0]
-    expected = ["0.0046", "0.50", "2.0", "2.0", "10", "31", "250"]
-    assert [row_speed.two_digits(figure) for figure in figures] == expected
-
-
-def test_functions_are_timed_in_turns():
-    calls = []
-    seconds = in_turns([lambda: calls.append("a"), lambda: calls.append("b")], 3)
-    assert calls == ["a", "b"] * 4
-    assert seconds.shape == (2, 3)
-    assert (seconds >= 0).all()
