@@ -184,7 +184,7 @@ JOBS = {
         },
     ),
     "clients": Job(
-        "clients.report",
+        "clients",
         "other people's programs that take the estimators: whether all comes right",
         "Tools of scikit-learn, River, sktime, skforecast, MAPIE, optuna, shap, dask-ml and "
         "mlflow, frames and files: a line for each thing done, held against what the estimators "

@@ -20,13 +20,18 @@ from sklearn.model_selection import (
 from sklearn.utils import resample
 
 from sklearn_okl import VAWRegressor
+from tests.clients.examples import (
+    classification,
+    classifier,
+    learnt,
+    mixture,
+    pipeline,
+    regression,
+    regressors,
+)
+from tests.clients.expect import client, each, near, same
 
-from .examples import classification, classifier, learnt, mixture, pipeline, regression, regressors
-from .expect import each, near, same
-from .report import adding
-
-LINES = []
-does = adding(LINES, "scikit-learn")
+does = client("scikit-learn")
 SPLITS = TimeSeriesSplit(3)
 SEARCHED = {
     "VAWRegressor": (VAWRegressor(), {"alpha": [0.1, 10.0], "forgetting": [1.0, 0.98]}),
@@ -57,17 +62,17 @@ def _searched(search, searched):
 
 
 @does("GridSearchCV over TimeSeriesSplit: scores by hand")
-def grid_search():
+def test_grid_search():
     each(SEARCHED, partial(_searched, GridSearchCV))
 
 
 @does("RandomizedSearchCV over TimeSeriesSplit: scores by hand")
-def randomized_search():
+def test_randomized_search():
     each(SEARCHED, partial(_searched, partial(RandomizedSearchCV, n_iter=3, random_state=0)))
 
 
 @does("HalvingGridSearchCV over TimeSeriesSplit: scores by hand")
-def halving_search():
+def test_halving_search():
     def check(searched):
         X, y = regression()
         model, grid = searched
@@ -96,7 +101,7 @@ def _subsampled(share, X):
 
 
 @does("cross_val_predict: forecasts of models of the other folds")
-def predict_across():
+def test_predict_across():
     def check(model):
         X, y = regression()
         expected = np.empty_like(y)
@@ -108,7 +113,7 @@ def predict_across():
 
 
 @does("cross_val_score over TimeSeriesSplit: by hand")
-def score_across():
+def test_score_across():
     def check(model):
         X, y = regression()
         expected = [_score(model, X, y, *fold) for fold in SPLITS.split(X)]
@@ -121,7 +126,7 @@ def score_across():
 
 
 @does("learning_curve, by fit and by partial_fit: scores of prefixes")
-def curve_of_learning():
+def test_curve_of_learning():
     def check(model):
         X, y = regression()
         for incremental in (False, True):
@@ -142,7 +147,7 @@ def curve_of_learning():
 
 
 @does("validation_curve: by hand")
-def curve_of_validation():
+def test_curve_of_validation():
     X, y = regression()
     alphas = [0.1, 1.0, 10.0]
     _, scores = validation_curve(
@@ -154,7 +159,7 @@ def curve_of_validation():
 
 
 @does("SequentialFeatureSelector: the columns that the best scores choose")
-def select_features():
+def test_select_features():
     X, y = regression()
     model = mixture()
     chosen = []
