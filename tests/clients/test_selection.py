@@ -10,6 +10,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     KFold,
+    ParameterGrid,
     RandomizedSearchCV,
     TimeSeriesSplit,
     cross_val_predict,
@@ -19,7 +20,8 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import resample
 
-from sklearn_okl import VAWRegressor
+from sklearn_okl import KOGDRegressor, VAWRegressor
+from sklearn_okl.evaluation import PrequentialSearch
 from tests.clients.examples import (
     classification,
     classifier,
@@ -35,6 +37,13 @@ does = client("scikit-learn")
 SPLITS = TimeSeriesSplit(3)
 SEARCHED = {
     "VAWRegressor": (VAWRegressor(), {"alpha": [0.1, 10.0], "forgetting": [1.0, 0.98]}),
+    "KOGDRegressor": (
+        KOGDRegressor(),
+        [
+            {"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]},
+            {"kernel": ["poly"], "degree": [2]},
+        ],
+    ),
     "VAW2Regressor": (mixture(), {"alpha": [0.1, 10.0]}),
     "StreamingPipeline": (
         pipeline(),
@@ -98,6 +107,16 @@ def _subsampled(share, X):
         return resample(rows, replace=False, random_state=0, n_samples=int(share * len(rows)))
 
     return [(part(train), part(test)) for train, test in SPLITS.split(X)]
+
+
+@does("PrequentialSearch: as many candidates of the same grids as GridSearchCV")
+def test_the_same_grids():
+    def check(searched):
+        model, grid = searched
+        results = PrequentialSearch(model, grid).fit(*regression()).results_
+        assert len(results["params"]) == len(ParameterGrid(grid))
+
+    each(SEARCHED, check)
 
 
 @does("cross_val_predict: forecasts of models of the other folds")
