@@ -8,7 +8,7 @@ from functools import wraps
 
 import numpy as np
 
-from sklearn_okl.evaluation import ExpertWeightsDisplay, PrequentialDisplay
+from sklearn_okl.evaluation import ExpertWeightsDisplay
 
 ORANGE, BLUE, GREEN, PINK, GREY = "#c44e17", "#1f5fa8", "#009e73", "#b5579a", "#777777"
 _HOMES = {"sklearn_okl": ORANGE, "scikit-learn": BLUE, "River": GREEN}
@@ -76,16 +76,24 @@ def _round_ticks(axis):
 
 @_saved
 def save_running_losses(streams, styles, title):
-    """Draw running means of losses, a panel a stream.
+    """Draw running means of losses, means over the seeds, a panel a stream, a line a style.
 
-    `streams` has for each title of a stream the losses (n_rows,) of each learner by its label.
+    `streams` has for each title of a stream the records of its models, as `records` returns them.
     """
     figure, axes, n_columns = _panels(len(streams), _COLUMNS, (4.6, 3.5), (0.0, 0.9))
-    for ax, (name, losses) in zip(axes, streams.items(), strict=False):
-        handles = _draw_losses(ax, losses, styles)
-        ax.set_title(name, fontsize=11)
+    for ax, (name, found) in zip(axes, streams.items(), strict=False):
+        for label, style in styles.items():
+            rows = np.array(found[label]["rows"])
+            shown = rows >= min(_SKIPPED, rows[-1] // 4)
+            means = np.mean(found[label]["curves"], axis=0)
+            ax.plot(rows[shown], means[shown], label=label, linewidth=1.6, **style)
+        # rounds on a log scale: what is learnt early is as wide as the long end
+        ax.set(title=name, xlabel="rounds", xscale="log")
+        _round_ticks(ax.xaxis)
+        _tidy(ax)
     for ax in axes[::n_columns]:
         ax.set_ylabel("running MSE × 10³")
+    handles, _ = axes[0].get_legend_handles_labels()
     style = {"handles": handles, "frameon": False, "handlelength": 3.2}
     if len(axes) > len(streams):
         axes[-1].legend(loc="center", fontsize=11, **style)
@@ -94,27 +102,6 @@ def save_running_losses(streams, styles, title):
         figure.legend(loc="outside lower center", ncols=n_columns, **style)
     figure.suptitle(title)
     return figure
-
-
-def _draw_losses(ax, losses, styles):
-    running = {
-        label: 1e3 * np.cumsum(values) / np.arange(1, len(values) + 1)
-        for label, values in losses.items()
-    }
-    n_rows = len(next(iter(running.values())))
-    # rounds on a log scale: what is learnt early is as wide as the long end
-    display = PrequentialDisplay(running)
-    display.plot(ax, start=min(_SKIPPED, n_rows // 4), xscale="log", linewidth=1.6)
-    for line in display.lines_:
-        line.set(**styles[line.get_label()])
-    ax.get_legend().remove()
-    ax.set(xlabel="rounds", ylabel=None)
-    for axis in (ax.xaxis, ax.yaxis):
-        if axis.get_scale() == "log":
-            _round_ticks(axis)
-    _tidy(ax)
-    ax.margins(x=0.02)
-    return display.lines_
 
 
 @_saved

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks._report import records
 from benchmarks.papers import vaw2
 from benchmarks.papers.experts import record_experts
 from benchmarks.papers.rules import MAIN_RULES, RULES
@@ -48,12 +49,10 @@ def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     assert environment <= saved["environment"].keys()
     assert saved["settings"] == {"seeds": 1, "rows": 200, "n_jobs": None}
     assert saved["results"].keys() == {"ar4", "diabetes"}
-    row = saved["results"]["ar4"]["VAW²(trunc)"]
-    assert row["published"] == 16.51
-    record = row["ridge"]
+    record = saved["results"]["ar4"]["VAW²(trunc), ridge"]
     assert record["mean"] == record["mse_e3"][0]
-    assert record["mean"] == pytest.approx(record["running_loss"]["mse_e3"][-1])
-    assert record["running_loss"]["rows"][-1] == 200
+    assert record["mean"] == pytest.approx(record["curves"][0][-1])
+    assert record["rows"][-1] == record["n_rows"] == 200
     assert record["sd"] is None
     assert_figures(printed, [tmp_path / "new" / "main.png"])
 
@@ -70,7 +69,7 @@ def test_published_table_runs_on_streams_that_are_there(tmp_path, capsys):
         assert lines[label].removeprefix(f"  {label}").split()[0] == figure
     saved = json.loads((tmp_path / "vaw2.json").read_text(encoding="utf-8"))
     assert saved["algorithms_within"] < 1e-9
-    weights = saved["results"]["ar4"]["VAW-EWA"]["vaw"]["weights"]
+    weights = saved["weights"]["ar4"]["VAW-EWA"]
     assert len(weights) == 76
     assert sum(weights) == pytest.approx(1)
     assert_figures(printed, [tmp_path / "vaw2_losses.png", tmp_path / "vaw2_weights.png"])
@@ -85,15 +84,14 @@ def test_without_any_stream_there_is_a_failing_exit_status(tmp_path, capsys):
 def test_table_rows_are_the_published_ones():
     """The first draw on the first 300 rows, computed here from the estimator's own arguments."""
     X, y = load_stream("ar4", 300)
-    runs = vaw2.run_rules(MAIN_RULES, X, y, 1, None, lambda n_rows: None)
+    found = records(vaw2.run_rules(MAIN_RULES, {"ar4": (X, y)}, 1, None))["ar4"]
     frequencies = published_frequencies(4, seed=0)
     for forecaster in ("ridge", "vaw"):
         model = VAW2Regressor(frequencies=frequencies, forecaster=forecaster)
-        losses = (model.prequential_predict(X, y) - y) ** 2
-        (row,) = runs["VAW²"][forecaster]["losses"]
-        np.testing.assert_allclose(row, losses, rtol=1e-8, atol=1e-12)
-        best = runs["best kernel"][forecaster]["losses"][0].sum()
-        assert best == pytest.approx(model.expert_losses_.min(), rel=1e-8)
+        loss = 1e3 * np.mean((model.prequential_predict(X, y) - y) ** 2)
+        assert found[f"VAW², {forecaster}"]["mean"] == pytest.approx(loss, rel=1e-8)
+        best = 1e3 / 300 * model.expert_losses_.min()
+        assert found[f"best kernel, {forecaster}"]["mean"] == pytest.approx(best, rel=1e-8)
 
 
 def test_rules_have_the_published_settings():
@@ -118,12 +116,12 @@ def test_rules_have_the_published_settings():
 
 
 def test_algorithms_that_differ_from_the_table_are_found():
-    X, y = load_stream("ar4", 50)
+    stream = load_stream("ar4", 50)
     rules = {"VAW-EWA": RULES["VAW-EWA"]}
-    result = vaw2.run_rules(rules, X, y, 1, None, lambda n_rows: None)
+    found = records(vaw2.run_rules(rules, {"ar4": stream}, 1, None))["ar4"]
     other = {"VAW-EWA": rules["VAW-EWA"]._replace(settings={"eta": 0.6, "y_range": (0, 1)})}
-    assert vaw2.check_algorithms(rules, X, y, result, None, lambda n_rows: None) < 1e-9
-    assert vaw2.check_algorithms(other, X, y, result, None, lambda n_rows: None) > 1e-6
+    assert vaw2.check_algorithms(rules, "ar4", stream, found, None) < 1e-9
+    assert vaw2.check_algorithms(other, "ar4", stream, found, None) > 1e-6
 
 
 def test_published_frequencies_have_the_laws_of_the_kernels():
