@@ -4,9 +4,17 @@ import json
 import re
 
 import numpy as np
+import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.speed import aggregation as aggregation_speed
+from benchmarks.speed import (
+    aggregation,
+    bandit,
+    many_kernels,
+    one_kernel,
+    one_kernel_growth,
+    ratios,
+)
 from benchmarks.speed import rows as row_speed
 from benchmarks.speed.figure import Figure
 from benchmarks.speed.ratios import in_turns, one_row_speed
@@ -30,13 +38,41 @@ def test_one_row_speed_is_measured():
     assert all(0 < value < np.inf for value in figure.values)
 
 
-def test_speed_of_aggregation_is_measured():
-    figures = [figure for measure in aggregation_speed.MEASURES for figure in measure(quick=True)]
-    assert len(figures) == 9
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        (aggregation, "BOA ML-Poly ML-Prod EWA AA"),
+        (one_kernel, "KernelVAW Taylor Nyström PROSNKONS CONKONS NONSALD KOGD FOGD ALDNystroem"),
+        (one_kernel_growth, "KernelVAW Taylor Nyström SketchedKONS AOGDALD KOGD FOGD NOGD"),
+        (many_kernels, "OGD ONS Raker OMKL-GF OMKL-SFG LKMBooks"),
+        (bandit, "OKS OKS++ IOKS RF-OKS RF-OKS++ RF-IOKS"),
+    ],
+)
+def test_every_line_is_measured(module, names, monkeypatch):
+    for home in (ratios, module):
+        monkeypatch.setattr(home, "N_REPEATS", 1, raising=False)
+    figures = [figure for measure in module.MEASURES for figure in measure(quick=True)]
+    for name in names.split():
+        assert any(name in figure.name for figure in figures)
     for figure in figures:
-        assert len(figure.values) == 5
-        assert all(0 < value < np.inf for value in figure.values)
-        assert figure.bar is not None
+        assert len(figure.values) == 1
+        assert np.isfinite(figure.values).all()
+    assert len({figure.name for figure in figures}) == len(figures)
+
+
+def test_races_are_in_time_a_row():
+    race = ratios.Race("x", lambda: sum(range(10)), 10, lambda: sum(range(10_000)), 10, 2.0, 1e9)
+    pace, times = ratios.races([race])
+    assert pace.name == "x, a row"
+    assert times.name == "x, times faster"
+    assert times.passes()
+    assert pace.passes()
+
+
+def test_exponents_are_those_of_the_cost():
+    sizes = np.array([100, 200, 400])
+    assert one_kernel_growth._slope(sizes, 3e-9 * sizes**2.0) == pytest.approx(2)
+    assert not one_kernel_growth._exponent("cubic", [3.0], 2).passes()
 
 
 def test_a_row_alone_a_row_in_long_calls_and_a_model_are_measured(tmp_path, capsys, monkeypatch):
