@@ -148,64 +148,28 @@ def _mark_families(ax, borders, named):
 
 
 @_saved
-def save_curves(streams, styles, labels, title, crosses=None):
-    """Draw a panel a stream, side by side, with a curve a system.
+def save_curves(panels, styles, title, crosses=None, xscale="linear", columns=4):
+    """Draw panels with a curve a system.
 
-    `streams` has for each title of a stream the curve (x, values) of each system by its label,
-    `labels` what the two axes show, and `crosses` values to mark at the same x, which become ticks.
+    `panels` has for each title of a panel what its two axes show and the curve (x, values) of each
+    system by its label, and `crosses` values to mark at the same x, which become ticks.
     """
-    figure, axes, _ = _panels(len(streams), len(streams), (4.6, 4.2), (0.0, 0.0))
-    for ax, (name, curves) in zip(axes, streams.items(), strict=True):
+    figure, axes, n_columns = _panels(len(panels), columns, (4.8, 4.0), (0.0, 0.6))
+    handles = {}
+    for ax, (name, (labels, curves)) in zip(axes, panels.items(), strict=False):
         for label, (x, values) in curves.items():
-            ax.plot(x, values, label=label, **styles[label])
+            (handles[label],) = ax.plot(x, values, label=label, **styles[label])
             marked = crosses[name][label] if crosses else [None]
             if marked[0] is not None:
                 ax.plot(x, marked, "x", color=styles[label]["color"])
+        ax.set(title=name, xlabel=labels[0], ylabel=labels[1], xscale=xscale)
         if crosses:
             ax.set_xticks(x)
-        ax.set(title=name, xlabel=labels[0], ylabel=labels[1])
-        _tidy(ax)
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
-    )
-    figure.suptitle(title)
-    return figure
-
-
-@_saved
-def save_games(regrets, styles):
-    """Draw the regret (n_rounds,) of each system, label -> regret, in one panel."""
-    figure = _figure(6.5, 4.5)
-    ax = figure.subplots()
-    for label, values in regrets.items():
-        ax.plot(np.arange(1, len(values) + 1), values, label=label, **styles[label])
-    ax.set(xlabel="rounds", ylabel="regret", title="Regret against a greedy adversary")
-    _tidy(ax, "both")
-    ax.legend(frameon=False)
-    return figure
-
-
-@_saved
-def save_losses_by_time(streams, styles, title):
-    """Draw mean losses by rounds and by seconds, a row of two panels a stream.
-
-    `streams` has for each title of a stream the name of its loss, and for each system by its label
-    a record with lists of ``rows``, ``loss`` and ``seconds``.
-    """
-    figure = _figure(10, 3.2 * len(streams) + 0.8)
-    axes = figure.subplots(len(streams), 2, squeeze=False)
-    for (by_rows, by_time), (name, (loss, records)) in zip(axes, streams.items(), strict=True):
-        for label, record in records.items():
-            by_rows.plot(record["rows"], record["loss"], label=label, **styles[label])
-            by_time.plot(record["seconds"], record["loss"], label=label, **styles[label])
-        by_rows.set(xlabel="rounds", ylabel=loss)
-        by_time.set(xlabel="seconds")
-        for ax in (by_rows, by_time):
-            ax.set(title=name, xscale="log")
+        if xscale == "log":
             _round_ticks(ax.xaxis)
-            _tidy(ax, "both")
-    handles = {line.get_label(): line for ax in axes[:, 0] for line in ax.get_lines()}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5)
+        _tidy(ax)
+    style = {"ncols": min(4, 2 * n_columns), "frameon": False}
+    figure.legend(handles=handles.values(), loc="outside lower center", **style)
     figure.suptitle(title)
     return figure
 

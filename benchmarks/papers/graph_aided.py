@@ -197,18 +197,22 @@ def _save_figures(output, results):
     regrets, selected = {}, {}
     for title, result in streams.items():
         best = _sums(result[BEST_KERNEL])
-        regrets[title] = {
-            graph: (result[graph + DEFAULT]["rows"], _sums(result[graph + DEFAULT]) - best)
-            for graph in GRAPHS
-        }
-        selected[title] = {
-            graph: (N_SELECTED, [result[f"{graph}, M = {m}"]["mean"] for m in N_SELECTED])
-            for graph in GRAPHS
-        }
-    path = output / "graph_aided_regret.png"
-    axes = ("rounds", "sum of squared errors, less the kernel's")
+        regrets[title] = (
+            ("rounds", "sum of squared errors, less the kernel's"),
+            {
+                graph: (result[graph + DEFAULT]["rows"], _sums(result[graph + DEFAULT]) - best)
+                for graph in GRAPHS
+            },
+        )
+        selected[title] = (
+            ("kernels asked, M", "MSE × 10³"),
+            {
+                graph: (N_SELECTED, [result[f"{graph}, M = {m}"]["mean"] for m in N_SELECTED])
+                for graph in GRAPHS
+            },
+        )
     title = "Regret against the best kernel in hindsight, mean of the draws"
-    yield save_curves(path, regrets, GRAPH_STYLES, axes, title)
+    yield save_curves(output / "graph_aided_regret.png", regrets, GRAPH_STYLES, title)
     published = {
         _title(name): {
             graph: [published_figure(name, f"{graph}, M = {m}") for m in N_SELECTED]
@@ -216,9 +220,9 @@ def _save_figures(output, results):
         }
         for name in results
     }
-    path, axes = output / "graph_aided_selected.png", ("kernels asked, M", "MSE × 10³")
     title = "Mean squared error and the number of kernels asked; crosses: published"
-    yield save_curves(path, selected, GRAPH_STYLES, axes, title, published)
+    path = output / "graph_aided_selected.png"
+    yield save_curves(path, selected, GRAPH_STYLES, title, published)
 
 
 def _sums(record):
