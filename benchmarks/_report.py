@@ -112,13 +112,13 @@ def counted(n, what):
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def records(comparison):
-    """Return what a comparison found, by stream and model: MSE × 10³, seconds, running means.
+def records(comparison, factor=1e3):
+    """Return what a comparison found, by stream and model: scores × 10³, seconds, running scores.
 
     Returns
     -------
     found : dict
-        ``{stream: {model: {"mse_e3": [...], "mean": ..., "sd": ..., "seconds": [...], "n_rows":
+        ``{stream: {model: {"values": [...], "mean": ..., "sd": ..., "seconds": [...], "n_rows":
         ..., "rows": [...], "curves": [[...], ...]}}}``: a value and a curve a seed, with the
         numbers of first rows that a curve is for.
     """
@@ -126,15 +126,15 @@ def records(comparison):
     results, n_seeds, found = comparison.results, len(comparison.seeds), {}
     for first in range(0, len(comparison.curves), n_seeds):
         runs = slice(first, first + n_seeds)  # of all seeds, in their order
-        mse, curves = 1e3 * results[score][runs], comparison.curves[runs]
-        mean, sd = moments(mse)
+        values, curves = factor * results[score][runs], comparison.curves[runs]
+        mean, sd = moments(values)
         found.setdefault(str(results["stream"][first]), {})[str(results["model"][first])] = {
-            "mse_e3": mse.tolist(),
+            "values": values.tolist(),
             "mean": mean,
             "sd": sd,
             "seconds": (results["seconds_per_row"] * results["n_rows"])[runs].tolist(),
             "n_rows": int(results["n_rows"][first]),
             "rows": curves[0]["rounds"].tolist(),
-            "curves": [(1e3 * curve[score]).tolist() for curve in curves],
+            "curves": [(factor * curve[score]).tolist() for curve in curves],
         }
     return found

@@ -138,7 +138,7 @@ def _table(name, result, whole):
                 _cell(seconds and 1e6 * seconds / (n_rows if whole else np.nan), ".0f"),
             )
         )
-    title = f"{_title(name)}, {n_rows} rows, {counted(len(result['Raker']['mse_e3']), 'draw')}"
+    title = f"{_title(name)}, {n_rows} rows, {counted(len(result['Raker']['values']), 'draw')}"
     header = (title, "published", "ours", "difference", "", "", "µs a row", "published")
     return table(header, lines)
 
@@ -153,7 +153,7 @@ def _ratio(difference, scale):
 
 def _error(record):
     """Return the mean's standard error, None for one draw."""
-    return None if record["sd"] is None else record["sd"] / np.sqrt(len(record["mse_e3"]))
+    return None if record["sd"] is None else record["sd"] / np.sqrt(len(record["values"]))
 
 
 def _summary(results):

@@ -196,7 +196,7 @@ def _table(name, result, rules, whole):
                 "-" if label == BEST_KERNEL else f"{pace:.1f}",
             )
         )
-    n_seeds = len(first["mse_e3"])
+    n_seeds = len(first["values"])
     title = f"{TITLES.get(name, name)}, {first['n_rows']} rows, {counted(n_seeds, 'draw')}"
     return table((title, "published", "ridge", "difference", "vaw", "µs a row"), lines)
 

@@ -50,7 +50,7 @@ def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     assert saved["settings"] == {"seeds": 1, "rows": 200, "n_jobs": None}
     assert saved["results"].keys() == {"ar4", "diabetes"}
     record = saved["results"]["ar4"]["VAW²(trunc), ridge"]
-    assert record["mean"] == record["mse_e3"][0]
+    assert record["mean"] == record["values"][0]
     assert record["mean"] == pytest.approx(record["curves"][0][-1])
     assert record["rows"][-1] == record["n_rows"] == 200
     assert record["sd"] is None
