@@ -11,13 +11,10 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn_okl import RunningMinMaxScaler, RunningStandardScaler, VAWRegressor
 from sklearn_okl import StreamingPipeline as Streaming
 from sklearn_okl import make_streaming_pipeline as make
+from tests.clients.examples import NAMES, fourier, regression, streamed
+from tests.clients.expect import client, each, near, refused, same
 
-from .examples import NAMES, fourier, regression, streamed
-from .expect import each, near, refused, same
-from .report import adding
-
-LINES = []
-does = adding(LINES, "scikit-learn")
+does = client("scikit-learn")
 WARM = 60
 
 
@@ -31,7 +28,7 @@ def _holds_stream(model, X, y, Z, asked):
 
 
 @does("StandardScaler and PolynomialFeatures in StreamingPipeline: row by row by hand")
-def foreign_steps():
+def test_foreign_steps():
     X, y = regression()
     scaler, powers = StandardScaler(), PolynomialFeatures()
     Z = powers.fit_transform(streamed(scaler, X))
@@ -40,7 +37,7 @@ def foreign_steps():
 
 
 @does("ColumnTransformer in StreamingPipeline: row by row by hand")
-def columns():
+def test_columns():
     X, y = regression()
     ours, scaler, mapped = RunningStandardScaler(), StandardScaler(), fourier()
     Z = np.hstack([streamed(ours, X[:, :1]), streamed(scaler, X[:, 1:2]), mapped.fit_transform(X)])
@@ -54,7 +51,7 @@ def columns():
 
 
 @does("FeatureUnion in StreamingPipeline: row by row by hand")
-def union():
+def test_union():
     X, y = regression()
     ours, theirs = RunningMinMaxScaler(), StandardScaler()
     Z = np.hstack([streamed(ours, X), streamed(theirs, X)])
@@ -64,7 +61,7 @@ def union():
 
 
 @does("PCA or OneHotEncoder that one row would teach: refused by the name of the step")
-def taught_by_one_row():
+def test_taught_by_one_row():
     X, y = regression()
     encoder = ColumnTransformer([("encode", OneHotEncoder(sparse_output=False), [0])])
     for step in (PCA(2), encoder):
@@ -74,7 +71,7 @@ def taught_by_one_row():
 
 
 @does("PCA in StreamingPipeline with update='batch': taught by the first batch, by hand")
-def taught_by_a_batch():
+def test_taught_by_a_batch():
     X, y = regression()
     pca = PCA(2).fit(X[:70])
     Z = pca.transform(X)
@@ -82,7 +79,7 @@ def taught_by_a_batch():
 
 
 @does("PCA in StreamingPipeline with warmup: taught by the first rows, by hand")
-def taught_by_a_warm_up():
+def test_taught_by_a_warm_up():
     X, y = regression()
     model = Streaming([("pca", PCA(2)), ("vaw", VAWRegressor())], warmup=WARM)
     got = model.prequential_predict(X, y)
@@ -95,7 +92,7 @@ def taught_by_a_warm_up():
 
 
 @does("FrozenEstimator alone and in StreamingPipeline: never taught", "sklearn.frozen")
-def frozen():
+def test_frozen():
     from sklearn.frozen import FrozenEstimator
 
     X, y = regression()
@@ -123,14 +120,14 @@ def _with_output(library, frame):
 
 
 @does("set_output(transform='pandas') of StreamingPipeline: the same forecasts", "pandas")
-def pandas_inside():
+def test_pandas_inside():
     import pandas as pd
 
     _with_output("pandas", lambda X: pd.DataFrame(X, columns=NAMES))
 
 
 @does("set_output(transform='polars') of StreamingPipeline: the same forecasts", "polars")
-def polars_inside():
+def test_polars_inside():
     import polars as pl
 
     _with_output("polars", lambda X: pl.DataFrame(X, schema=NAMES))

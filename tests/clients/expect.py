@@ -1,29 +1,36 @@
 """What a line expects, in checks whose failures are short sentences."""
 
+from functools import partial
+
 import numpy as np
+import pytest
 
 _WORDS = 4  # of the shortest sentence
+# what a check raises where a program fails with scikit-learn's own estimator as it does with ours
+FailsWithTheirsToo = pytest.xfail.Exception
 
 
-class FailsWithTheirsToo(Exception):
-    """A program fails with scikit-learn's own estimator as it does with ours."""
+def client(program, *needs):
+    """Return a decorator for tests of a program: in a sentence, what is done and should come.
 
-
-def same(got, expected, what="forecasts"):
-    """Fail unless two arrays are equal to the last bit."""
-    got, expected = np.asarray(got), np.asarray(expected)
-    if got.shape != expected.shape:
-        raise AssertionError(f"{what}: shape {got.shape}, not {expected.shape}")
-    if not np.array_equal(got, expected):
-        raise AssertionError(f"{what}: {_differing(got, expected)}")
+    The test is skipped where the modules that it needs are not installed. ``python -m benchmarks
+    clients`` has a line for each such test.
+    """
+    return lambda what, *more: pytest.mark.client(program, what, (*needs, *more))
 
 
 def near(got, expected, what="forecasts", rtol=1e-7, atol=1e-9):
     """Fail unless two arrays are equal but for rounding."""
+    equal = partial(np.allclose, rtol=rtol, atol=atol)
+    same(got, expected, what, equal)
+
+
+def same(got, expected, what="forecasts", equal=np.array_equal):
+    """Fail unless two arrays are equal to the last bit."""
     got, expected = np.asarray(got), np.asarray(expected)
     if got.shape != expected.shape:
         raise AssertionError(f"{what}: shape {got.shape}, not {expected.shape}")
-    if not np.allclose(got, expected, rtol=rtol, atol=atol):
+    if not equal(got, expected):
         raise AssertionError(f"{what}: {_differing(got, expected)}")
 
 

@@ -18,8 +18,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.evaluation import PrequentialSearch
-
-from .examples import (
+from tests.clients.examples import (
     classification,
     every_estimator,
     learnt,
@@ -28,11 +27,9 @@ from .examples import (
     streamed,
     weights,
 )
-from .expect import each, near, refused, same
-from .report import adding
+from tests.clients.expect import client, each, near, refused, same
 
-LINES = []
-does = adding(LINES, "scikit-learn")
+does = client("scikit-learn")
 routed = partial(sklearn.config_context, enable_metadata_routing=True)
 SPLITS = TimeSeriesSplit(3)
 ALPHAS = {"alpha": [0.5, 50.0]}
@@ -61,7 +58,7 @@ def _weighted_score(alpha, fold):
 
 
 @does("sample_weight: a row of weight k is k rows")
-def direct():
+def test_direct():
     X, y, w = *regression(), weights()
     expected = VAWRegressor().fit(*_repeated(X, y, w)).coef_
     near(VAWRegressor().fit(X, y, sample_weight=w).coef_, expected, "coefficients")
@@ -70,7 +67,7 @@ def direct():
 
 
 @does("weights routed through GridSearchCV and cross_validate: scores by hand")
-def searches():
+def test_searches():
     X, y, w = *regression(), weights()
     with routed():
         found = GridSearchCV(_asking(), ALPHAS, cv=SPLITS).fit(X, y, sample_weight=w)
@@ -85,7 +82,7 @@ def searches():
 
 
 @does("weights routed to nobody who asked: refused")
-def nobody_asked():
+def test_nobody_asked():
     X, y, w = *regression(), weights()
     unset = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor())
     models = {
@@ -110,7 +107,7 @@ def _pipeline_by_hand():
 
 
 @does("weights routed through Pipeline to our learner: by hand")
-def their_pipeline():
+def test_their_pipeline():
     X, y, w = *regression(), weights()
     Z = RunningStandardScaler().fit(X).transform(X)
     with routed():
@@ -119,7 +116,7 @@ def their_pipeline():
 
 
 @does("weights in StreamingPipeline without routing: by hand")
-def our_pipeline():
+def test_our_pipeline():
     X, y, w = *regression(), weights()
     steps = RunningStandardScaler(), VAWRegressor()
     model = make_streaming_pipeline(*steps).fit(X, y, sample_weight=w)
@@ -131,7 +128,7 @@ def our_pipeline():
 
 
 @does("weights routed through StreamingPipeline: by hand")
-def our_pipeline_routed():
+def test_our_pipeline_routed():
     X, y, w = *regression(), weights()
     with routed():
         model = make_streaming_pipeline(RunningStandardScaler(), _asking())
@@ -142,7 +139,7 @@ def our_pipeline_routed():
 
 
 @does("weights routed through GridSearchCV around StreamingPipeline: by hand")
-def search_of_our_pipeline():
+def test_search_of_our_pipeline():
     X, y, w = *regression(), weights()
     with routed():
         model = make_streaming_pipeline(RunningStandardScaler(), _asking())
@@ -152,7 +149,7 @@ def search_of_our_pipeline():
 
 
 @does("weights in PrequentialSearch, routed and not: by hand")
-def our_search():
+def test_our_search():
     X, y, w = *regression(), weights()
     losses = [
         np.mean((VAWRegressor(alpha).prequential_predict(X, y, sample_weight=w) - y) ** 2)
@@ -185,7 +182,7 @@ def our_search():
 
 
 @does("weights in PrequentialSearch around StreamingPipeline, routed: by hand")
-def our_search_of_our_pipeline():
+def test_our_search_of_our_pipeline():
     X, y, w = *regression(), weights()
     with routed():
         model = make_streaming_pipeline(RunningStandardScaler(), _asking())
@@ -195,7 +192,7 @@ def our_search_of_our_pipeline():
 
 
 @does("weights in VotingRegressor and StackingRegressor: in every member, or refused")
-def weighted_ensembles():
+def test_weighted_ensembles():
     X, y, w = *regression(), weights()
     members = [("ours", VAWRegressor()), ("theirs", Ridge())]
     apart = [clone(member).fit(X, y, sample_weight=w).predict(X) for _, member in members]
@@ -208,7 +205,7 @@ def weighted_ensembles():
 
 
 @does("sample_weight for those that take none: refused by the name of the class")
-def unweighted():
+def test_unweighted():
     (X, y), labels, w = regression(40), classification(40)[1], weights(40)
 
     def check(model):
@@ -229,7 +226,7 @@ def unweighted():
 
 
 @does("callbacks: ScoringMonitor's last score, and ProgressBar", "sklearn.callback", "rich")
-def callbacks():
+def test_callbacks():
     from sklearn.callback import ProgressBar, ScoringMonitor
 
     def check(model):

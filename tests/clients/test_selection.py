@@ -10,6 +10,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     KFold,
+    ParameterGrid,
     RandomizedSearchCV,
     TimeSeriesSplit,
     cross_val_predict,
@@ -19,17 +20,30 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import resample
 
-from sklearn_okl import VAWRegressor
+from sklearn_okl import KOGDRegressor, VAWRegressor
+from sklearn_okl.evaluation import PrequentialSearch
+from tests.clients.examples import (
+    classification,
+    classifier,
+    learnt,
+    mixture,
+    pipeline,
+    regression,
+    regressors,
+)
+from tests.clients.expect import client, each, near, same
 
-from .examples import classification, classifier, learnt, mixture, pipeline, regression, regressors
-from .expect import each, near, same
-from .report import adding
-
-LINES = []
-does = adding(LINES, "scikit-learn")
+does = client("scikit-learn")
 SPLITS = TimeSeriesSplit(3)
 SEARCHED = {
     "VAWRegressor": (VAWRegressor(), {"alpha": [0.1, 10.0], "forgetting": [1.0, 0.98]}),
+    "KOGDRegressor": (
+        KOGDRegressor(),
+        [
+            {"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]},
+            {"kernel": ["poly"], "degree": [2]},
+        ],
+    ),
     "VAW2Regressor": (mixture(), {"alpha": [0.1, 10.0]}),
     "StreamingPipeline": (
         pipeline(),
@@ -57,17 +71,17 @@ def _searched(search, searched):
 
 
 @does("GridSearchCV over TimeSeriesSplit: scores by hand")
-def grid_search():
+def test_grid_search():
     each(SEARCHED, partial(_searched, GridSearchCV))
 
 
 @does("RandomizedSearchCV over TimeSeriesSplit: scores by hand")
-def randomized_search():
+def test_randomized_search():
     each(SEARCHED, partial(_searched, partial(RandomizedSearchCV, n_iter=3, random_state=0)))
 
 
 @does("HalvingGridSearchCV over TimeSeriesSplit: scores by hand")
-def halving_search():
+def test_halving_search():
     def check(searched):
         X, y = regression()
         model, grid = searched
@@ -95,8 +109,18 @@ def _subsampled(share, X):
     return [(part(train), part(test)) for train, test in SPLITS.split(X)]
 
 
+@does("PrequentialSearch: as many candidates of the same grids as GridSearchCV")
+def test_the_same_grids():
+    def check(searched):
+        model, grid = searched
+        results = PrequentialSearch(model, grid).fit(*regression()).results_
+        assert len(results["params"]) == len(ParameterGrid(grid))
+
+    each(SEARCHED, check)
+
+
 @does("cross_val_predict: forecasts of models of the other folds")
-def predict_across():
+def test_predict_across():
     def check(model):
         X, y = regression()
         expected = np.empty_like(y)
@@ -108,7 +132,7 @@ def predict_across():
 
 
 @does("cross_val_score over TimeSeriesSplit: by hand")
-def score_across():
+def test_score_across():
     def check(model):
         X, y = regression()
         expected = [_score(model, X, y, *fold) for fold in SPLITS.split(X)]
@@ -121,7 +145,7 @@ def score_across():
 
 
 @does("learning_curve, by fit and by partial_fit: scores of prefixes")
-def curve_of_learning():
+def test_curve_of_learning():
     def check(model):
         X, y = regression()
         for incremental in (False, True):
@@ -142,7 +166,7 @@ def curve_of_learning():
 
 
 @does("validation_curve: by hand")
-def curve_of_validation():
+def test_curve_of_validation():
     X, y = regression()
     alphas = [0.1, 1.0, 10.0]
     _, scores = validation_curve(
@@ -154,7 +178,7 @@ def curve_of_validation():
 
 
 @does("SequentialFeatureSelector: the columns that the best scores choose")
-def select_features():
+def test_select_features():
     X, y = regression()
     model = mixture()
     chosen = []

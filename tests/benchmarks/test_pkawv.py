@@ -1,4 +1,4 @@
-"""The job pkawv at its smallest size, its adversary, and the speed of one-kernel algorithms."""
+"""The job pkawv at its smallest size, and its adversary."""
 
 import importlib.util
 import json
@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 from benchmarks.__main__ import main
 from benchmarks.papers import pkawv, pkawv_adversary, pkawv_streams
 from benchmarks.papers.pkawv_lines import KERNEL, STYLES, TAYLOR, size, systems
-from benchmarks.speed import one_kernel, one_kernel_growth
 from sklearn_okl.kernels import kernel_matrix
 
 
@@ -171,23 +170,3 @@ def test_sizes_of_the_systems():
         expected = {KERNEL: 100, "KONS": 100, "FOGD": 1000, TAYLOR[3]: 20}
         assert n == expected.get(label, n)
         assert n > 0
-
-
-@pytest.mark.parametrize("module", [one_kernel, one_kernel_growth])
-def test_speed_of_one_kernel_is_measured(module, monkeypatch):
-    monkeypatch.setattr(module, "N_REPEATS", 1)
-    figures = [figure for measure in module.MEASURES for figure in measure(quick=True)]
-    names = " ".join(figure.name for figure in figures)
-    for name in ("KernelVAW", "Taylor", "Nyström", "KONS", "SketchedKONS", "PROSNKONS", "CONKONS"):
-        assert name in names
-    for name in ("NONSALD", "AOGDALD", "KOGD", "FOGD", "NOGD"):
-        assert name in names
-    for figure in figures:
-        assert len(figure.values) == 1
-        assert np.isfinite(figure.values).all()
-
-
-def test_exponents_are_those_of_the_cost():
-    sizes = np.array([100, 200, 400])
-    assert one_kernel_growth._slope(sizes, 3e-9 * sizes**2.0) == pytest.approx(2)
-    assert not one_kernel_growth._exponent("cubic", [3.0], 2).passes()

@@ -22,8 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from sklearn_okl import NOGDClassifier
-
-from .examples import (
+from tests.clients.examples import (
     classification,
     classifier,
     learnt,
@@ -31,16 +30,14 @@ from .examples import (
     regressors,
     three_classes,
 )
-from .expect import each, near, refused, same
-from .report import adding
+from tests.clients.expect import client, each, near, refused, same
 
-LINES = []
-does = adding(LINES, "scikit-learn")
+does = client("scikit-learn")
 FOLDS = KFold(3)
 
 
 @does("BaggingRegressor: the mean of its members")
-def bagging():
+def test_bagging():
     def check(model):
         X, y = regression()
         bagged = BaggingRegressor(model, n_estimators=3, random_state=0).fit(X, y)
@@ -52,7 +49,7 @@ def bagging():
 
 
 @does("VotingRegressor and VotingClassifier: the mean of forecasts and of probabilities")
-def voting():
+def test_voting():
     X, y = regression()
     models = regressors()
     apart = [learnt(model, X, y).predict(X) for model in models.values()]
@@ -71,7 +68,7 @@ def voting():
 
 
 @does("StackingRegressor and StackingClassifier: a model of forecasts across folds")
-def stacking():
+def test_stacking():
     def check(model):
         X, y = regression()
         stack = StackingRegressor([("ours", model)], Ridge(), cv=FOLDS).fit(X, y)
@@ -92,7 +89,7 @@ def stacking():
 
 
 @does("AdaBoostRegressor: its first member, and the weighted median of all")
-def boosting():
+def test_boosting():
     def check(model):
         X, y = regression()
         boosted = AdaBoostRegressor(model, n_estimators=4, random_state=0).fit(X, y)
@@ -114,13 +111,13 @@ def boosting():
 
 
 @does("AdaBoostClassifier around a classifier without weights: refused")
-def boosting_of_classifiers():
+def test_boosting_of_classifiers():
     boosted = AdaBoostClassifier(classifier(), n_estimators=2)
     refused(lambda: boosted.fit(*classification()), "AdaBoostClassifier", says="FOGD")
 
 
 @does("MultiOutputRegressor, by fit and by partial_fit: a model a target")
-def several_targets():
+def test_several_targets():
     def check(model):
         X, y = regression()
         Y = np.column_stack([y, -2.0 * y])
@@ -135,7 +132,7 @@ def several_targets():
 
 
 @does("RegressorChain: a target is an input of the next")
-def chain():
+def test_chain():
     def check(model):
         X, y = regression()
         Y = np.column_stack([y, y**2])
@@ -149,7 +146,7 @@ def chain():
 
 
 @does("TransformedTargetRegressor: scaled targets, and forecasts scaled back")
-def transformed_targets():
+def test_transformed_targets():
     from sklearn.compose import TransformedTargetRegressor
 
     def check(model):
@@ -164,7 +161,7 @@ def transformed_targets():
 
 
 @does("OneVsRestClassifier, by fit and by partial_fit: the largest decision value")
-def one_vs_rest():
+def test_one_vs_rest():
     X, y = three_classes()
     values = [learnt(classifier(), X, (y == k).astype(int)).decision_function(X) for k in range(3)]
     expected = np.argmax(values, axis=0)
@@ -176,7 +173,7 @@ def one_vs_rest():
 
 
 @does("OneVsOneClassifier, by fit and by partial_fit: the votes of a model a pair")
-def one_vs_one():
+def test_one_vs_one():
     X, y = three_classes()
     votes = np.zeros((len(y), 3))
     for pair in ((0, 1), (0, 2), (1, 2)):
@@ -192,7 +189,7 @@ def one_vs_one():
 
 
 @does("CalibratedClassifierCV, across folds and of a frozen model: isotonic by hand")
-def calibration():
+def test_calibration():
     from sklearn.frozen import FrozenEstimator
 
     X, labels = classification()
@@ -218,7 +215,7 @@ def _isotonic(values, positive):
 
 
 @does("TunedThresholdClassifierCV of a learnt model: its probabilities over a threshold")
-def threshold():
+def test_threshold():
     X, labels = classification()
     model = learnt(classifier(), X, labels)
     tuned = TunedThresholdClassifierCV(model, cv="prefit", refit=False).fit(X, labels)
@@ -229,7 +226,7 @@ def threshold():
 
 
 @does("SelfTrainingClassifier: the model of the labels that it gave")
-def self_training():
+def test_self_training():
     X, labels = classification()
     y = np.where(np.arange(len(labels)) % 3 == 0, -1, (labels == "yes").astype(int))
     trained = SelfTrainingClassifier(classifier(), threshold=0.6).fit(X, y)

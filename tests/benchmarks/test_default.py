@@ -59,7 +59,7 @@ def test_targets_and_orders(monkeypatch):
     stream = default.load_stream("elevators")
     assert_allclose((stream[1].min(), stream[1].max()), (0, 1))
     assert set(default.load_stream("magic04")[1]) == {-1, 1}
-    _, y = default.ordered("elevators", stream, 0, None)
+    _, y = default.ordered("elevators", stream, None, 0)
     assert not np.array_equal(y, stream[1])
     assert_allclose(np.sort(y), np.sort(stream[1]))
-    assert default.ordered("airfoil", stream, 0, 50)[1].tolist() == stream[1][:50].tolist()
+    assert default.ordered("airfoil", stream, 50, 0)[1].tolist() == stream[1][:50].tolist()

@@ -4,14 +4,19 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from .examples import classification, classifier, learnt, pipeline, regression, regressors
-from .expect import each, holds, near, same
-from .report import adding
+from tests.clients.examples import (
+    classification,
+    classifier,
+    learnt,
+    pipeline,
+    regression,
+    regressors,
+)
+from tests.clients.expect import client, each, holds, near, same
 
-LINES = []
-sktime = adding(LINES, "sktime", "sktime")
-skforecast = adding(LINES, "skforecast", "skforecast")
-mapie = adding(LINES, "mapie", "mapie.regression")
+sktime = client("sktime", "sktime")
+skforecast = client("skforecast", "skforecast")
+mapie = client("mapie", "mapie.regression")
 WINDOW, HORIZON = 6, 8
 COVERAGE = 0.9
 
@@ -39,7 +44,7 @@ def _series_regressors():
 
 
 @sktime("make_reduction, recursive: a loop by hand")
-def reduction():
+def test_reduction():
     import pandas as pd
     from sktime.forecasting.compose import make_reduction
 
@@ -53,7 +58,7 @@ def reduction():
 
 
 @sktime("make_reduction, direct: a model a horizon by hand")
-def direct_reduction():
+def test_direct_reduction():
     import pandas as pd
     from sktime.forecasting.compose import make_reduction
 
@@ -74,7 +79,7 @@ def direct_reduction():
 
 
 @skforecast("ForecasterRecursive: a loop by hand")
-def recursive():
+def test_recursive():
     import pandas as pd
     from skforecast.recursive import ForecasterRecursive
 
@@ -92,7 +97,7 @@ def recursive():
 
 
 @mapie("SplitConformalRegressor of a learnt model: the quantile of residuals by hand")
-def split_conformal():
+def test_split_conformal():
     from mapie.regression import SplitConformalRegressor
 
     def check(model):
@@ -111,7 +116,7 @@ def split_conformal():
 
 
 @mapie("CrossConformalRegressor: residuals of models of the other folds by hand")
-def cross_conformal():
+def test_cross_conformal():
     from mapie.regression import CrossConformalRegressor
     from sklearn.model_selection import KFold
 
@@ -130,7 +135,7 @@ def cross_conformal():
 
 
 @mapie("TimeSeriesRegressor, adaptive, around a model that learns on: forecasts, share held")
-def adaptive():
+def test_adaptive():
     from mapie.regression import TimeSeriesRegressor
 
     X, y = regression(300)
@@ -150,7 +155,7 @@ def adaptive():
 
 
 @mapie("SplitConformalClassifier of a learnt model: sets by hand", "mapie.classification")
-def conformal_sets():
+def test_conformal_sets():
     from mapie.classification import SplitConformalClassifier
 
     def check(model):

@@ -7,15 +7,12 @@ from sklearn.model_selection import TimeSeriesSplit, cross_val_score
 
 from sklearn_okl import VAWRegressor
 from sklearn_okl.evaluation import prequential
+from tests.clients.examples import NAMES, learnt, pipeline, regression, regressors
+from tests.clients.expect import as_with, client, each, holds, near, same
 
-from .examples import NAMES, learnt, pipeline, regression, regressors
-from .expect import as_with, each, holds, near, same
-from .report import adding
-
-LINES = []
-optuna_does = adding(LINES, "optuna", "optuna")
-shap_does = adding(LINES, "shap", "shap")
-dask_does = adding(LINES, "dask-ml", "dask_ml")
+optuna_does = client("optuna", "optuna")
+shap_does = client("shap", "shap")
+dask_does = client("dask-ml", "dask_ml")
 SPLITS = TimeSeriesSplit(3)
 
 
@@ -28,7 +25,7 @@ def _prequential_loss(params):
 
 
 @optuna_does("a study of prequential losses, serial and in two threads: ours by hand")
-def study():
+def test_study():
     import optuna
 
     def objective(trial):
@@ -57,7 +54,7 @@ def study():
 
 
 @optuna_does("a study that prunes in mid-stream: losses of the rows learnt so far")
-def pruning():
+def test_pruning():
     import optuna
 
     X, y = regression()
@@ -88,7 +85,7 @@ def pruning():
 
 
 @optuna_does("OptunaSearchCV over TimeSeriesSplit: scores by hand", "optuna_integration.sklearn")
-def optuna_search():
+def test_optuna_search():
     import optuna
     from optuna_integration import OptunaSearchCV
 
@@ -104,7 +101,7 @@ def optuna_search():
 
 
 @shap_does("KernelExplainer: sums are forecasts; of VAW, the exact values")
-def kernel_explainer():
+def test_kernel_explainer():
     import shap
 
     def check(model):
@@ -124,7 +121,7 @@ def kernel_explainer():
 
 
 @shap_does("PermutationExplainer on a frame: sums are forecasts, names are kept", "pandas")
-def permutation_explainer():
+def test_permutation_explainer():
     import pandas as pd
     import shap
 
@@ -151,7 +148,7 @@ def _blocks(X, y):
 
 
 @dask_does("Incremental: the blocks learnt in order by our partial_fit")
-def incremental():
+def test_incremental():
     from dask_ml.wrappers import Incremental
 
     def check(model):
@@ -166,7 +163,7 @@ def incremental():
 
 
 @dask_does("Incremental and ParallelPostFit: forecasts of Dask arrays")
-def parallel_forecasts():
+def test_parallel_forecasts():
     from dask_ml.wrappers import Incremental, ParallelPostFit
 
     def check(model):
@@ -181,7 +178,7 @@ def parallel_forecasts():
 
 
 @dask_does("Incremental and ParallelPostFit: the score of Dask arrays")
-def parallel_score():
+def test_parallel_score():
     from dask_ml.wrappers import Incremental, ParallelPostFit
 
     def check(model):
@@ -196,7 +193,7 @@ def parallel_score():
 
 
 @dask_does("ParallelPostFit: forecasts of arrays and Dask frames", "dask.dataframe", "pandas")
-def parallel_frames():
+def test_parallel_frames():
     import dask.dataframe as dd
     import pandas as pd
     from dask_ml.wrappers import ParallelPostFit
@@ -214,7 +211,7 @@ def parallel_frames():
 
 
 @dask_does("GridSearchCV over TimeSeriesSplit: scores by hand")
-def dask_search():
+def test_dask_search():
     from dask_ml.model_selection import GridSearchCV
 
     def check(model):

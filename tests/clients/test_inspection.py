@@ -21,8 +21,7 @@ from sklearn_okl import (
     TaylorFeatures,
     VAWRegressor,
 )
-
-from .examples import (
+from tests.clients.examples import (
     NAMES,
     classification,
     classifier,
@@ -32,11 +31,9 @@ from .examples import (
     regression,
     regressors,
 )
-from .expect import each, holds, near, refused, same
-from .report import adding
+from tests.clients.expect import client, each, holds, near, refused, same
 
-LINES = []
-does = adding(LINES, "scikit-learn")
+does = client("scikit-learn")
 GRID = np.linspace(-0.8, 0.8, 5)
 TRANSFORMERS = {
     "RunningStandardScaler": RunningStandardScaler(),
@@ -47,7 +44,7 @@ TRANSFORMERS = {
 
 
 @does("permutation_importance: that of Ridge, whose solution VAW's is")
-def importances():
+def test_importances():
     X, y = regression()
     ours, ridge = VAWRegressor(forecaster="ridge"), Ridge(fit_intercept=False)
     found, expected = (
@@ -58,7 +55,7 @@ def importances():
 
 
 @does("partial_dependence and PartialDependenceDisplay: means of forecasts", "matplotlib")
-def dependence():
+def test_dependence():
     _without_screen()
 
     def check(model):
@@ -85,7 +82,7 @@ def _mean_forecasts(model, X):
 
 
 @does("DecisionBoundaryDisplay: decision values of a mesh", "matplotlib")
-def boundary():
+def test_boundary():
     _without_screen()
     X, labels = classification()
     model = learnt(classifier(), X[:, :2], labels)
@@ -97,7 +94,7 @@ def boundary():
 
 
 @does("CalibrationDisplay: the curve of our probabilities", "matplotlib")
-def calibration_display():
+def test_calibration_display():
     _without_screen()
     X, labels = classification()
     model = learnt(classifier(), X, labels)
@@ -128,21 +125,21 @@ def _set_output(library, frame):
 
 
 @does("set_output(transform='pandas') of maps and scalers", "pandas")
-def pandas_output():
+def test_pandas_output():
     import pandas as pd
 
     _set_output("pandas", lambda X: pd.DataFrame(X, columns=NAMES))
 
 
 @does("set_output(transform='polars') of maps and scalers", "polars")
-def polars_output():
+def test_polars_output():
     import polars as pl
 
     _set_output("polars", lambda X: pl.DataFrame(X, schema=NAMES))
 
 
 @does("Pipeline and ColumnTransformer around our scaler and map: by hand")
-def pipelines():
+def test_pipelines():
     X, y = regression()
     scaled = RunningStandardScaler().fit(X).transform(X)
     mapped = fourier().fit(scaled).transform(scaled)
@@ -166,14 +163,14 @@ def pipelines():
 
 
 @does("check_estimator on VAWRegressor()")
-def common_checks():
+def test_common_checks():
     results = check_estimator(VAWRegressor(), on_skip=None, on_fail=None)
     failed = [result for result in results if result["status"] == "failed"]
     holds(results and not failed, "; ".join(result["check_name"] for result in failed))
 
 
 @does("clone, get_params, set_params, repr and HTML of every estimator")
-def parameters():
+def test_parameters():
     def check(model):
         copied, name = clone(model), type(model).__name__
         holds(list(copied.get_params()) == list(model.get_params()), "a clone has others")

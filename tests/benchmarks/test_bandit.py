@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 
 from benchmarks.__main__ import main
 from benchmarks.papers import bandit
-from benchmarks.papers.bandit_lines import LINES, ROWS, TABLES, ProgramSampler
+from benchmarks.papers.bandit_lines import LINES, ROWS, TABLES, ProgramSampler, Published
+from sklearn_okl import OKSRegressor
 from sklearn_okl.feedback._bandits import AdaptiveExp3Sampler
 
 
@@ -84,6 +85,14 @@ def test_sets_at_hand(data_files, name):
     X, y = bandit.load_stream(name)
     assert len(y) == ROWS[name] or name == "raker_toms"
     assert abs(X).max() < 1 + 1e-12
-    value, seconds = bandit._one_run("OKS++", "squared_error", X[:500], y[:500], None, 0, {})
-    assert 0 < value < 10
-    assert seconds > 0
+    cells = [(4, "OKS++", Published(1.0, 0.1, 1.0))]
+    (cell,) = bandit.run_cells(name, "squared_error", cells, X[:500], y[:500], 1, None)
+    assert 0 < cell["values"][0] < 10
+    assert cell["seconds"][0] > 0
+
+
+def test_a_step_that_is_too_long_is_never_chosen():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(60, 3)), rng.uniform(size=60)
+    model = bandit.Overflowing(OKSRegressor(step_scale=1e300, horizon=60))
+    assert np.isinf(model.prequential_predict(1e10 * X, 1e200 * y)).all()
