@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
-from ..base import OneKernel, OnlineClassifier, OnlineRegressor
+from ..base import OneKernel, OnFourierFeatures, OnlineClassifier, OnlineRegressor
 from ..base._descent import (
     CLASS_LOSSES,
     REGRESSION_LOSSES,
@@ -23,7 +23,6 @@ from ..base._descent import (
 from ..dictionaries._nested import coordinates, dual, span_of
 from ..features._fourier import FourierBank
 from ..kernels import SHIFT_INVARIANT_CONSTRAINTS, kernel_of
-from ._banks import OnFourierFeatures
 
 _FEATURES = OnFourierFeatures._parameter_constraints
 _BLOCK = 64  # rows learnt at once

@@ -10,10 +10,9 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import softmax
-from ..base import OnlineRegressor
+from ..base import OnFourierFeatures, OnlineRegressor
 from ..base._graph_rounds import GraphRounds
 from ..feedback import BipartiteGraph, RefinedSimilarityGraph, SimilarityGraph
-from ._banks import OnFourierFeatures
 
 _COUNT = [Interval(Integral, 1, None, closed="left")]
 _SHARE = [Interval(Real, 0, 1, closed="left")]

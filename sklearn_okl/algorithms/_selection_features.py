@@ -6,8 +6,7 @@ features and teaches these alone; what a round costs does not grow.
 """
 
 from .._documentation import inherit_documentation
-from ..base import OnlineClassifier, OnlineRegressor
-from ._banks_shared import FeatureSelector
+from ..base import FeatureSelector, OnlineClassifier, OnlineRegressor
 from ._selection_rules import (
     CLASSIFICATION,
     REGRESSION,

@@ -14,7 +14,7 @@ from .._documentation import inherit_documentation
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor
 from ..learners import VAWRegressor
-from ._banks import VAWExperts
+from ._vaw_experts import VAWExperts
 
 _TILE_BYTES = 32_000_000  # concatenated features held at once
 

@@ -13,7 +13,7 @@ from ..aggregators import (
     MLProdRegressor,
 )
 from ..aggregators._range import Clip
-from ._banks import VAWExperts
+from ._vaw_experts import VAWExperts
 
 
 class _WithRate(VAWExperts):

@@ -6,6 +6,7 @@ from ..feedback._sampler import Sampler
 from ._classifier import OnlineClassifier
 from ._convex import ConvexAggregator
 from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
+from ._feature_selector import FeatureSelector  # noqa: F401  for the rest of the package
 from ._full_information import FullInformationRegressor
 from ._growing import GrowingBasisRegressor
 from ._of_experts import OfExperts  # noqa: F401  for the rest of the package

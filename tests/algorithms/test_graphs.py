@@ -9,13 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
 from benchmarks.papers.graph_lines import ProgramSFG, ProgramSFGR
-from sklearn_okl.algorithms._banks import OnFourierFeatures
 from sklearn_okl.algorithms._graphs import (
     OMKLGFRegressor,
     OMKLSFGRegressor,
     OMKLSFGRRegressor,
 )
-from sklearn_okl.base import OnlineRegressor
+from sklearn_okl.base import OnFourierFeatures, OnlineRegressor
 from sklearn_okl.base._graph_rounds import GraphRounds
 from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.feedback import FeedbackGraph

@@ -5,7 +5,6 @@ import numpy as np
 from .._documentation import inherit_documentation
 from ..aggregators._range import check_y_range
 from ..base import FullInformationRegressor
-from ..base._on_fourier_features import OnFourierFeatures, _fourier_bank
 from ..learners import VAWRegressor
 
 
@@ -74,13 +73,3 @@ class VAWExperts(FullInformationRegressor):
     def _validate(self):
         super()._validate()
         check_y_range(self.y_range)
-
-
-# For classes that take only some of them.
-BANK_CONSTRAINTS = OnFourierFeatures._parameter_constraints
-BANK_STRUCTURE = OnFourierFeatures._structural
-
-
-def fourier_bank(estimator):
-    """Return the bank that a multi-kernel estimator's flat parameters describe."""
-    return estimator._built(_fourier_bank)

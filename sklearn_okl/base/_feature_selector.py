@@ -6,10 +6,10 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from ..base._selector import BanditRounds
-from ..features._fourier import FourierBank
 from ..kernels import shift_invariant_kernel
-from ._banks import OnFourierFeatures
+from ..kernels._fourier import FourierBank
+from ._on_fourier_features import OnFourierFeatures
+from ._selector import BanditRounds
 
 _ROWS = 64  # rows projected at once: 200 kB of angles for 400 frequencies
 _FAR = 1e300  # no finite angle is beyond this bound
