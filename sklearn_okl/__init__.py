@@ -9,6 +9,7 @@ from .aggregators import (
     FixedShareRegressor,
     MLPolyRegressor,
     MLProdRegressor,
+    StackedBOARegressor,
 )
 from .algorithms import (
     AOGDALDRegressor,
@@ -137,6 +138,7 @@ __all__ = [
     "RunningRobustScaler",
     "RunningStandardScaler",
     "SketchedKONSRegressor",
+    "StackedBOARegressor",
     "StreamingPipeline",
     "StreamingTransformedTargetRegressor",
     "TaylorFeatures",

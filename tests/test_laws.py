@@ -196,6 +196,9 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "kors_mu": 0.7,
         "regressor": VAWRegressor(0.123),
         "transformer": RunningMaxNormScaler(),
+        "fadings": (0.5,),
+        "stacks": ((2.0, 0.9),),
+        "n_direct": 3,
     }
     for name in estimator._structural:
         value = changes[name]

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
+from ..aggregators import StackedBOARegressor
 from ..algorithms._engines import forecast_bank, learn_bank, threads
 from ..base import _copied
 from . import _targets as targets
@@ -31,7 +32,6 @@ from ._banks import (
     start_bank,
 )
 from ._inputs import LaggedInputs
-from ._mixture import Mixture
 
 _LINEAR_SHARE = 0.2  # of the work, at most, for the linear experts of one forgetting rate
 _DRIFT_SHARE = 0.1  # for the kernels of one forgetting rate
@@ -186,7 +186,7 @@ class DefaultModel:
             "loss": 0.0,
             # an expert that sees no lags, by whose forecasts new units are known
             "reference": self._inputs().n_walks,
-            "mixture": self._mixture().start(n_experts),
+            "mixture": self._mixture()._start(n_experts, late=delay),
             "seed": seed,
         }
 
@@ -362,7 +362,7 @@ class DefaultModel:
         F[:, yet_to_be_born] = np.nan
         n_first = max(1 + self.label_delay - n_learnt, 0)  # whose forecasts are none
         state["losses"] += np.nansum(np.square(F - u[:, None])[n_first:], axis=0)
-        forecasts = self._mixture().learn(state["mixture"], F, u, seen.scale, heard)
+        forecasts = self._mixture()._learn_rows(state["mixture"], F, u, seen.scale, heard)
         return forecasts, F[:, state["reference"]]
 
     def _put_former(self, state, X, answer):
@@ -442,7 +442,8 @@ class DefaultModel:
 
     def _forecast_scaled(self, state, X, ago=0, ahead=False):
         F, scales = self._forecast_experts(state, X, ago, ahead)
-        return self._mixture().forecast(state["mixture"], F, scales, self._heard(state, ago), ago)
+        heard = self._heard(state, ago)
+        return self._mixture()._forecast_rows(state["mixture"], F, scales, heard, ago)
 
     def _forecast_experts(self, state, X, ago=0, ahead=False):
         """Return the forecasts (n, K) of the experts, and the scale of the targets."""
@@ -469,7 +470,9 @@ class DefaultModel:
         members = list(WALKS[: self._inputs().n_walks])
         members += [member for bank in state["banks"] for member in bank["members"]]
         columns = {name: np.array([member[name] for member in members]) for name in members[0]}
-        weights = np.where(self._heard(state), Mixture.weights(state["mixture"]), 0.0)[born]
+        weights = np.where(self._heard(state), self._mixture()._weights(state["mixture"]), 0.0)[
+            born
+        ]
         n_forecasts = np.maximum(state["rounds"][born] - self.label_delay, 1)
         losses = state["losses"][born] * _squared_unit(state)
         return (
@@ -516,7 +519,8 @@ def _inputs(model):
 def _mixture(model):
     constants = model._constants
     stacks = constants.stacks[: model._sizes().n_stacks]
-    return Mixture(constants.fadings, stacks, _inputs(model).n_walks, model.label_delay)
+    n_walks = model._inputs().n_walks
+    return StackedBOARegressor(fadings=constants.fadings, stacks=stacks, n_direct=n_walks)
 
 
 def _no_rows(n_features):

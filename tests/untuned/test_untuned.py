@@ -16,7 +16,6 @@ from sklearn_okl.features._units import RunningUnits
 from sklearn_okl.untuned import _conformal
 from sklearn_okl.untuned._banks import Constants
 from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._mixture import Mixture
 from sklearn_okl.untuned._model import _BUDGETS
 from tests.oracles import default as oracle
 
@@ -363,24 +362,6 @@ def test_memory_is_constant():
     # room for the kernels to be born is there from the start; their names come later
     assert max(sizes) - min(sizes) < 0.01 * sizes[0]
     assert sizes[-1] - sizes[-2] < 64
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_never_much_worse_than_the_best_part(seed):
-    rng = np.random.default_rng(seed)
-    n, K = 2000, 12
-    mixture = Mixture(Constants().fadings, Constants().stacks)
-    y = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
-    good = y * 0.8
-    F = np.where(rng.uniform(size=(n, K)) < 0.5, -1.0, 1.0)
-    F[: n // 2, 3], F[:, 5] = good[: n // 2], y * np.where(np.arange(n) < 1500, 1.0, -0.2)
-    F[:200, :2] = np.nan  # asleep
-    state = mixture.start(K)
-    forecasts = mixture.learn(state, F, y, np.ones(n))
-    losses = np.nanmean((F - y[:, None]) ** 2, axis=0)[2:]
-    # losses up to about 4: the bound's shape for two levels of BOA, with room for its constants
-    surplus = ((forecasts - y) ** 2).sum() - n * losses.min()
-    assert surplus < 4 * 2 * np.sqrt(np.log(K) * n * losses.min() + 16 * np.log(K)) + 40
 
 
 @pytest.mark.parametrize(("n_features", "seed"), [(10, 3), (5, 3)])
