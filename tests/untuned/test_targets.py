@@ -8,8 +8,8 @@ from sklearn.datasets import make_friedman1
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import load_dataset
 from sklearn_okl.evaluation import _laws, online_checks
+from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned import _targets as targets
-from sklearn_okl.untuned._banks import Constants
 
 BUDGETS = ["fast", "balanced"]
 FAULTS = (200.0, 1e3, -9999.0, 1e6, 1e12, 1e30)

@@ -13,10 +13,9 @@ from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
 from sklearn_okl.features._units import RunningUnits
-from sklearn_okl.untuned import _conformal
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned import Constants, _conformal
+from sklearn_okl.untuned._constants import BUDGETS
 from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._model import _BUDGETS
 from tests.oracles import default as oracle
 
 UNITS = RunningUnits()
@@ -80,13 +79,13 @@ def test_oracle(arguments, seed):
     forecasts = model.prequential_predict(100 * X - 7, 50 * y + 1000)
     constants = Constants()
     experts = []
-    for bank in model._state["banks"]:
+    for bank in model._state["banks"].values():
         maps = bank["features"]
         for k, member in enumerate(bank["members"]):
             expert = maps["frequencies"][k], maps["masks"][k]
             experts.append((*expert, member["alpha"], member["forgetting"]))
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
-    stacks = constants.stacks[: model._sizes().n_stacks]
+    stacks = constants.stacks[: model._experts().budget.n_stacks]
     parts = experts, model.lags, constants.fadings, stacks, model.label_delay
     expected = oracle.default(100 * X - 7, 50 * y + 1000, *parts)
     assert_allclose(forecasts, expected, rtol=1e-8)
@@ -297,7 +296,7 @@ def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
         labels = targets if make is OnlineKernelRegressor else targets > np.median(y)
         model.fit(X, labels)
         assert not model.experts_["lags"].any()
-        U, *_ = model._inputs().look(model._state["inputs"], X)
+        U, *_ = model._experts().inputs.look(model._state["inputs"], X)
         assert U.shape == X.shape
         seen.append(U)
     assert_array_equal(seen[0], seen[1])
@@ -492,7 +491,7 @@ def test_budgets_change_the_work():
     for budget in ("fast", "balanced", "accurate"):
         model = OnlineKernelRegressor(budget=budget, random_state=0)
         for d in (1, 4, 60, 130, 500, 3000):
-            work = sum(shape.work * n for shape, _, n in model._plan(d))
-            assert work < 1.1 * _BUDGETS[budget].work
+            work = sum(shape.work * n for shape, _, n in model._experts().plan(d).values())
+            assert work < 1.1 * BUDGETS[budget].work
     wide = np.random.default_rng(0).normal(size=(20, 600))
     assert np.isfinite(fast().fit(wide, wide[:, 0]).predict(wide)).all()
