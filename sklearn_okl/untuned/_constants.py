@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..features._units import RunningUnits
+from ._targets import TargetFence
 
 
 class Budget(NamedTuple):
@@ -76,6 +77,8 @@ class Constants:
         Those of :class:`~sklearn_okl.StackedBOARegressor`, which mixes the experts.
     units : RunningUnits
         When a column's unit counts as changed, and how far its values count: a dataclass, too.
+    fence : TargetFence
+        When a target is not believed, and when their level or unit counts as changed: one more.
     budgets : dict of Budget
         What the names of budgets mean.
 
@@ -114,4 +117,5 @@ class Constants:
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     margin: float = 0.1
     units: RunningUnits = RunningUnits()  # noqa: RUF009  it is frozen
+    fence: TargetFence = TargetFence()  # noqa: RUF009
     budgets: dict = field(default_factory=BUDGETS.copy)

@@ -173,7 +173,7 @@ class DefaultModel:
     def _start_from(self, n_features, seed):
         return {
             "t": 0,
-            "targets": targets.start(self._guarded, self.label_delay),
+            "targets": self.constants.fence.start(self._guarded, self.label_delay),
             "former": {},  # the model before it started anew, while its forecasts have no labels
             "latest": _no_rows(n_features),  # up to a block of rows as they came, while young
             "loss": 0.0,
@@ -181,9 +181,10 @@ class DefaultModel:
         } | self._experts().start(n_features, seed)
 
     def _learn(self, state, X, y):
+        fence = self.constants.fence
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty(len(y))
-        low, room, alone = 0, {}, targets.alarmed(state["targets"])
+        low, room, alone = 0, {}, fence.alarmed(state["targets"])
         longest = 1 if alone else _LONGEST
         with threads(self.n_jobs) as run:
             while low < len(y):
@@ -194,7 +195,7 @@ class DefaultModel:
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
-                alone = len(part) < n or targets.alarmed(state["targets"])
+                alone = len(part) < n or fence.alarmed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
                 self._stop(state, run)
                 former = state["former"]
@@ -233,16 +234,17 @@ class DefaultModel:
         """Return the number of rounds until something else than learning is due."""
         births, delay = self.constants.births, self.label_delay
         heard = delay + self.constants.apprenticeship
-        reviews = (since + age for age in targets.REVIEWS)
+        reviews = (since + age for age in self.constants.fence.reviews)
         stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
         return min(stop - t for stop in (*stops, 1 << t.bit_length()) if stop > t)
 
     def _stop(self, state, run):
         """Do what is due at this round, if anything is."""
+        fence = self.constants.fence
         t = state["t"]
-        if self._guarded and t - state["targets"]["since"] in targets.REVIEWS:
+        if self._guarded and t - state["targets"]["since"] in fence.reviews:
             self._review(state, run)
-        if t >= targets.BLOCK and t.bit_count() == 1:  # a power of two
+        if t >= fence.block and t.bit_count() == 1:  # a power of two
             self._experts().choose_reference(state)
         if t in self.constants.births:
             level = state["targets"]["level"]
@@ -254,24 +256,25 @@ class DefaultModel:
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
         comes first: only a row that is alone is forecast before it is learnt.
         """
+        fence = self.constants.fence
         guard, t = state["targets"], state["t"]
         n_before = self._experts().n_learnt(state)
         if t == 0:
             guard["origin"] = float(y[0])
-        n = targets.n_alike(guard, t, y)
+        n = fence.n_alike(guard, t, y)
         X, y = X[:n], y[:n]
-        u = taught = targets.scaled(guard, y)
+        u = taught = fence.scaled(guard, y)
         if alone:
             forecast = float(self._forecast_scaled(state, X, self.label_delay)[0]) if t else 0.0
-            taught = np.array([targets.fenced(guard, t, float(u[0]), forecast)])
+            taught = np.array([fence.fenced(guard, t, float(u[0]), forecast)])
         elif not self._stands_at(t):
             _keep(state, room)
         forecasts, references = self._learn_rows(state, X, taught, run)
         units = targets.units_read(guard, len(u))
         misses = u - forecasts
-        errors = targets.errors_to_learn(guard, t, u, forecasts, taught)
-        n = len(u) if alone else targets.n_sound(guard, t, u, forecasts)
-        n, lags = targets.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
+        errors = fence.errors_to_learn(guard, t, u, forecasts, taught)
+        n = len(u) if alone else fence.n_sound(guard, t, u, forecasts)
+        n, lags = fence.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
             if self._stands_at(t):
                 room.update(_copied(self._state))
@@ -280,11 +283,11 @@ class DefaultModel:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
             forecasts, _ = self._learn_rows(state, X[:n], u[:n], run)
-        if self._guarded and t - guard["since"] < targets.REVIEWS[-1]:
+        if self._guarded and t - guard["since"] < fence.reviews[-1]:
             rows = {"X": X[:n], "y": y[:n], "faulty": (u != taught)[:n]}
             for name, before in state["latest"].items():
                 both = np.concatenate([before, rows[name]])
-                state["latest"][name] = both[-targets.BLOCK :].copy()
+                state["latest"][name] = both[-fence.block :].copy()
         answer = forecasts[:n] * units[:n, 1] + units[:n, 0]
         self._put_former(state, X[:n], answer)
         state["t"] += n
@@ -322,13 +325,14 @@ class DefaultModel:
 
     def _review(self, state, run):
         """Judge the latest targets as a whole; start anew with them if they were taken wrongly."""
+        fence = self.constants.fence
         t, guard = state["t"], state["targets"]
         age = t - guard["since"]
-        n = min(age, targets.BLOCK)
+        n = min(age, fence.block)
         X, y, known = (state["latest"][name][-n:] for name in ("X", "y", "faulty"))
-        faulty, middle, usual = targets.first_faulty(y)
+        faulty, middle, usual = fence.first_faulty(y)
         judged_otherwise = age == n and (faulty != known).any()
-        if judged_otherwise or not targets.is_sane(guard, middle, usual):
+        if judged_otherwise or not fence.is_sane(guard, middle, usual):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             former = dict(state) if self.label_delay else {}
             state.update(self._start_from(X.shape[1], state["seed"]), former=former)
@@ -336,14 +340,14 @@ class DefaultModel:
             y = np.where(faulty, np.clip(y, middle - usual, middle + usual), y)
             guard = state["targets"]
             guard |= {"since": t - n, "origin": float(y[~faulty][0]), "unit": float(usual)}
-            u = targets.scaled(guard, y)
+            u = fence.scaled(guard, y)
             forecasts, references = self._learn_rows(state, X, u, run)
-            targets.learn(guard, t - n, u, forecasts, references, u)
+            fence.learn(guard, t - n, u, forecasts, references, u)
             guard["n_faulty"] = n_faulty
             state["t"] = t
             errors = (u - forecasts)[1 + self.label_delay :]
             self._learn_errors(state, errors, errors)
-        if age == targets.REVIEWS[-1]:
+        if age == fence.reviews[-1]:
             state["latest"] = _no_rows(X.shape[1])
 
 
