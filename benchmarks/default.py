@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import compare
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned import Constants
 
 from . import default_streams
 from ._progress import progress
@@ -204,7 +204,7 @@ def vary(available, n_rows):
             X, y = ordered(name, stream, n_rows, 0)
             for choice, (arguments, constants) in CHOICES.items():
                 model = default_for(name, random_state=0, **arguments)
-                model._constants = constants
+                model.constants = constants
                 figure = figure_of(y, model.prequential_predict(X, y), PUBLISHED[name].classes)
                 ratios[choice][name] = figure / PUBLISHED[name].figure
                 advance(1, f"{name}, {choice}")
@@ -239,7 +239,7 @@ def vary_synthetic(n_rows, quick):
             for choice, (arguments, constants) in CHOICES.items():
                 for name, (X, y) in synthetic_streams(n_rows, seed).items():
                     model = OnlineKernelRegressor(random_state=seed, **arguments)
-                    model._constants = constants
+                    model.constants = constants
                     loss = np.mean((model.prequential_predict(X, y) - y)[1:] ** 2)
                     losses.setdefault(choice, {}).setdefault(name, []).append(float(loss))
                 advance(1, choice)

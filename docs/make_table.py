@@ -43,6 +43,7 @@ FAMILIES = {
         "MLPolyRegressor": "K",
         "MLProdRegressor": "K",
         "FixedShareRegressor": "K",
+        "StackedBOARegressor": "K²",
         "ExpertsRegressor": "its experts'",
     },
     "Many kernels, all asked every round": {

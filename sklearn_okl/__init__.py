@@ -8,6 +8,7 @@ from .aggregators import (
     FixedShareRegressor,
     MLPolyRegressor,
     MLProdRegressor,
+    StackedBOARegressor,
 )
 from .algorithms import (
     AOGDALDRegressor,
@@ -141,6 +142,7 @@ __all__ = [
     "RunningRobustScaler",
     "RunningStandardScaler",
     "SketchedKONSRegressor",
+    "StackedBOARegressor",
     "StreamingPipeline",
     "StreamingTransformedTargetRegressor",
     "TaylorFeatures",

@@ -164,6 +164,7 @@ ARGUMENTS = {
             "random_state": 0,
         },
     ],
+    "StackedBOARegressor": [{}, {"fadings": (0.9,), "stacks": ((1.0, 1.0),), "n_direct": 1}],
     "StreamingPipeline": [
         {
             "steps": [

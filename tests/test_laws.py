@@ -201,6 +201,9 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "base": VAWRegressor(0.123),
         "correction": VAWRegressor(0.123),
         "passthrough": not getattr(estimator, "passthrough", True),
+        "fadings": (0.5,),
+        "stacks": ((2.0, 0.9),),
+        "n_direct": 3,
     }
     for name in estimator._structural:
         value = changes[name]

@@ -5,6 +5,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 
 from .._delay import delay_of
+from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from ..base import OnlineRegressor, _copied, described
 from ..features._moments import moderate
@@ -12,6 +13,7 @@ from ..features._scalers import RunningScaler, RunningStandardScaler, known_earl
 from ..learners import VAWRegressor
 
 
+@inherit_documentation
 class StreamingTransformedTargetRegressor(OnlineRegressor):
     """Scale the targets on the fly, learn them scaled, forecast in their own units.
 
@@ -29,12 +31,6 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         How many rounds late the targets come: the regressor's parameter of this name, or 0.
     regressor_ : estimator object
         Copy of the fitted regressor, which knows scaled targets.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
