@@ -20,7 +20,7 @@ from ..kernels import KERNEL_STRUCTURE, kernel_of
 from ..learners._newton import ONSRegressor
 from ..losses import SquaredError
 
-_BLOCK = 128  # rows forecast at once
+_BLOCK = 64  # rows learnt at once
 
 
 @inherit_documentation
@@ -122,7 +122,7 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     def _admit(self, newton, learnt, phi, y):
         newton._project(learnt, phi[0, :-1])  # eq. (12)
         newton._grow(learnt)
-        return newton._learn(learnt, phi, y)
+        return np.empty(0)
 
 
 class _GrowingDescentRegressor(NovelRows, OnlineRegressor):
@@ -188,15 +188,16 @@ class _GrowingDescentRegressor(NovelRows, OnlineRegressor):
     def _learn(self, state, X, y):
         kernel, rule, budget = kernel_of(self), self._rule(), self._budget(X.shape[1])
         forecasts = np.empty(len(y))
-        low = 0  # rows learnt
+        low, met = 0, []  # rows learnt; coordinates of those that wait
         if not state["exact"] and len(state["basis"]["atoms"]) < budget:
-            for stretch in growth(kernel, rule, {}, state["basis"], X, state["t"]):
-                rows, Phi = stretch.rows, stretch.coordinates
-                full = Phi.shape[1] >= budget  # by the first of these rows
-                if full:
-                    rows, Phi = slice(rows.start, rows.start + 1), Phi[:1]
-                forecasts[rows] = self._descend(state, Phi, y[rows])
-                low = rows.stop
+            count = state["t"]
+            for stretch in growth(kernel, rule, {}, state["basis"], X, count, _BLOCK):
+                Phi, full = stretch.coordinates, len(state["basis"]["atoms"]) >= budget
+                met.append(Phi[:1] if full else Phi)  # the first of these rows filled the budget
+                high = stretch.rows.start + 1 if full else stretch.rows.stop
+                if full or high == len(y) or (count + high) % _BLOCK == 0:
+                    forecasts[low:high] = self._descend(state, _nested(met), y[low:high])
+                    low, met = high, []
                 if full:
                     break
         if low < len(y):
@@ -290,7 +291,7 @@ class AOGDALDRegressor(_GrowingDescentRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows. Up to 128 rows meet it in one
+    *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows. Up to 64 rows meet it in one
     product; the steps among themselves go row by row on the matrix of their inner products, which
     is exact. The coordinates are those in the growing Cholesky basis of the dictionary, in which a
     gradient is a vector and its norm that of the vector.
@@ -337,3 +338,13 @@ class AOGDALDRegressor(_GrowingDescentRegressor):
     """
 
     _poor_score = True  # the default radius, and with it the steps, are for targets in [0, 1]
+
+
+def _nested(parts):
+    """Stack coordinates of rows, (m, J) with growing J: a row is 0 along atoms that came later."""
+    stacked = np.zeros((sum(map(len, parts)), parts[-1].shape[1]))
+    low = 0
+    for Phi in parts:
+        stacked[low : low + len(Phi), : Phi.shape[1]] = Phi
+        low += len(Phi)
+    return stacked

@@ -9,7 +9,7 @@ where there is one:
 The features may be those of a kernel, of which only the inner products are known.
 """
 
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 from numbers import Real
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from ._one_kernel import AllRows
 from ._regressor import OnlineRegressor
 
 _BLOCK = 64  # rows learnt at once
+_LEAST = 1e-100  # factors below are multiplied out, before a quotient by them overflows
 _TILE = 4096  # stored rows met at once: bounds the memory for kernel values
 
 REGRESSION_LOSSES = {
@@ -232,28 +233,37 @@ def descend(gram, before, y, loss, etas, radius, norm_sq, gradients_sq=0.0):
     -------
     Descended
     """
-    if radius is None and isinstance(loss, SquaredError):
+    squared = isinstance(loss, SquaredError)
+    if squared and radius is None:
         forecasts, coef = solve_block(gram, before, y, 2.0 * etas)
         sizes, slopes = np.diagonal(gram), 2.0 * (forecasts - y)
         norm_sq += float(2.0 * coef @ forecasts + coef**2 @ sizes)
         return Descended(forecasts, coef, 1.0, norm_sq, gradients_sq + float(slopes**2 @ sizes))
-    forecasts, coef, left = np.empty(len(y)), np.zeros(len(y)), 1.0
+    # The function is left (kept f_0 + sum_s coef_s phi_s): a projection scales one number.
+    forecasts, coef, kept, left = np.empty(len(y)), np.zeros(len(y)), 1.0, 1.0
+    ball = inf if radius is None else radius * radius
     given = [0.0] * len(y) if etas is None else etas.tolist()
     rounds = zip(y.tolist(), before.tolist(), np.diagonal(gram).tolist(), given, strict=True)
     for t, (target, start, size, eta) in enumerate(rounds):
-        forecasts[t] = forecast = left * start + float(gram[t, :t].dot(coef[:t]))
-        slope = float(loss.slope(target, forecast))
+        forecast = left * (kept * start + float(gram[t, :t].dot(coef[:t])))
+        forecasts[t] = forecast
+        # a call of NumPy per row would take as long as all the rest
+        slope = 2.0 * (forecast - target) if squared else float(loss.slope(target, forecast))
         gradients_sq += slope * slope * size
         if etas is None:
             eta = radius / sqrt(1.0 + gradients_sq)
-        coef[t] = step = -eta * slope
+        step = -eta * slope
+        coef[t] = step / left
         norm_sq = max(norm_sq + step * (2.0 * forecast + step * size), 0.0)
-        if radius is not None and norm_sq > radius * radius:
+        if norm_sq > ball:
             # nan where the norm overflowed, which is refused, not projected to 0
-            shrink = radius / sqrt(norm_sq) + (norm_sq - norm_sq)
-            left *= shrink
-            coef[: t + 1] *= shrink
-            norm_sq = radius * radius
+            left *= radius / sqrt(norm_sq) + (norm_sq - norm_sq)
+            norm_sq = ball
+            if left < _LEAST:
+                coef *= left
+                kept, left = kept * left, 1.0
+    coef *= left
+    left *= kept
     if not isfinite(gradients_sq):
         forecasts[-1] = np.nan  # an overflow is refused, not learnt as steps of 0
     return Descended(forecasts, coef, left, norm_sq, gradients_sq)

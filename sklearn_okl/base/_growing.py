@@ -24,13 +24,14 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
 
         _rule() -> EntryRule                           who enters the dictionary
         _newton() -> ONSRegressor                      the learner on the coordinates
-        _admit(newton, learnt, phi, y) -> forecasts    forecasts and learns the row that enters
+        _admit(newton, learnt, phi, y) -> forecasts    what the learner does about an entry
 
     The first two are asked in every call, so they read the parameters as they are now. `_admit`
     gets the learner, its state `learnt`, to be edited, and the row's coordinates phi (1, J + 1) in
     the basis that has it, with its target y (1,): ``phi[:, :-1]`` are those in the basis without.
-    The state is to have one coordinate more afterwards. The one here forecasts and learns the row
-    in the old basis, then carries over what was learnt.
+    The state is to have one coordinate more afterwards. What it returns is the forecast of the row,
+    or nothing: then the row is learnt in the new basis, with those after it. The one here forecasts
+    and learns the row in the old basis, then carries over what was learnt.
 
     Attributes
     ----------
@@ -111,9 +112,9 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
         for stretch in stretches:
             low, high, Phi = stretch.rows.start, stretch.rows.stop, stretch.coordinates
             if Phi.shape[1] > len(learnt["theta"]):
-                first = slice(low, low + 1)
-                forecasts[first] = self._admit(newton, learnt, Phi[:1], y[first])
-                low, Phi = low + 1, Phi[1:]
+                first = self._admit(newton, learnt, Phi[:1], y[low : low + 1])
+                forecasts[low : low + len(first)] = first
+                low, Phi = low + len(first), Phi[len(first) :]
             if low < high:
                 forecasts[low:high] = newton._learn(learnt, Phi, y[low:high])
         state["t"] += len(y)

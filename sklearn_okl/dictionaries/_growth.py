@@ -88,7 +88,7 @@ class Stretch(NamedTuple):
         return self.block._meet()[0][self.first : last]
 
 
-def growth(kernel, rule, state, basis, X, count):
+def growth(kernel, rule, state, basis, X, count, length=_BLOCK):
     """Let rows into a dictionary, and yield all rows in stretches that meet the same one.
 
     A stretch that meets one atom more than that before it starts with the row that entered. As
@@ -106,14 +106,16 @@ def growth(kernel, rule, state, basis, X, count):
     X : ndarray of shape (n, d)
         The next rows.
     count : int
-        Number of rows before them: blocks in which rows are tested end at multiples of it.
+        Number of rows before them.
+    length : int, default=128
+        Most rows tested in one product: blocks end where the count is a multiple of it.
 
     Yields
     ------
     Stretch
         Of one row at least.
     """
-    for places in aligned_slices(count, len(X), _BLOCK):
+    for places in aligned_slices(count, len(X), length):
         block = Rows(kernel, X[places], basis)
         first, start = 0, places.start
         for i in entering(kernel, rule, state, block, rule.draw(state, len(block.X))):
