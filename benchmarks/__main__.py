@@ -65,7 +65,7 @@ class Job(NamedTuple):
 _DRAWS = {
     "seeds": "draws of the features (default: %(default)s)",
     "rows": FIRST_ROWS,
-    "n-jobs": "threads over the kernels (default: one)",
+    "n-jobs": "processes that share the draws (default: one)",
 }
 JOBS = {
     "main": Job(
@@ -139,7 +139,7 @@ JOBS = {
             "data": ALL_KNOWN,
             "seeds": "permutations of the rows (default: %(default)s; 10 in the paper)",
             "rows": DRAWN_ROWS,
-            "n-jobs": "processes over permutations",
+            "n-jobs": "processes that share the permutations",
             "quick": "a trial of everything on 300 rows",
         },
     ),
@@ -184,7 +184,7 @@ JOBS = {
         },
     ),
     "clients": Job(
-        "clients.report",
+        "clients",
         "other people's programs that take the estimators: whether all comes right",
         "Tools of scikit-learn, River, sktime, skforecast, MAPIE, optuna, shap, dask-ml and "
         "mlflow, frames and files: a line for each thing done, held against what the estimators "

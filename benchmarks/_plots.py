@@ -8,7 +8,7 @@ from functools import wraps
 
 import numpy as np
 
-from sklearn_okl.evaluation import ExpertWeightsDisplay, PrequentialDisplay
+from sklearn_okl.evaluation import ExpertWeightsDisplay
 
 ORANGE, BLUE, GREEN, PINK, GREY = "#c44e17", "#1f5fa8", "#009e73", "#b5579a", "#777777"
 _HOMES = {"sklearn_okl": ORANGE, "scikit-learn": BLUE, "River": GREEN}
@@ -76,16 +76,24 @@ def _round_ticks(axis):
 
 @_saved
 def save_running_losses(streams, styles, title):
-    """Draw running means of losses, a panel a stream.
+    """Draw running means of losses, means over the seeds, a panel a stream, a line a style.
 
-    `streams` has for each title of a stream the losses (n_rows,) of each learner by its label.
+    `streams` has for each title of a stream the records of its models, as `records` returns them.
     """
     figure, axes, n_columns = _panels(len(streams), _COLUMNS, (4.6, 3.5), (0.0, 0.9))
-    for ax, (name, losses) in zip(axes, streams.items(), strict=False):
-        handles = _draw_losses(ax, losses, styles)
-        ax.set_title(name, fontsize=11)
+    for ax, (name, found) in zip(axes, streams.items(), strict=False):
+        for label, style in styles.items():
+            rows = np.array(found[label]["rows"])
+            shown = rows >= min(_SKIPPED, rows[-1] // 4)
+            means = np.mean(found[label]["curves"], axis=0)
+            ax.plot(rows[shown], means[shown], label=label, linewidth=1.6, **style)
+        # rounds on a log scale: what is learnt early is as wide as the long end
+        ax.set(title=name, xlabel="rounds", xscale="log")
+        _round_ticks(ax.xaxis)
+        _tidy(ax)
     for ax in axes[::n_columns]:
         ax.set_ylabel("running MSE × 10³")
+    handles, _ = axes[0].get_legend_handles_labels()
     style = {"handles": handles, "frameon": False, "handlelength": 3.2}
     if len(axes) > len(streams):
         axes[-1].legend(loc="center", fontsize=11, **style)
@@ -94,27 +102,6 @@ def save_running_losses(streams, styles, title):
         figure.legend(loc="outside lower center", ncols=n_columns, **style)
     figure.suptitle(title)
     return figure
-
-
-def _draw_losses(ax, losses, styles):
-    running = {
-        label: 1e3 * np.cumsum(values) / np.arange(1, len(values) + 1)
-        for label, values in losses.items()
-    }
-    n_rows = len(next(iter(running.values())))
-    # rounds on a log scale: what is learnt early is as wide as the long end
-    display = PrequentialDisplay(running)
-    display.plot(ax, start=min(_SKIPPED, n_rows // 4), xscale="log", linewidth=1.6)
-    for line in display.lines_:
-        line.set(**styles[line.get_label()])
-    ax.get_legend().remove()
-    ax.set(xlabel="rounds", ylabel=None)
-    for axis in (ax.xaxis, ax.yaxis):
-        if axis.get_scale() == "log":
-            _round_ticks(axis)
-    _tidy(ax)
-    ax.margins(x=0.02)
-    return display.lines_
 
 
 @_saved
@@ -161,64 +148,28 @@ def _mark_families(ax, borders, named):
 
 
 @_saved
-def save_curves(streams, styles, labels, title, crosses=None):
-    """Draw a panel a stream, side by side, with a curve a system.
+def save_curves(panels, styles, title, crosses=None, xscale="linear", columns=4):
+    """Draw panels with a curve a system.
 
-    `streams` has for each title of a stream the curve (x, values) of each system by its label,
-    `labels` what the two axes show, and `crosses` values to mark at the same x, which become ticks.
+    `panels` has for each title of a panel what its two axes show and the curve (x, values) of each
+    system by its label, and `crosses` values to mark at the same x, which become ticks.
     """
-    figure, axes, _ = _panels(len(streams), len(streams), (4.6, 4.2), (0.0, 0.0))
-    for ax, (name, curves) in zip(axes, streams.items(), strict=True):
+    figure, axes, n_columns = _panels(len(panels), columns, (4.8, 4.0), (0.0, 0.6))
+    handles = {}
+    for ax, (name, (labels, curves)) in zip(axes, panels.items(), strict=False):
         for label, (x, values) in curves.items():
-            ax.plot(x, values, label=label, **styles[label])
+            (handles[label],) = ax.plot(x, values, label=label, **styles[label])
             marked = crosses[name][label] if crosses else [None]
             if marked[0] is not None:
                 ax.plot(x, marked, "x", color=styles[label]["color"])
+        ax.set(title=name, xlabel=labels[0], ylabel=labels[1], xscale=xscale)
         if crosses:
             ax.set_xticks(x)
-        ax.set(title=name, xlabel=labels[0], ylabel=labels[1])
-        _tidy(ax)
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
-    )
-    figure.suptitle(title)
-    return figure
-
-
-@_saved
-def save_games(regrets, styles):
-    """Draw the regret (n_rounds,) of each system, label -> regret, in one panel."""
-    figure = _figure(6.5, 4.5)
-    ax = figure.subplots()
-    for label, values in regrets.items():
-        ax.plot(np.arange(1, len(values) + 1), values, label=label, **styles[label])
-    ax.set(xlabel="rounds", ylabel="regret", title="Regret against a greedy adversary")
-    _tidy(ax, "both")
-    ax.legend(frameon=False)
-    return figure
-
-
-@_saved
-def save_losses_by_time(streams, styles, title):
-    """Draw mean losses by rounds and by seconds, a row of two panels a stream.
-
-    `streams` has for each title of a stream the name of its loss, and for each system by its label
-    a record with lists of ``rows``, ``loss`` and ``seconds``.
-    """
-    figure = _figure(10, 3.2 * len(streams) + 0.8)
-    axes = figure.subplots(len(streams), 2, squeeze=False)
-    for (by_rows, by_time), (name, (loss, records)) in zip(axes, streams.items(), strict=True):
-        for label, record in records.items():
-            by_rows.plot(record["rows"], record["loss"], label=label, **styles[label])
-            by_time.plot(record["seconds"], record["loss"], label=label, **styles[label])
-        by_rows.set(xlabel="rounds", ylabel=loss)
-        by_time.set(xlabel="seconds")
-        for ax in (by_rows, by_time):
-            ax.set(title=name, xscale="log")
+        if xscale == "log":
             _round_ticks(ax.xaxis)
-            _tidy(ax, "both")
-    handles = {line.get_label(): line for ax in axes[:, 0] for line in ax.get_lines()}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5)
+        _tidy(ax)
+    style = {"ncols": min(4, 2 * n_columns), "frameon": False}
+    figure.legend(handles=handles.values(), loc="outside lower center", **style)
     figure.suptitle(title)
     return figure
 

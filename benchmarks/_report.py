@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_info
 
 import sklearn_okl
 
-_CURVE_POINTS = 200  # of each running loss in the JSON
 RESULTS = Path("results")  # folder of numbers and figures, but for another --output
 
 
@@ -113,8 +112,29 @@ def counted(n, what):
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def running_loss(losses):
-    """Return the running mean of losses (n,) × 10³ at 200 rows at most, for the JSON."""
-    n_rows = len(losses)
-    at = np.unique(np.linspace(1, n_rows, min(n_rows, _CURVE_POINTS)).round().astype(int))
-    return {"rows": at.tolist(), "mse_e3": (1e3 * (np.cumsum(losses)[at - 1] / at)).tolist()}
+def records(comparison, factor=1e3):
+    """Return what a comparison found, by stream and model: scores × 10³, seconds, running scores.
+
+    Returns
+    -------
+    found : dict
+        ``{stream: {model: {"values": [...], "mean": ..., "sd": ..., "seconds": [...], "n_rows":
+        ..., "rows": [...], "curves": [[...], ...]}}}``: a value and a curve a seed, with the
+        numbers of first rows that a curve is for.
+    """
+    (score,) = comparison.greater_is_better
+    results, n_seeds, found = comparison.results, len(comparison.seeds), {}
+    for first in range(0, len(comparison.curves), n_seeds):
+        runs = slice(first, first + n_seeds)  # of all seeds, in their order
+        values, curves = factor * results[score][runs], comparison.curves[runs]
+        mean, sd = moments(values)
+        found.setdefault(str(results["stream"][first]), {})[str(results["model"][first])] = {
+            "values": values.tolist(),
+            "mean": mean,
+            "sd": sd,
+            "seconds": (results["seconds_per_row"] * results["n_rows"])[runs].tolist(),
+            "n_rows": int(results["n_rows"][first]),
+            "rows": curves[0]["rounds"].tolist(),
+            "curves": [(factor * curve[score]).tolist() for curve in curves],
+        }
+    return found

@@ -5,20 +5,21 @@ to [0, 1] over the file as the publications do, which changes the unit of the fi
 forecasts are strictly causal and do not depend on units.
 """
 
-import time
+from functools import partial
 
 import numpy as np
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import load_dataset, make_ar4, make_friedman_stream
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.evaluation import compare
+from sklearn_okl.untuned import Constants
 
 from . import default_streams
 from ._progress import progress
-from ._report import RESULTS, print_environment, print_saved, streams_at_hand
+from ._report import RESULTS, print_environment, print_saved, records, streams_at_hand
 from .default_tables import PUBLISHED, choice_table, figures_table, missed, synthetic_table
 from .peers.learners import learners
-from .peers.report import scaled_by_the_past
+from .peers.report import run_line, scaled_by_the_past
 
 BAR = 0.50  # for the geometric mean of the ratios of the regression sets
 N_SEEDS = 10
@@ -76,7 +77,7 @@ def run(
     print(
         f"The bar for it is {BAR:.2f}. Figures: MSE x 10^3 with targets in [0, 1], or mistakes in"
     )
-    print("percent; in brackets over the best published figure. ms: processor time a row.")
+    print("percent; in brackets over the best published figure. ms: time a row.")
     print(f"Means of {n_seeds} permutations, or draws of the features where the order is given.")
     below = missed(cells)
     print("Missed: " + ("; ".join(below) or "none."))
@@ -122,7 +123,7 @@ def load_stream(name):
     return X, y
 
 
-def ordered(name, stream, seed, n_rows):
+def ordered(name, stream, n_rows, seed):
     """Return the rows of a run: in the file's order, or permuted by a seed; then cut."""
     X, y = stream
     if PUBLISHED[name].permuted:
@@ -143,66 +144,46 @@ def default_for(name, **arguments):
 
 
 def run_set(name, stream, budgets, n_seeds, n_rows, peers):
-    """Yield a cell for each budget, and for the peers of a regression set."""
+    """Return a cell for each budget, and for the peers of a regression set."""
     best = PUBLISHED[name]
-    with progress(len(budgets) * n_seeds, "run") as advance:
-        for budget in budgets:
-            figures, seconds = [], 0.0
-            for seed in range(n_seeds):
-                X, y = ordered(name, stream, seed, n_rows)
-                model = default_for(name, budget=budget, random_state=seed)
-                start = time.process_time()
-                forecasts = model.prequential_predict(X, y)
-                seconds += time.process_time() - start
-                figures.append(figure_of(y, forecasts, best.classes))
-                advance(1, f"{name}, {budget}")
-            yield {
-                "data": name,
-                "line": budget,
-                "rows": len(y),
-                "figures": figures,
-                "ratio": float(np.mean(figures)) / best.figure,
-                "milliseconds": 1e3 * seconds / n_seeds / len(y),
-            }
-    yield from run_peers(name, *ordered(name, stream, 0, n_rows), peers)
+    score, factor = ("zero_one", 100) if best.classes else ("squared_error", 1e3)
+    models = {budget: default_for(name, budget=budget) for budget in budgets}
+    made = {name: partial(ordered, name, stream, n_rows)}
+    runs = records(compare(models, made, n_seeds, scoring=score, verbose=True), factor)[name]
+    X, y = ordered(name, stream, n_rows, 0)
+    found = {budget: (run["values"], np.mean(run["seconds"])) for budget, run in runs.items()}
+    found |= run_peers(X, y, best.classes, peers)
+    return [
+        {
+            "data": name,
+            "line": line,
+            "rows": len(y),
+            "figures": figures,
+            "ratio": float(np.mean(figures)) / best.figure,
+            "milliseconds": float(1e3 * seconds / len(y)),
+        }
+        for line, (figures, seconds) in found.items()
+    ]
 
 
-def run_peers(name, X, y, everybody):
-    """Yield a cell for each peer, on rows and targets scaled by those before them.
+def run_peers(X, y, classes, everybody):
+    """Return the figure and the seconds of each peer, on rows and targets scaled by the past.
 
     The peers learn labels as the numbers -1 and +1, and guess by the sign.
     """
-    classes = PUBLISHED[name].classes
     Z, _ = scaled_by_the_past(X)
     targets, spread = (y, 1.0) if classes else scaled_by_the_past(y)
+    found = {}
     for label, line in learners().items():
         if not (everybody or label in CHEAP_PEERS):
             continue
-        model, forecasts = line.make(X.shape[1], len(y)), np.zeros(len(y))
-        rows, size = (X if line.brings_a_scaler else Z), line.chunk_size or len(y)
-        start = time.process_time()
-        with np.errstate(all="ignore"):  # a learner may diverge; its figure says so
-            for low in range(0, len(y), size):
-                part = slice(low, low + size)
-                if line.chunk_size is None:
-                    forecasts[part] = model.prequential_predict(rows[part], targets[part])
-                    continue
-                if low:
-                    forecasts[part] = model.predict(rows[part])
-                model.partial_fit(rows[part], targets[part])
-        seconds = time.process_time() - start
+        result = run_line(line, X, Z, targets)
         if classes:
-            figure = figure_of(y, np.where(forecasts > 0.0, 1.0, -1.0), True)
+            figure = figure_of(y, np.where(result.forecasts > 0.0, 1.0, -1.0), True)
         else:
-            figure = figure_of(0.0, spread * (forecasts - targets), False)
-        yield {
-            "data": name,
-            "line": f"{line.home}: {label}",
-            "rows": len(y),
-            "figures": [figure],
-            "ratio": figure / PUBLISHED[name].figure,
-            "milliseconds": 1e3 * seconds / len(y),
-        }
+            figure = figure_of(0.0, spread * (result.forecasts - targets), False)
+        found[f"{line.home}: {label}"] = [figure], result.seconds
+    return found
 
 
 def geometric_mean(cells, line):
@@ -220,10 +201,10 @@ def vary(available, n_rows):
     ratios = {choice: {} for choice in CHOICES}
     with progress(len(CHOICES) * len(available), "run") as advance:
         for name, stream in available.items():
-            X, y = ordered(name, stream, 0, n_rows)
+            X, y = ordered(name, stream, n_rows, 0)
             for choice, (arguments, constants) in CHOICES.items():
                 model = default_for(name, random_state=0, **arguments)
-                model._constants = constants
+                model.constants = constants
                 figure = figure_of(y, model.prequential_predict(X, y), PUBLISHED[name].classes)
                 ratios[choice][name] = figure / PUBLISHED[name].figure
                 advance(1, f"{name}, {choice}")
@@ -258,7 +239,7 @@ def vary_synthetic(n_rows, quick):
             for choice, (arguments, constants) in CHOICES.items():
                 for name, (X, y) in synthetic_streams(n_rows, seed).items():
                     model = OnlineKernelRegressor(random_state=seed, **arguments)
-                    model._constants = constants
+                    model.constants = constants
                     loss = np.mean((model.prequential_predict(X, y) - y)[1:] ** 2)
                     losses.setdefault(choice, {}).setdefault(name, []).append(float(loss))
                 advance(1, choice)

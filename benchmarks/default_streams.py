@@ -4,17 +4,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sklearn_okl import OnlineKernelRegressor, VAW2Regressor
-from sklearn_okl.algorithms._engines import learn_bank, threads
+from sklearn_okl.base._bank import learn_bank, threads
 from sklearn_okl.datasets import make_friedman_stream
-from sklearn_okl.untuned import _conformal
-from sklearn_okl.untuned._banks import (
-    MaskedFeatures,
-    dictionary,
-    learner,
-    shape_of,
-    start_bank,
-)
+from sklearn_okl.untuned import Constants, _conformal
+from sklearn_okl.untuned._banks import MaskedFeatures, learner, start_bank
 from sklearn_okl.untuned._inputs import LaggedInputs
+from sklearn_okl.untuned._plan import Bank, dictionary, shape_of
 
 from ._progress import progress
 from ._report import table
@@ -96,12 +91,12 @@ def fixed_configurations(X, y):
     origin = y[0]
     inputs = LaggedInputs(_N_LAGS)
     U, *_ = inputs.learn(inputs.start(X.shape[1]), X, y - origin)
-    members = dictionary((0.3, 0.03), True)
+    members = dictionary(Constants().bandwidths, (0.3, 0.03), True)
     columns = []
     with threads(None) as pool, threadpool_limits(1, user_api="blas"):
         for memory in _MEMORIES:
             shape = shape_of(X.shape[1], _N_LAGS, _N_FREQUENCIES, memory)
-            bank = start_bank(members, shape, np.random.RandomState(0))
+            bank = start_bank(Bank(shape, members, len(members)), np.random.RandomState(0))
             columns.append(learn_bank(MaskedFeatures, learner(memory), bank, U, y - origin, pool))
     return np.clip(np.hstack(columns) + origin, y.min(), y.max())
 

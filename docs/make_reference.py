@@ -8,6 +8,8 @@ import make_table
 # Pages beside the package's own names; what is public in them is what they say is.
 MODULES = {
     "sklearn_okl.base": "Bases for estimators of your own",
+    "sklearn_okl.feedback": "Samplers and feedback graphs",
+    "sklearn_okl.untuned": "Constants of the estimators without tuning",
     "sklearn_okl.evaluation": "Evaluation",
     "sklearn_okl.datasets": "Datasets",
     "sklearn_okl.kernels": "Kernels",
@@ -40,7 +42,7 @@ def public_names(module_name):
 
 def sections():
     """Return the sections of the reference: (title, module, names), every public name in one."""
-    rest = public_names("sklearn_okl")
+    named = rest = public_names("sklearn_okl")
     found = []
     for family, members in make_table.FAMILIES.items():
         names = [name for name in members if name in rest]
@@ -48,7 +50,8 @@ def sections():
         if names:
             found.append((family, "sklearn_okl", names))
     found.append(("Functions of the package", "sklearn_okl", rest))
-    found += [(title, module, public_names(module)) for module, title in MODULES.items()]
+    for module, title in MODULES.items():
+        found.append((title, module, [name for name in public_names(module) if name not in named]))
     return found
 
 

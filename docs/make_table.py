@@ -28,12 +28,15 @@ FAMILIES = {
         "RunningRobustScaler": "d",
         "RunningMinMaxScaler": "d",
         "RunningMaxNormScaler": "d",
+        "RunningQuantileTransformer": "d log q",
         "LagFeatures": "k",
         "RunningImputer": "d",
         "RunningOneHotEncoder": "d",
         "CalendarFeatures": "d",
         "StreamingPipeline": "its steps'",
         "StreamingTransformedTargetRegressor": "its regressor's",
+        "RefitRegressor": "its fits'",
+        "ResidualRegressor": "its parts'",
     },
     "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
     "Aggregators of forecasts": {
@@ -43,6 +46,7 @@ FAMILIES = {
         "MLPolyRegressor": "K",
         "MLProdRegressor": "K",
         "FixedShareRegressor": "K",
+        "StackedBOARegressor": "K²",
         "ExpertsRegressor": "its experts'",
     },
     "Many kernels, all asked every round": {

@@ -1,7 +1,6 @@
 """Online kernel learning for people who live in scikit-learn."""
 
 from ._persistence import load, save, trusted_types
-from ._target_scaling import StreamingTransformedTargetRegressor
 from .aggregators import (
     AARegressor,
     BOARegressor,
@@ -9,6 +8,7 @@ from .aggregators import (
     FixedShareRegressor,
     MLPolyRegressor,
     MLProdRegressor,
+    StackedBOARegressor,
 )
 from .algorithms import (
     AOGDALDRegressor,
@@ -67,6 +67,7 @@ from .features import (
     RunningMaxNormScaler,
     RunningMinMaxScaler,
     RunningOneHotEncoder,
+    RunningQuantileTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
     TaylorFeatures,
@@ -76,6 +77,7 @@ from .learners import (
     ONSRegressor,
     VAWRegressor,
 )
+from .meta import RefitRegressor, ResidualRegressor, StreamingTransformedTargetRegressor
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
@@ -136,13 +138,17 @@ __all__ = [
     "RFOMKRRegressor",
     "RakerClassifier",
     "RakerRegressor",
+    "RefitRegressor",
+    "ResidualRegressor",
     "RunningImputer",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
     "RunningOneHotEncoder",
+    "RunningQuantileTransformer",
     "RunningRobustScaler",
     "RunningStandardScaler",
     "SketchedKONSRegressor",
+    "StackedBOARegressor",
     "StreamingPipeline",
     "StreamingTransformedTargetRegressor",
     "TaylorFeatures",

@@ -76,6 +76,19 @@ def row_slices(n, size):
     return (slice(low, min(low + size, n)) for low in range(0, n, size))
 
 
+def aligned_slices(start, n, size):
+    """Yield slices that cover n rows, after `start` others, of at most `size` rows.
+
+    They end where the stream's own count is a multiple of their length, so that most ways of
+    cutting a stream lead through the very same blocks.
+    """
+    low = 0
+    while low < n:
+        high = min(n, low + size - (start + low) % size)
+        yield slice(low, high)
+        low = high
+
+
 class Innovations(NamedTuple):
     """What a block of rows says about itself, given the model before it; see `block_innovations`.
 
@@ -233,6 +246,13 @@ def inverse_spd(A, floor):
             P[k] = vectors / np.maximum(values, floors[k]) @ vectors.T
             P[k] = (P[k] + P[k].T) / 2
     return P
+
+
+def softmax(log_weights):
+    """Return the weights (K,) from the simplex that logarithms, up to a constant, stand for."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights
 
 
 def _diagonal(A):

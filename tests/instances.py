@@ -3,14 +3,22 @@
 import inspect
 
 import numpy as np
-from sklearn.linear_model import SGDRegressor
+from sklearn.linear_model import Ridge, SGDRegressor
+from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_okl import FourierFeatures, RunningStandardScaler, VAWRegressor, all_estimators
+from sklearn_okl import (
+    FourierFeatures,
+    RefitRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+    all_estimators,
+)
 
 GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
 ARM = {"random_state": 0}
 FAST = {"budget": "fast", "random_state": 0}
+TREE = DecisionTreeRegressor(max_depth=4, random_state=0)
 ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
@@ -160,6 +168,7 @@ ARGUMENTS = {
             "random_state": 0,
         },
     ],
+    "StackedBOARegressor": [{}, {"fadings": (0.9,), "stacks": ((1.0, 1.0),), "n_direct": 1}],
     "StreamingPipeline": [
         {
             "steps": [
@@ -169,6 +178,15 @@ ARGUMENTS = {
             ]
         }
     ],
+    "RefitRegressor": [
+        {"estimator": TREE, "growth": 0.3},
+        {"estimator": TREE, "growth": 0.2, "window": 50},
+    ],
+    "ResidualRegressor": [
+        {"correction": RefitRegressor(Ridge(), growth=0.3, window=60)},
+        {"correction": VAWRegressor(), "passthrough": False, "warmup": 5},
+    ],
+    "RunningQuantileTransformer": [{}, {"n_quantiles": 10, "output_distribution": "uniform"}],
     "StreamingTransformedTargetRegressor": [{}],
     "TaylorFeatures": [{}, {"gamma": 0.1, "degree": 1}],
     "VAW2Regressor": [
@@ -186,6 +204,7 @@ ARGUMENTS = {
 
 # exact kernel methods keep every row; the estimators without tuning grow up to row 8192
 GROWING = {
+    "RefitRegressor",
     "AOGDALDRegressor",
     "CONKONSRegressor",
     "IOKSClassifier",

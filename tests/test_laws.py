@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_regression
+from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import scale
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
@@ -19,14 +20,12 @@ from sklearn_okl import (
     StreamingPipeline,
     VAWRegressor,
 )
-from sklearn_okl.algorithms._graphs import PartialInformationRegressor
-from sklearn_okl.algorithms._reservoir import _LKMBooks
-from sklearn_okl.algorithms._selection_features import FeatureSelection
-from sklearn_okl.base import ConvexAggregator, KernelSelector, described
+from sklearn_okl.base import ConvexAggregator, described
+from sklearn_okl.base._random_rounds import RandomRounds
 from sklearn_okl.evaluation import online_checks
 from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label, rows_for
 
-CHANCE = (PartialInformationRegressor, _LKMBooks, KernelSelector, FeatureSelection)
+CHANCE = RandomRounds
 
 # What the checks that shuffle the rows of one side only cannot hold for: learners whose past fades.
 ORDER_DEPENDENT = {
@@ -205,6 +204,15 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "kors_mu": 0.7,
         "regressor": VAWRegressor(0.123),
         "transformer": RunningMaxNormScaler(),
+        "estimator": LinearRegression(),
+        "growth": 0.123,
+        "window": 33,
+        "base": VAWRegressor(0.123),
+        "correction": VAWRegressor(0.123),
+        "passthrough": not getattr(estimator, "passthrough", True),
+        "fadings": (0.5,),
+        "stacks": ((2.0, 0.9),),
+        "n_direct": 3,
     }
     for name in estimator._structural:
         value = changes[name]

@@ -6,24 +6,24 @@ a feature at a time, and targets to [0, 1]; a9a and Hardware come in [0, 1] and 
 Where the paper takes the best step in hindsight, it is the one of the smallest mean.
 """
 
-import time
+from functools import partial
 from itertools import product
 
 import numpy as np
-from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.preprocessing import minmax_scale
-from threadpoolctl import threadpool_limits
 
 from sklearn_okl.datasets import load_dataset
+from sklearn_okl.evaluation import compare
 
 from .._plots import save_beside_published
-from .._progress import progress
 from .._report import (
     RESULTS,
     counted,
     moments,
     print_environment,
     print_saved,
+    records,
     save_json,
     streams_at_hand,
     table,
@@ -46,11 +46,6 @@ def run(
     if not streams:
         return 1
     where = print_environment()
-    cells = [cell for name in streams for cell in _cells(name)]
-    total = sum(
-        len(streams[name][1]) * n_seeds * len(_points(LINES[label]))
-        for _, name, _, label, _ in cells
-    )
     content = {
         "job": "bandit",
         "environment": where,
@@ -58,23 +53,13 @@ def run(
         "cells": [],
     }
     path = output / "bandit.json"
-    with progress(total, "row") as advance, Parallel(n_jobs=n_jobs) as parallel:
-        for number, name, loss, label, published in cells:
-            X, y = streams[name]
-            record = run_cell(
-                parallel, label, loss, X, y, published.size, n_seeds, _told(advance, number, name)
-            )
-            content["cells"].append(
-                {"table": number, "data": name, "loss": loss, "line": label, "rows": len(y)}
-                | record
-                | {"published": published._asdict()}
-            )
+    for name, (X, y) in streams.items():
+        for loss, cells in _cells(name).items():
+            content["cells"] += run_cells(name, loss, cells, X, y, n_seeds, n_jobs)
             save_json(path, content)  # a long job that is stopped leaves what it has
-    records, whole = content["cells"], n_rows is None
-    for number, name in sorted({(r["table"], r["data"]) for r in records}):
-        print(
-            "\n" + _table([r for r in records if (r["table"], r["data"]) == (number, name)], whole)
-        )
+    done, whole = content["cells"], n_rows is None
+    for number, name in sorted({(r["table"], r["data"]) for r in done}):
+        print("\n" + _table([r for r in done if (r["table"], r["data"]) == (number, name)], whole))
     print("\nMean ± standard deviation over permutations: mistakes in %, average losses × 10².")
     print("Differences are ours less the published ones, in published standard deviations, which")
     print("are at least 0.005: figures are rounded. D is the number of frequencies, B that of rows")
@@ -84,10 +69,10 @@ def run(
     if not whole:
         print("Published figures are for whole streams, ours for the first rows of permutations.")
     elif n_seeds > 1:
-        content["missed"] = _missed(records)
-        print("\n".join(_summary(records, content["missed"])))
+        content["missed"] = _missed(done)
+        print("\n".join(_summary(done, content["missed"])))
     print_saved(path, content)
-    figure = _save_figure(output / "bandit.png", records)
+    figure = _save_figure(output / "bandit.png", done)
     print("No figure: matplotlib is not installed." if figure is None else f"Figure: {figure}")
     return 0
 
@@ -106,67 +91,73 @@ def load_stream(name, n_rows=None):
 
 
 def _cells(name):
-    """Yield table, data set, loss, line and published cell of all that is run on a data set."""
+    """Return of each loss the table, line and published cell of all that is run on a data set."""
+    cells = {}
     for number, (loss, published) in TABLES.items():
         for label, line in LINES.items():
             cell = published.get((name, line.like or label))
             if cell is not None and loss in line.losses:
-                yield number, name, loss, label, cell
+                cells.setdefault(loss, []).append((number, label, cell))
+    return cells
 
 
-def _points(line):
-    return [dict(zip(line.grid, values, strict=True)) for values in product(*line.grid.values())]
-
-
-def _told(advance, number, name):
-    return lambda amount: advance(amount, f"table {number}, {TITLES[name]}")
-
-
-def run_cell(parallel, label, loss, X, y, size, n_seeds, advance):
-    """Run a line on all permutations with each of its steps, and take the best in hindsight.
+def run_cells(name, loss, cells, X, y, n_seeds, n_jobs):
+    """Run lines on all permutations with each of their steps, and take the best in hindsight.
 
     Returns
     -------
-    record : dict
-        ``{"values": [...], "seconds": [...], "chosen": {...}, "tried": [...]}``, a value a
+    cells : list of dict
+        With ``"values": [...], "seconds": [...], "chosen": {...}, "tried": [...]``, a value a
         permutation; what was tried has the mean of each step.
     """
-    points = _points(LINES[label])
-    tried = []
-    for point in points:
-        runs = parallel(
-            delayed(_one_run)(label, loss, X, y, size, seed, point) for seed in range(n_seeds)
+    points, models = {}, {}
+    for number, label, published in cells:
+        grid = LINES[label].grid
+        for values in product(*grid.values()):
+            point = dict(zip(grid, values, strict=True))
+            key = f"table {number}, {label}, {point}"
+            points.setdefault((number, label), {})[key] = point
+            models[key] = partial(_model, label, loss, len(y), published.size, point)
+    score = {"log_loss": "zero_one"}.get(loss, loss)
+    stream, options = partial(_permuted, X, y), {"n_jobs": n_jobs, "verbose": True}
+    found = compare(models, {name: stream}, n_seeds, scoring=score, **options)
+    runs = records(found, factor=100)[name]
+    done = []
+    for number, label, published in cells:
+        tried = points[number, label]
+        best = min(tried, key=lambda key: runs[key]["mean"])
+        done.append(
+            {"table": number, "data": name, "loss": loss, "line": label, "rows": len(y)}
+            | {"values": runs[best]["values"], "seconds": runs[best]["seconds"]}
+            | {"chosen": tried[best]}
+            | {"tried": [point | {"mean": runs[key]["mean"]} for key, point in tried.items()]}
+            | {"published": published._asdict()}
         )
-        advance(n_seeds * len(y))
-        tried.append([list(column) for column in zip(*runs, strict=True)])
-    means = [float(np.mean(values)) for values, _ in tried]
-    best = int(np.argmin(means))
-    values, seconds = tried[best]
-    return {
-        "values": values,
-        "seconds": seconds,
-        "chosen": points[best],
-        "tried": [point | {"mean": mean} for point, mean in zip(points, means, strict=True)],
-    }
+    return done
 
 
-def _one_run(label, loss, X, y, size, seed, point):
-    """Return mistakes in % or the average loss × 10², and seconds, of a permutation."""
+def _permuted(X, y, seed):
     order = np.random.RandomState(seed).permutation(len(y))
-    X, y = X[order], y[order]
-    model = LINES[label].model(loss, len(y), size, seed, **point)
-    classes = {"classes": [-1, 1]} if loss == "log_loss" else {}
-    start = time.perf_counter()
-    try:
-        with threadpool_limits(1, user_api="blas"):
-            forecasts = model.prequential_predict(X, y, **classes)
-    except ValueError:  # a step so long that the numbers overflow
-        return np.inf, np.nan
-    seconds = time.perf_counter() - start
-    if loss == "log_loss":
-        return float(100 * np.mean(forecasts != y)), seconds
-    errors = np.abs(forecasts - y)
-    return float(100 * np.mean(errors**2 if loss == "squared_error" else errors)), seconds
+    return X[order], y[order]
+
+
+def _model(label, loss, n_rows, size, point, seed):
+    return Overflowing(LINES[label].model(loss, n_rows, size, seed, **point))
+
+
+class Overflowing(BaseEstimator):
+    """A model whose forecasts are infinite when its step is so long that the numbers overflow."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def prequential_predict(self, X, y):
+        """Learn the next rows and return the forecasts made before each."""
+        classes = {"classes": [-1, 1]} if is_classifier(self.model) else {}
+        try:
+            return self.model.prequential_predict(X, y, **classes)
+        except ValueError:
+            return np.full(len(y), np.inf)
 
 
 def _difference(record):

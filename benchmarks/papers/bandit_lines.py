@@ -121,15 +121,15 @@ class ProgramSampler(AdaptiveExp3Sampler):
 class ProgramOKSPlusPlus(OKSPlusPlusClassifier):
     """OKS++ as the published program for the logistic loss has it."""
 
-    def _rule(self, n_kernels):
-        return ProgramSampler(n_kernels, self.radius, 1.0), self.radius
+    def _sampler(self, n_kernels):
+        return ProgramSampler(n_kernels, self.radius, 1.0)
 
 
 class ProgramRFOKSPlusPlus(RFOKSPlusPlusClassifier):
     """RF-OKS++ by the rule of the published program of OKS++ for the logistic loss."""
 
-    def _rule(self, n_kernels):
-        return ProgramSampler(n_kernels, self.radius, 1.0), self.radius
+    def _sampler(self, n_kernels):
+        return ProgramSampler(n_kernels, self.radius, 1.0)
 
 
 class AbsoluteRaker(RakerRegressor):

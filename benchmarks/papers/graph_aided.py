@@ -10,21 +10,20 @@ tables and the JSON there are three PNGs:
   learner too (the published program compares with kernel ridge regression fitted to all rows).
 """
 
-import time
+from functools import partial
 
 import numpy as np
 
 from sklearn_okl import RakerRegressor
+from sklearn_okl.evaluation import compare
 
 from .._plots import print_figures, save_curves, save_running_losses
-from .._progress import progress
 from .._report import (
     RESULTS,
     counted,
-    moments,
     print_environment,
     print_saved,
-    running_loss,
+    records,
     streams_at_hand,
     table,
     with_spread,
@@ -32,7 +31,6 @@ from .._report import (
 from .graph_lines import (
     DATA,
     DEFAULT,
-    FREEZE_AFTER,
     GRAPH_STYLES,
     GRAPHS,
     LINES,
@@ -54,25 +52,7 @@ def run(data=DATA, output=RESULTS, *, n_seeds=N_DRAWS, n_rows=None, exact=False)
     if not streams:
         return 1
     where = print_environment()
-    chosen = {
-        name: {
-            label: line
-            for label, line in LINES.items()
-            if exact or len(y) <= FEW_ROWS or label != "OMKR"
-        }
-        for name, (_, y) in streams.items()
-    }
-    n_rounds = sum(
-        len(y) * sum(n_seeds if line.random else 1 for line in chosen[name].values())
-        for name, (_, y) in streams.items()
-    )
-    results = {}
-    with progress(n_rounds, "row") as advance:
-        for name, (X, y) in streams.items():
-            results[name] = run_lines(
-                chosen[name], X, y, n_seeds, lambda n, name=name: advance(n, _title(name))
-            )
-
+    results = {name: run_lines(name, *streams[name], n_seeds, exact) for name in streams}
     for name, result in results.items():
         print("\n" + _table(name, result, n_rows is None))
     print("\nMSE × 10³, mean ± standard deviation over draws of features and kernels. The last")
@@ -92,70 +72,44 @@ def run(data=DATA, output=RESULTS, *, n_seeds=N_DRAWS, n_rows=None, exact=False)
     elif n_seeds > 1:
         print(_summary(results))
 
+    published = {
+        name: {
+            label: {kind: published_figure(name, label, kind) for kind in ("published", "seconds")}
+            for label in result
+        }
+        for name, result in results.items()
+    }
     content = {
         "job": "graph_aided",
         "environment": where,
         "settings": {"seeds": n_seeds, "rows": n_rows, "exact": exact},
-        "results": {name: _numbers(name, result) for name, result in results.items()},
+        "results": results,
+        "published": published,
     }
     print_saved(output / "graph_aided.json", content)
     print_figures(_save_figures(output, results))
     return 0
 
 
-def run_lines(lines, X, y, n_seeds, advance):
-    """Run each line with each draw.
-
-    Returns
-    -------
-    runs : dict
-        ``{label: {"mse": [MSE × 10³ of each draw], "losses": mean over draws, of shape (n,),
-        "seconds": [...], "frozen_seconds": [...]}}``, the last ones those of the rows after
-        `FREEZE_AFTER`. Labels are those of the lines and, for Raker's experts, `BEST_KERNEL`.
-    """
-    runs = {label: _Runs(len(y)) for label in (*lines, BEST_KERNEL)}
-    for seed in range(n_seeds):
-        for label, line in lines.items():
-            if seed and not line.random:
-                continue
-            model = line.model(seed)
-            runs[label].add(model, X, y)
-            if label == "Raker":
-                runs[BEST_KERNEL].add(_best_kernel(model), X, y)
-            advance(len(y))
-    return {label: record.content() for label, record in runs.items()}
-
-
-class _Runs:
-    """Losses and seconds of a line, draw by draw."""
-
-    def __init__(self, n_rows):
-        self.total = np.zeros(n_rows)
-        self.mse, self.seconds, self.frozen_seconds = [], [], []
-
-    def add(self, model, X, y):
-        times, forecasts = [time.perf_counter()], []
-        for rows in (slice(FREEZE_AFTER), slice(FREEZE_AFTER, None)):
-            if len(y[rows]):
-                forecasts.append(model.prequential_predict(X[rows], y[rows]))
-            times.append(time.perf_counter())
-        losses = (np.concatenate(forecasts) - y) ** 2
-        self.total += losses
-        self.mse.append(1e3 * float(losses.mean()))
-        self.seconds.append(times[2] - times[0])
-        self.frozen_seconds.append(times[2] - times[1])
-
-    def content(self):
-        return {
-            "mse": self.mse,
-            "losses": self.total / len(self.mse),
-            "seconds": self.seconds,
-            "frozen_seconds": self.frozen_seconds,
+def run_lines(name, X, y, n_seeds, exact):
+    """Run each line with each draw; return its record, that of Raker's best expert last."""
+    found = {}
+    for random in (True, False):
+        models = {
+            label: line.model
+            for label, line in LINES.items()
+            if line.random is random and (exact or len(y) <= FEW_ROWS or label != "OMKR")
         }
+        if random:
+            models[BEST_KERNEL] = partial(_best_kernel, X, y)
+        comparison = compare(models, {name: (X, y)}, n_seeds if random else [0], verbose=True)
+        found |= records(comparison)[name]
+    return {label: found[label] for label in (*LINES, BEST_KERNEL) if label in found}
 
 
-def _best_kernel(raker):
+def _best_kernel(X, y, seed):
     """Return Raker with one kernel: the expert that has lost least, with its features."""
+    raker = LINES["Raker"].model(seed).fit(X, y)
     best = int(raker.expert_losses_.argmin())
     kernel = {name: [value] for name, value in raker.kernels_[best].items()}
     return RakerRegressor(kernel, frequencies=[raker.frequencies_[best]])
@@ -166,33 +120,26 @@ def _title(name):
 
 
 def _table(name, result, whole):
-    n_rows = len(result["Raker"]["losses"])
+    n_rows = result["Raker"]["n_rows"]
     lines = []
     for label, record in result.items():
-        mean, spread, error = _moments(record["mse"])
         published = published_figure(name, label)
         seconds = published_figure(name, label, "seconds")
-        difference = mean - published if whole and published is not None else None
-        frozen = n_rows - FREEZE_AFTER
+        difference = record["mean"] - published if whole and published is not None else None
         lines.append(
             (
                 f"  {label}",
                 _cell(published, ".2f"),
-                with_spread(mean, spread, 2),
+                with_spread(record["mean"], record["sd"], 2),
                 _cell(difference, "+z.2f"),
-                _cell(_ratio(difference, spread), "+z.1f", " sd"),
-                _cell(_ratio(difference, error), "+z.1f", " se"),
+                _cell(_ratio(difference, record["sd"]), "+z.1f", " sd"),
+                _cell(_ratio(difference, _error(record)), "+z.1f", " se"),
                 f"{1e6 * np.median(record['seconds']) / n_rows:.1f}",
-                f"{1e6 * np.median(record['frozen_seconds']) / frozen:.1f}" if frozen > 0 else "-",
                 _cell(seconds and 1e6 * seconds / (n_rows if whole else np.nan), ".0f"),
             )
         )
-    n_draws = len(result["Raker"]["mse"])
-    header = (
-        f"{_title(name)}, {n_rows} rows, {counted(n_draws, 'draw')}",
-        *("published", "ours", "difference", "", ""),
-        *("µs a row", f"after {FREEZE_AFTER}", "published"),
-    )
+    title = f"{_title(name)}, {n_rows} rows, {counted(len(result['Raker']['values']), 'draw')}"
+    header = (title, "published", "ours", "difference", "", "", "µs a row", "published")
     return table(header, lines)
 
 
@@ -204,10 +151,9 @@ def _ratio(difference, scale):
     return None if difference is None or scale is None else difference / scale
 
 
-def _moments(mse):
-    """Return the mean, the standard deviation and the mean's standard error (None for one)."""
-    mean, spread = moments(mse)
-    return mean, spread, None if spread is None else spread / np.sqrt(len(mse))
+def _error(record):
+    """Return the mean's standard error, None for one draw."""
+    return None if record["sd"] is None else record["sd"] / np.sqrt(len(record["values"]))
 
 
 def _summary(results):
@@ -219,7 +165,7 @@ def _summary(results):
             published = published_figure(name, label)
             if published is None:
                 continue
-            mean, spread, error = _moments(record["mse"])
+            mean, spread, error = record["mean"], record["sd"], _error(record)
             if label == "Raker":
                 n_raker += 1
                 if abs(mean - published) > 2 * spread:
@@ -243,48 +189,30 @@ def _summary(results):
     )
 
 
-def _numbers(name, result):
-    """Return what the JSON says of a data set."""
-    numbers = {}
-    for label, record in result.items():
-        mean, spread, error = _moments(record["mse"])
-        numbers[label] = {
-            "published": published_figure(name, label),
-            "published_seconds": published_figure(name, label, "seconds"),
-            "mse_e3": record["mse"],
-            "mean": mean,
-            "sd": spread,
-            "se": error,
-            "seconds": record["seconds"],
-            f"seconds_after_{FREEZE_AFTER}": record["frozen_seconds"],
-            "running_loss": running_loss(record["losses"]),
-        }
-    return numbers
-
-
 def _save_figures(output, results):
-    losses = {
-        _title(name): {label: result[label]["losses"] for label in STYLES}
-        for name, result in results.items()
-    }
+    streams = {_title(name): result for name, result in results.items()}
     title = "Mean squared error of the forecasts so far, mean of the draws"
-    yield save_running_losses(output / "graph_aided_losses.png", losses, STYLES, title)
+    yield save_running_losses(output / "graph_aided_losses.png", streams, STYLES, title)
 
     regrets, selected = {}, {}
-    for name, result in results.items():
-        best = result[BEST_KERNEL]["losses"]
-        rounds = np.arange(1, len(best) + 1)
-        regrets[_title(name)] = {
-            graph: (rounds, np.cumsum(result[graph + DEFAULT]["losses"] - best)) for graph in GRAPHS
-        }
-        selected[_title(name)] = {
-            graph: (N_SELECTED, [np.mean(result[f"{graph}, M = {m}"]["mse"]) for m in N_SELECTED])
-            for graph in GRAPHS
-        }
-    path = output / "graph_aided_regret.png"
-    axes = ("rounds", "sum of squared errors, less the kernel's")
+    for title, result in streams.items():
+        best = _sums(result[BEST_KERNEL])
+        regrets[title] = (
+            ("rounds", "sum of squared errors, less the kernel's"),
+            {
+                graph: (result[graph + DEFAULT]["rows"], _sums(result[graph + DEFAULT]) - best)
+                for graph in GRAPHS
+            },
+        )
+        selected[title] = (
+            ("kernels asked, M", "MSE × 10³"),
+            {
+                graph: (N_SELECTED, [result[f"{graph}, M = {m}"]["mean"] for m in N_SELECTED])
+                for graph in GRAPHS
+            },
+        )
     title = "Regret against the best kernel in hindsight, mean of the draws"
-    yield save_curves(path, regrets, GRAPH_STYLES, axes, title)
+    yield save_curves(output / "graph_aided_regret.png", regrets, GRAPH_STYLES, title)
     published = {
         _title(name): {
             graph: [published_figure(name, f"{graph}, M = {m}") for m in N_SELECTED]
@@ -292,6 +220,11 @@ def _save_figures(output, results):
         }
         for name in results
     }
-    path, axes = output / "graph_aided_selected.png", ("kernels asked, M", "MSE × 10³")
     title = "Mean squared error and the number of kernels asked; crosses: published"
-    yield save_curves(path, selected, GRAPH_STYLES, axes, title, published)
+    path = output / "graph_aided_selected.png"
+    yield save_curves(path, selected, GRAPH_STYLES, title, published)
+
+
+def _sums(record):
+    """Return the sums of losses after so many rows, means over the draws."""
+    return 1e-3 * np.multiply(record["rows"], np.mean(record["curves"], axis=0))

@@ -19,6 +19,7 @@ from sklearn_okl import (
     RakerRegressor,
     RFOMKRRegressor,
 )
+from sklearn_okl.feedback import RefinedSimilarityGraph, SimilarityGraph
 from sklearn_okl.feedback._graphs import draw
 from sklearn_okl.kernels import kernel_list
 
@@ -92,25 +93,19 @@ TABLE_1 = {  # label -> what makes the estimator from a seed
 _EXACT = ("OMKR", "RBF-1", "POLY-2")  # they draw nothing
 
 
-class ProgramSFG(OMKLSFGRegressor):
-    """OMKL-SFG with the draws of the published program: one place late, then the first node."""
+class _OneLate(SimilarityGraph):
+    """Draws of the published program: one place late, then the first node."""
 
-    def _draw(self, state):
-        super()._draw(state)
-        node = _one_late(state["node"], state) if state["t"] < self.freeze_after else 0
-        asked = state["graph"][:, node].nonzero()[0]
-        state |= {"node": node, "asked": asked, "n_combined": len(asked)}
-        state["chances"] = state["graph"][asked] @ state["node_probabilities"]
+    def _node(self, state, t, rng):
+        node = super()._node(state, t, rng)
+        return _one_late(node, state) if t <= self.freeze_after else 0
 
 
-class ProgramSFGR(OMKLSFGRRegressor):
-    """OMKL-SFG-R with the draws of the published program: one place late, and in every round.
+class _OneLateRefined(RefinedSimilarityGraph):
+    """Draws of the published program: one place late, and in every round.
 
     As distances are NaN there, the first of the best nodes asks all kernels.
     """
-
-    def _may_be_asked(self, state):
-        return state["asked"], 1  # another node in every round
 
     def _refine(self, state):
         super()._refine(state)
@@ -118,22 +113,29 @@ class ProgramSFGR(OMKLSFGRRegressor):
         state["askers"] = np.full(len(state["graph"]), first)
         state["is_new"] = ~state["graph"][:, first]
 
-    def _draw(self, state):
-        super()._draw(state)
-        graph, p = state["graph"], state["node_probabilities"]
-        node = state["node"]
-        if state["t"] >= self.freeze_after:
-            node = int(draw(p, state["rng"].random_sample()))
-        node = _one_late(node, state)
-        askers, is_new = state["askers"], state["is_new"]
-        combined = graph[:, node].nonzero()[0]
-        asked = np.concatenate([combined, (is_new & (askers == node)).nonzero()[0]])
-        state |= {"node": node, "asked": asked, "n_combined": len(combined)}
-        state["chances"] = graph[asked] @ p + is_new[asked] * p[askers[asked]]
+    def _node(self, state, t, rng):
+        return _one_late(int(draw(state["probabilities"], rng.random_sample())), state)
+
+    def pool(self, state, t):
+        return state["asked"], False  # another node in every round
 
 
 def _one_late(node, state):
     return min(node + 1, len(state["graph"]) - 1)
+
+
+class ProgramSFG(OMKLSFGRegressor):
+    """OMKL-SFG with the draws of the published program."""
+
+    def _graph(self):
+        return _OneLate(**vars(super()._graph()))
+
+
+class ProgramSFGR(OMKLSFGRRegressor):
+    """OMKL-SFG-R with the draws of the published program."""
+
+    def _graph(self):
+        return _OneLateRefined(**vars(super()._graph()))
 
 
 _EQUAL = np.ones((len(kernel_list()),) * 2)  # the program's distances are NaN: ties, all of them

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .._plots import print_figures, save_games, save_losses_by_time
+from .._plots import print_figures, save_curves
 from .._progress import progress
 from .._report import RESULTS, counted, moments, print_environment, print_saved, table, with_spread
 from .pkawv_adversary import GAMMA, N_ROUNDS, D, bound, play, regret
@@ -234,12 +234,20 @@ def _save_figures(output, games, results):
     regrets = {
         label: np.mean([game["regret"] for game in runs], axis=0) for label, runs in games.items()
     }
-    yield save_games(output / "pkawv_regret.png", regrets, STYLES)
+    curves = {label: (np.arange(1, len(r) + 1), r) for label, r in regrets.items()}
+    panels = {"": (("rounds", "regret"), curves)}
+    title = "Regret against a greedy adversary"
+    yield save_curves(output / "pkawv_regret.png", panels, STYLES, title)
     if not results:
         return
-    streams = {
-        TITLES[name]: ("mean loss" if name in REGRESSION else "error", result["draws"][0])
+    panels = {
+        f"{TITLES[name]}, by {words}": (
+            (words, "mean loss" if name in REGRESSION else "error"),
+            {label: (record[kind], record["loss"]) for label, record in result["draws"][0].items()},
+        )
         for name, result in results.items()
+        for words, kind in (("rounds", "rows"), ("seconds", "seconds"))
     }
     title = "Mean loss of the forecasts so far, first permutation"
-    yield save_losses_by_time(output / "pkawv_streams.png", streams, STYLES, title)
+    path = output / "pkawv_streams.png"
+    yield save_curves(path, panels, STYLES, title, None, "log", 2)

@@ -99,21 +99,24 @@ def run_one(line, X, y, n_alone=ONE_BY_ONE):
     """Return the loss of a learner on a stream, and its times in microseconds a row."""
     Z, _ = scaled_by_the_past(X)
     targets, spread = scaled_by_the_past(y)
-    rows = X if line.brings_a_scaler else Z
-    model = line.make(X.shape[1], len(y))
-    with np.errstate(all="ignore"):  # a learner may diverge; its loss says so
-        result = prequential(model, rows, targets, chunk_size=line.chunk_size, initial_forecast=0.0)
+    result = run_line(line, X, Z, targets)
+    with np.errstate(over="ignore", invalid="ignore"):
         errors = spread * (result.forecasts - targets)
+        loss = float(np.mean(errors[WARM_UP:] ** 2) / np.var(y[WARM_UP:]))
     microseconds = one_by_one = 1e6 * result.seconds / len(y)
     if line.chunk_size != 1:
         first = slice(0, n_alone)
-        alone = prequential(model, rows[first], targets[first], chunk_size=1, initial_forecast=0.0)
+        alone = run_line(line._replace(chunk_size=1), X[first], Z[first], targets[first], len(y))
         one_by_one = 1e6 * alone.seconds / len(targets[first])
-    return {
-        "loss": float(np.mean(errors[WARM_UP:] ** 2) / np.var(y[WARM_UP:])),
-        "microseconds": microseconds,
-        "one_by_one": one_by_one,
-    }
+    return {"loss": loss, "microseconds": microseconds, "one_by_one": one_by_one}
+
+
+def run_line(line, X, Z, targets, n_rows=None):
+    """Return the forecasts of a learner of rows as they are, or as they are scaled, and seconds."""
+    model = line.make(X.shape[1], n_rows or len(targets))
+    rows = X if line.brings_a_scaler else Z
+    with np.errstate(all="ignore"):  # a learner may diverge; its loss says so
+        return prequential(model, rows, targets, chunk_size=line.chunk_size, initial_forecast=0.0)
 
 
 def scaled_by_the_past(values):

@@ -1,7 +1,5 @@
 """Speed of the rules that combine forecasts, on the 76 experts of the paper's dictionary."""
 
-import copy
-
 import numpy as np
 
 from sklearn_okl import (
@@ -14,7 +12,7 @@ from sklearn_okl import (
 
 from .figure import Figure
 from .loops import aggregation
-from .ratios import N_REPEATS, in_turns
+from .ratios import N_REPEATS, against, in_turns, later_rounds, races
 
 _N_EXPERTS = 76
 _SECOND_ORDER = {
@@ -28,30 +26,11 @@ def second_order_speed(quick=False, advance=None):
     """A round of BOA, ML-Poly and ML-Prod in one long call, against literal loops."""
     n_rows, n_loop = (500, 100) if quick else (5000, 1000)
     F, y = _forecasts(n_rows)
-    calls = [
-        call
-        for rule, loop in _SECOND_ORDER.values()
-        for call in (
-            lambda rule=rule: rule().prequential_predict(F, y),
-            lambda loop=loop: loop(F[:n_loop], y[:n_loop]),
-        )
-    ]
-    seconds = in_turns(calls, N_REPEATS, advance)
-    figures = []
-    for i, name in enumerate(_SECOND_ORDER):
-        ours, theirs = seconds[2 * i] / n_rows, seconds[2 * i + 1] / n_loop
-        figures += [
-            Figure(f"{name}, a round of {_N_EXPERTS} forecasts", (1e6 * ours).tolist(), "µs", 22),
-            Figure(
-                f"{name}, times faster than the literal loop",
-                (theirs / ours).tolist(),
-                "times",
-                bar=1,
-                more_is_better=True,
-                note=f"loop {1e6 * np.median(theirs):.0f} µs",
-            ),
-        ]
-    return figures
+    loops = {
+        f"{name}, {_N_EXPERTS} forecasts": (rule(), lambda loop=loop: loop(F[:n_loop], y[:n_loop]))
+        for name, (rule, loop) in _SECOND_ORDER.items()
+    }
+    return races(against(loops, F, y, n_loop, most=22), advance)
 
 
 def exponential_speed(quick=False, advance=None):
@@ -69,18 +48,7 @@ def exponential_speed(quick=False, advance=None):
 def growth(quick=False, advance=None):
     """BOA's last thousand rounds of a long stream against its first thousand."""
     n_rows, n_part = (2000, 500) if quick else (20_000, 1000)
-    F, y = _forecasts(n_rows)
-    young, old = BOARegressor(), BOARegressor().fit(F[:-n_part], y[:-n_part])
-    first, last = in_turns(
-        [
-            lambda: copy.deepcopy(young).partial_fit(F[:n_part], y[:n_part]),
-            lambda: copy.deepcopy(old).partial_fit(F[-n_part:], y[-n_part:]),
-        ],
-        N_REPEATS,
-        advance,
-    )
-    name = f"BOA, last {n_part} rounds of {n_rows}, of the first {n_part}"
-    return [Figure(name, (last / first).tolist(), "times", bar=1.25, aim=1)]
+    return later_rounds({"BOA": BOARegressor()}, *_forecasts(n_rows), n_part, advance)
 
 
 MEASURES = (second_order_speed, exponential_speed, growth)

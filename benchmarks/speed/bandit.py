@@ -1,7 +1,5 @@
 """Speed of kernel selection under bandit feedback: OKS, OKS++ and IOKS, exact and on features."""
 
-import copy
-
 import numpy as np
 
 from sklearn_okl import (
@@ -14,9 +12,8 @@ from sklearn_okl import (
 )
 from sklearn_okl.features._fourier import fourier_map
 
-from .figure import Figure
 from .loops import bandit_features, bandits
-from .ratios import N_REPEATS, in_turns
+from .ratios import N_REPEATS, against, in_turns, later_rounds, races
 
 _SIGMAS = 2.0 ** np.arange(-2, 4)
 _K = len(_SIGMAS)
@@ -37,48 +34,30 @@ def exact_speed(quick=False, advance=None):
             "OKS++": (OKSPlusPlusRegressor(random_state=0), _RADIUS),
             "IOKS": (IOKSRegressor(horizon=n_rows, random_state=0), _RADIUS),
         }
-        calls = []
+        loops = {}
         for name, (model, radius) in rules.items():
-
-            def ours(model=model, X=X, y=y):
-                copy.deepcopy(model).prequential_predict(X, y)
 
             def loop(name=name, radius=radius, X=X, y=y):
                 sampler, rng = _sampler(name, len(y)), np.random.RandomState(0)
                 bandits.select(X, y, _exact_kernels(), sampler, rng, _LOSS, radius)
 
-            calls += [ours, loop]
-        seconds = in_turns(calls, N_REPEATS, advance)
-        for name, ours, theirs in zip(rules, seconds[::2], seconds[1::2], strict=True):
-            figures.append(
-                Figure(
-                    f"{name}, {n_rows} × {n_features}, times faster than the loop",
-                    (theirs / ours).tolist(),
-                    "times",
-                    bar=bar,
-                    more_is_better=True,
-                    note=f"{_round(ours, n_rows):.0f} µs, loop {_round(theirs, n_rows):.0f} µs",
-                )
-            )
+            loops[f"{name}, {n_rows} × {n_features}"] = model, loop
+        figures += races(against(loops, X, y, bar=bar), advance)
     return figures
 
 
 def feature_speed(quick=False, advance=None):
-    """A round of the random-feature forms in one long call, beyond the features of its kernel."""
+    """The random-feature forms: 40 µs a round beyond the features of its kernel, measured here."""
     n_rows, n_loop = (500, 100) if quick else (5000, 1000)
     X, y = _stream(n_rows, 18)
     frequencies = _frequencies(X.shape[1])
-    models = _feature_models(n_rows)
 
     def features():
         for i in range(0, n_rows, _TILE):
             fourier_map(X[i : i + _TILE], frequencies[0], 2 * _N_FREQUENCIES)
 
-    calls = [features]
-    for name, model in models.items():
-
-        def ours(model=model):
-            copy.deepcopy(model).prequential_predict(X, y)
+    loops = {}
+    for name, model in _feature_models(n_rows).items():
 
         def loop(name=name):
             maps = [bandit_features.paired(omega) for omega in frequencies]
@@ -86,50 +65,17 @@ def feature_speed(quick=False, advance=None):
             box = _RADIUS / np.sqrt(_N_FREQUENCIES)
             bandit_features.select(X[:n_loop], y[:n_loop], maps, sampler, rng, _LOSS, box)
 
-        calls += [ours, loop]
-    seconds = in_turns(calls, N_REPEATS, advance)
-    figures = []
-    for name, ours, theirs in zip(models, seconds[1::2], seconds[2::2], strict=True):
-        beyond = 1e6 * (ours - seconds[0]) / n_rows
-        note = f"{_round(ours, n_rows):.0f} µs with it"
-        ratio = (theirs / n_loop) / (ours / n_rows)
-        figures += [
-            Figure(f"{name}, a round beyond its features", beyond.tolist(), "µs", 40, note=note),
-            Figure(
-                f"{name}, times faster than the loop",
-                ratio.tolist(),
-                "times",
-                bar=1,
-                more_is_better=True,
-                note=f"loop {_round(theirs, n_loop):.0f} µs",
-            ),
-        ]
-    return figures
+        loops[name] = model, loop
+    (seconds,) = in_turns([features], N_REPEATS)
+    share = 1e6 * np.median(seconds) / n_rows
+    return races(against(loops, X, y, n_loop, most=40 + share), advance)
 
 
 def growth(quick=False, advance=None):
     """The last thousand rounds of the random-feature forms in a long stream against the first."""
     n_rows, n_part = (2000, 200) if quick else (20_000, 1000)
     X, y = _stream(n_rows, 18)
-    models = _feature_models(n_rows)
-    calls = []
-    for young in models.values():
-        old = copy.deepcopy(young).fit(X[:-n_part], y[:-n_part])
-        calls += [
-            lambda young=young: copy.deepcopy(young).partial_fit(X[:n_part], y[:n_part]),
-            lambda old=old: copy.deepcopy(old).partial_fit(X[-n_part:], y[-n_part:]),
-        ]
-    seconds = in_turns(calls, N_REPEATS, advance)
-    return [
-        Figure(
-            f"{name}, last {n_part} rounds of {n_rows}, of the first",
-            (last / first).tolist(),
-            "times",
-            bar=1.25,
-            aim=1,
-        )
-        for name, first, last in zip(models, seconds[::2], seconds[1::2], strict=True)
-    ]
+    return later_rounds(_feature_models(n_rows), X, y, n_part, advance)
 
 
 MEASURES = (exact_speed, feature_speed, growth)
@@ -171,7 +117,3 @@ def _sampler(name, horizon):
     if name == "OKS++":
         return bandits.OKSPlusPlus(_K, _RADIUS, _SMOOTHNESS)
     return bandits.IOKS(_K, _RADIUS, _SLOPE, horizon)
-
-
-def _round(seconds, n_rows):
-    return 1e6 * np.median(seconds) / n_rows

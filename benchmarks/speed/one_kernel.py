@@ -1,17 +1,19 @@
 """Algorithms of one kernel against their literal loops."""
 
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
-from sklearn.base import clone
 
 from sklearn_okl import (
+    ALDNystroem,
+    AOGDALDRegressor,
     CONKONSRegressor,
     FOGDRegressor,
     KernelVAWRegressor,
     KOGDRegressor,
     KONSRegressor,
     NOGDRegressor,
+    NONSALDRegressor,
     PKAWVRegressor,
     PROSNKONSRegressor,
     SketchedKONSRegressor,
@@ -19,23 +21,11 @@ from sklearn_okl import (
 from sklearn_okl.dictionaries._nested import coordinates, first_novel, grow_basis, start_basis
 from sklearn_okl.kernels import RBF, kernel_matrix
 
-from .figure import Figure
-from .loops import ald, budgeted_gradient, first_order, kernel_vovk, newton
-from .ratios import N_REPEATS, in_turns
+from .loops import ald, budgeted_gradient, dictionaries, first_order, kernel_vovk, newton
+from .ratios import Race, against, races
 
 _GAMMA = 0.5  # sigma = 1
 _RBF = {"kernel": "rbf", "gamma": _GAMMA}
-
-
-class _Pair(NamedTuple):
-    """An algorithm and a loop: two calls, the rows that each learns, and the ratio to reach."""
-
-    name: str
-    ours: callable
-    n_ours: int
-    loop: callable
-    n_loop: int
-    bar: float = 1.0
 
 
 def vovk_speed(quick=False, advance=None):
@@ -55,16 +45,17 @@ def vovk_speed(quick=False, advance=None):
     def loop_of(embed, dimension):
         return lambda: kernel_vovk.algorithm_1(embed, X8[:n_loop], y8[:n_loop], dimension)
 
-    return _compare(
+    return races(
         [
-            _Pair(
+            Race(
                 "KernelVAW",
                 lambda: KernelVAWRegressor(**_RBF).prequential_predict(X, y),
                 n,
                 lambda: kernel_vovk.kernel_awv(K, y),
                 n,
+                bar=10,
             ),
-            _Pair(
+            Race(
                 "PKAWV, Nyström",
                 lambda: PKAWVRegressor(**_RBF, random_state=0).prequential_predict(X, y),
                 n,
@@ -72,7 +63,7 @@ def vovk_speed(quick=False, advance=None):
                 n,
                 bar=3,
             ),
-            _Pair(
+            Race(
                 "PKAWV, Taylor, the paper's program",
                 taylor,
                 n_taylor,
@@ -80,12 +71,13 @@ def vovk_speed(quick=False, advance=None):
                 n_loop,
                 bar=10,
             ),
-            _Pair(
+            Race(
                 "PKAWV, Taylor, each monomial once",
                 taylor,
                 n_taylor,
                 loop_of(lambda x: kernel_vovk.taylor(x, powers, 1.0), 165),
                 n_loop,
+                bar=5,
             ),
         ],
         advance,
@@ -115,26 +107,29 @@ def newton_speed(quick=False, advance=None):
             lambda: newton.nystroem_kons(K, y, entered, carry=True),
         ),
     }
-    return _compare(_on_rows(pairs, X, y), advance)
+    return races(against(pairs, X, y), advance)
 
 
 def ald_speed(quick=False, advance=None):
     """NONS-ALD and AOGD-ALD against the literal loops, and loops over rows in the nested basis."""
-    nons, aogd = ald_regressors()
     n, n_long = (60, 100) if quick else (300, 3000)
     X, y = stream(n, 5)
     K = kernel_matrix(X, gamma=1.0)
-    pairs = _on_rows(
+    pairs = against(
         {
-            "NONSALD": (nons("rbf", 1.0), lambda: ald.nons_ald(K, y, 0.01)),
-            "AOGDALD": (aogd("rbf", 1.0), lambda: ald.aogd_ald(K, y, 0.01)),
+            "NONSALD": (NONSALDRegressor("rbf", 1.0), lambda: ald.nons_ald(K, y, 0.01)),
+            "AOGDALD": (AOGDALDRegressor("rbf", 1.0), lambda: ald.aogd_ald(K, y, 0.01)),
         },
         X,
         y,
+        bar=3,
     )
     X_long, y_long = stream(n_long, 5)
-    by_row = {"NONSALD": (nons, ald.nons_ald_by_row), "AOGDALD": (aogd, ald.aogd_ald_by_row)}
-    pairs += _on_rows(
+    by_row = {
+        "NONSALD": (NONSALDRegressor, ald.nons_ald_by_row),
+        "AOGDALD": (AOGDALDRegressor, ald.aogd_ald_by_row),
+    }
+    pairs += against(
         {
             f"{name}, a loop in the nested basis": (
                 class_("rbf", 0.1, novelty=0.01),
@@ -144,8 +139,9 @@ def ald_speed(quick=False, advance=None):
         },
         X_long,
         y_long,
+        bar=1.3,
     )
-    return _compare(pairs, advance)
+    return races(pairs, advance)
 
 
 def gradient_speed(quick=False, advance=None):
@@ -168,7 +164,7 @@ def gradient_speed(quick=False, advance=None):
             lambda: budgeted_gradient.nogd(X, y, rbf, 40),
         ),
     }
-    return _compare(_on_rows(pairs, X, y), advance)
+    return races(against(pairs, X, y, bar=1.5), advance)
 
 
 def novelty_speed(quick=False, advance=None):
@@ -193,8 +189,22 @@ def novelty_speed(quick=False, advance=None):
     def often(call):
         return lambda: [call() for _ in range(20)]
 
+    # a dictionary that takes nothing any more: the test alone is timed
+    closed = ALDNystroem(gamma=1.0, novelty=1e-9).fit(atoms).set_params(novelty=2.0)
+    size = len(closed.components_)
+    known, gamma = np.vstack([closed.components_, rows]), {"gamma": 1.0}
+
+    def oracle():
+        dictionaries.ald(partial(kernel_matrix, **gamma), known, 2.0, chosen=range(size))
+
     name = f"test of novelty, {n_atoms} atoms"
-    return _compare([_Pair(name, often(block), 20 * 64, often(by_row), 20 * 64, bar=3)], advance)
+    pairs = [
+        Race(name, often(block), 20 * 64, often(by_row), 20 * 64, bar=3),
+        Race(
+            f"ALDNystroem, {size} atoms", lambda: closed.partial_fit(rows), 64, oracle, 64, bar=30
+        ),
+    ]
+    return races(pairs, advance)
 
 
 MEASURES = (
@@ -204,13 +214,6 @@ MEASURES = (
     gradient_speed,
     novelty_speed,
 )
-
-
-def ald_regressors():
-    """Return the two classes of the ALD dictionary."""
-    from sklearn_okl.algorithms._ald import AOGDALDRegressor, NONSALDRegressor
-
-    return NONSALDRegressor, AOGDALDRegressor
 
 
 def stream(n, d):
@@ -224,37 +227,3 @@ def _uniforms(n):
     """Return the numbers that estimators with random_state=0 draw."""
     source = np.random.RandomState(0)
     return np.random.RandomState(source.randint(2**31 - 1)).uniform(size=n)
-
-
-def _on_rows(pairs, X, y):
-    """Return pairs of one pass over the same rows each, from models and loops by name."""
-    return [
-        _Pair(
-            name,
-            lambda model=model: clone(model).prequential_predict(X, y),
-            len(y),
-            loop,
-            len(y),
-        )
-        for name, (model, loop) in pairs.items()
-    ]
-
-
-def _compare(pairs, advance):
-    """Time both sides of each pair in turns; return the time of a row, with the ratio beside."""
-    calls = [call for pair in pairs for call in (pair.ours, pair.loop)]
-    seconds = in_turns(calls, N_REPEATS, advance)
-    figures = []
-    for i, pair in enumerate(pairs):
-        ours, loop = seconds[2 * i] / pair.n_ours, seconds[2 * i + 1] / pair.n_loop
-        figures.append(
-            Figure(
-                f"{pair.name}, times faster",
-                (loop / ours).tolist(),
-                "times",
-                bar=pair.bar,
-                more_is_better=True,
-                note=f"{1e6 * np.median(ours):.1f} and {1e6 * np.median(loop):.0f} µs a row",
-            )
-        )
-    return figures

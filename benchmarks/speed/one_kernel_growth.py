@@ -8,19 +8,21 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from sklearn_okl import (
+    AOGDALDRegressor,
     CONKONSRegressor,
     FOGDRegressor,
     KernelVAWRegressor,
     KOGDRegressor,
     KONSRegressor,
     NOGDRegressor,
+    NONSALDRegressor,
     PKAWVRegressor,
     PROSNKONSRegressor,
     SketchedKONSRegressor,
 )
 
 from .figure import Figure
-from .one_kernel import ald_regressors, stream
+from .one_kernel import stream
 from .ratios import N_REPEATS, in_turns
 
 _RBF = {"kernel": "rbf", "gamma": 0.5}
@@ -34,7 +36,6 @@ def growth_in_time(quick=False, advance=None):
     """Fit the exponent of t in the cost of round t, where no row enters a dictionary any more."""
     n_rows, chunk = (512, 64) if quick else (4096, 256)
     X, y = stream(n_rows, 3)
-    nons, aogd = ald_regressors()
     kors = {"kors_mu": 10.0, "random_state": 0}
     never_novel = {"novelty": 2.0}
     models = {  # model, how its dictionary is closed, the exponent that the papers have
@@ -46,8 +47,8 @@ def growth_in_time(quick=False, advance=None):
         "PKAWV, Nyström": (PKAWVRegressor(**_RBF, **kors), _NEVER, 0),
         "PROSNKONS": (PROSNKONSRegressor(**_RBF, **kors), _NEVER, 0),
         "CONKONS": (CONKONSRegressor(**_RBF, **kors), _NEVER, 0),
-        "NONSALD": (nons(**_RBF), never_novel, 0),
-        "AOGDALD": (aogd(**_RBF), never_novel, 0),
+        "NONSALD": (NONSALDRegressor(**_RBF), never_novel, 0),
+        "AOGDALD": (AOGDALDRegressor(**_RBF), never_novel, 0),
         "FOGD": (FOGDRegressor(**_RBF, random_state=0), {}, 0),
         "NOGD": (NOGDRegressor(**_RBF, budget=50), {}, 0),
     }
@@ -75,14 +76,13 @@ def growth_in_size(quick=False, advance=None):
     """Fit the exponent of the size of the dictionary, or of the map, in the cost of a round."""
     sizes, n_rows = ((16, 32), 64) if quick else ((100, 200, 400, 800), 256)
     X, y = stream(sizes[-1] + n_rows, _TAYLOR_INPUTS[-1])
-    nons, aogd = ald_regressors()
     everyone = {"kors_beta": 1e9, "random_state": 0}
     makers = {  # an open model for a size, how it is closed, the exponent that the papers have
         "PKAWV, Nyström": (lambda J: PKAWVRegressor(**_SPIKY, **everyone), _NEVER, 2),
         "PROSNKONS": (lambda J: PROSNKONSRegressor(**_SPIKY, **everyone), _NEVER, 2),
         "CONKONS": (lambda J: CONKONSRegressor(**_SPIKY, **everyone), _NEVER, 2),
-        "NONSALD": (lambda J: nons(**_SPIKY, novelty=1e-6), {"novelty": 2.0}, 2),
-        "AOGDALD": (lambda J: aogd(**_SPIKY, novelty=1e-6), {"novelty": 2.0}, 2),
+        "NONSALD": (lambda J: NONSALDRegressor(**_SPIKY, novelty=1e-6), {"novelty": 2.0}, 2),
+        "AOGDALD": (lambda J: AOGDALDRegressor(**_SPIKY, novelty=1e-6), {"novelty": 2.0}, 2),
         "NOGD": (lambda J: NOGDRegressor(**_SPIKY, budget=J), {}, 2),
         "FOGD": (lambda J: FOGDRegressor(**_RBF, n_components=2 * J, random_state=0), {}, 1),
     }

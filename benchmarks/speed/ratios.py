@@ -1,6 +1,10 @@
 """Ratios of speed: both sides in one run, turn by turn, with one BLAS thread each."""
 
+import copy
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import SGDRegressor
@@ -114,6 +118,81 @@ def one_row_speed(quick=False, advance=None):
 
 
 MEASURES = (vaw2_speed, one_row_speed)
+
+
+class Race(NamedTuple):
+    """Two calls that do the same, and the rows that each learns.
+
+    Attributes
+    ----------
+    name : str
+    ours, loop : callable
+    n_ours, n_loop : int
+    bar : float or None
+        How many times faster ours must be.
+    most : float or None
+        Microseconds that a row of ours may take; with None there is no such figure.
+    """
+
+    name: str
+    ours: Callable
+    n_ours: int
+    loop: Callable
+    n_loop: int
+    bar: float | None = 1.0
+    most: float | None = None
+
+
+def races(pairs, advance=None):
+    """Time both sides of each race in turns; return how many times faster ours is, a row."""
+    calls = [call for pair in pairs for call in (pair.ours, pair.loop)]
+    seconds = in_turns(calls, N_REPEATS, advance)
+    figures = []
+    for pair, ours, loop in zip(pairs, seconds[::2], seconds[1::2], strict=True):
+        ours, loop = 1e6 * ours / pair.n_ours, 1e6 * loop / pair.n_loop
+        if pair.most is not None:
+            figures.append(Figure(f"{pair.name}, a row", ours.tolist(), "µs", pair.most))
+        name, times = f"{pair.name}, times faster", (loop / ours).tolist()
+        note = f"{np.median(ours):.1f} and {np.median(loop):.0f} µs a row"
+        figures.append(Figure(name, times, "times", pair.bar, more_is_better=True, note=note))
+    return figures
+
+
+def against(loops, X, y, n_loop=None, **bars):
+    """Return races over rows of models against loops, which learn fewer where `n_loop` is given.
+
+    `loops` has for each name the model and the loop, a call without arguments.
+    """
+
+    def learn(model):
+        copy.deepcopy(model).prequential_predict(X, y)
+
+    return [
+        Race(name, partial(learn, model), len(y), loop, n_loop or len(y), **bars)
+        for name, (model, loop) in loops.items()
+    ]
+
+
+def later_rounds(models, X, y, n_part, advance=None):
+    """Time the last rounds of a long stream against the first: no round is to cost more."""
+    calls = []
+    for young in models.values():
+        old = copy.deepcopy(young).fit(X[:-n_part], y[:-n_part])
+        calls += [
+            lambda model=young: copy.deepcopy(model).partial_fit(X[:n_part], y[:n_part]),
+            lambda model=old: copy.deepcopy(model).partial_fit(X[-n_part:], y[-n_part:]),
+        ]
+    seconds = in_turns(calls, N_REPEATS, advance)
+    return [
+        Figure(
+            f"{name}, last {n_part} rounds of {len(y)}, of the first {n_part}",
+            (last / first).tolist(),
+            "times",
+            bar=1.25,
+            aim=1,
+        )
+        for name, first, last in zip(models, seconds[::2], seconds[1::2], strict=True)
+    ]
 
 
 def in_turns(functions, n_repeats, advance=None, clock=time.perf_counter):

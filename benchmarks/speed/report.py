@@ -2,7 +2,7 @@
 
 from .._progress import progress
 from .._report import RESULTS, print_environment, print_saved
-from . import aggregation, bandit, one_kernel, one_kernel_growth, ratios, rows, search
+from . import aggregation, bandit, many_kernels, one_kernel, one_kernel_growth, ratios, rows, search
 from . import memory as memory_job
 from . import single_rows as single_rows_job
 
@@ -23,7 +23,7 @@ def run(output=RESULTS, *, quick=False, memory=False, one_row=False, single_rows
         figures.append(figure)
         print(figure.line(), flush=True)
 
-    jobs = (ratios, aggregation, one_kernel, one_kernel_growth, bandit, search)
+    jobs = (ratios, aggregation, one_kernel, one_kernel_growth, many_kernels, bandit, search)
     for measure in (measure for job in jobs for measure in job.MEASURES):
         with progress(ratios.N_REPEATS, "repeat") as advance:
             measured = measure(quick, advance)

@@ -2,6 +2,7 @@
 
 from ._exponential import AARegressor, EWARegressor, FixedShareRegressor
 from ._second_order import BOARegressor, MLPolyRegressor, MLProdRegressor
+from ._stacked import StackedBOARegressor
 
 __all__ = [
     "AARegressor",
@@ -10,4 +11,5 @@ __all__ = [
     "FixedShareRegressor",
     "MLPolyRegressor",
     "MLProdRegressor",
+    "StackedBOARegressor",
 ]

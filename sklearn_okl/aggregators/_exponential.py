@@ -5,7 +5,8 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator, mix
+from .._documentation import inherit_documentation
+from ..base._convex import ConvexAggregator, mix
 from ..losses import get_loss
 from ._range import TargetRange, check_y_range
 
@@ -13,13 +14,8 @@ _STEEPEST = 1e100  # largest rate: its products with losses stay finite
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
-class EWARegressor(ConvexAggregator):
-    r"""Exponentially weighted average forecaster, also known as Hedge.
-
-    Before the target of round t is seen it forecasts the mean of the experts' forecasts, the
-    columns of X, with weights (eq. (3.25A) of [1]_)
-
-    .. math:: w_{k,t} \propto \pi_k \exp\Bigl( -\eta_t \sum_{s<t} \ell_{k,s} \Bigr) .
+class _OnTargetRange(ConvexAggregator):
+    r"""Base: exponential weights, of a rate that the range of the targets makes.
 
     Parameters
     ----------
@@ -33,31 +29,80 @@ class EWARegressor(ConvexAggregator):
     y_range : tuple of (float, float), default=None
         Range (lo, hi) of the targets, for the learning rate. None: the range of the targets seen
         before the round; until two different ones were seen, the weights are the prior's.
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Loss in which forecasts are compared.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     gradient_trick : bool, default=False
         Whether to replace the loss by its tangent at the forecast. Then the regret is small
         against the best fixed convex combination of the experts, not only the best single one,
         but it is of order :math:`\sqrt{T}` even for the square loss, whose curvature the tangent
         gives away: hence the default, which is also the published one.
-    prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
-    fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
+    """
 
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features,)
-        Weights for the next round if all experts are awake.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
+    _parameter_constraints = {
+        **ConvexAggregator._parameter_constraints,
+        "eta": [_POSITIVE, StrOptions({"decreasing"}), None],
+        "y_range": ["array-like", None],
+    }
+    _structural = ("y_range", *ConvexAggregator._structural)
+
+    def __init__(
+        self,
+        eta=None,
+        *,
+        y_range=None,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=False,
+        prior_weights=None,
+        fallback=None,
+    ):
+        super().__init__(
+            loss=loss,
+            quantile=quantile,
+            gradient_trick=gradient_trick,
+            prior_weights=prior_weights,
+            fallback=fallback,
+        )
+        self.eta = eta
+        self.y_range = y_range
+
+    def _validate(self):
+        super()._validate()
+        check_y_range(self.y_range)
+
+    def _start_rule(self, log_prior):
+        return {"losses": np.zeros(len(log_prior))} | TargetRange(self.y_range)._start()
+
+    def _log_weights(self, state):
+        rate = self._rates(len(state["losses"]), state["t"] + 1, state["low"], state["high"])
+        return state["log_prior"] - rate * state["losses"]
+
+    def _rates(self, n_experts, t, low, high):
+        """Return the learning rates of rounds t (1, 2, ...), 0 before the range is known.
+
+        Theory's constant rate is that of exp-concavity; the decreasing one is for losses whose
+        differences lie within an interval that the range gives.
+        """
+        if isinstance(self.eta, Real):
+            return np.full(np.shape(low), float(self.eta))[()]
+        inverse = _inverse(high - low)
+        if self.eta is None and self.loss == "squared_error" and not self.gradient_trick:
+            rates = 0.5 * inverse**2
+        else:
+            rates = np.sqrt(8.0 * np.log(n_experts) / t) * inverse
+            if self.loss == "squared_error":
+                rates = rates * inverse * (0.5 if self.gradient_trick else 1.0)
+            elif self.loss == "pinball":
+                rates = rates / max(self.quantile, 1.0 - self.quantile)
+        return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
+
+
+@inherit_documentation
+class EWARegressor(_OnTargetRange):
+    r"""Exponentially weighted average forecaster, also known as Hedge.
+
+    Before the target of round t is seen it forecasts the mean of the experts' forecasts, the
+    columns of X, with weights (eq. (3.25A) of [1]_)
+
+    .. math:: w_{k,t} \propto \pi_k \exp\Bigl( -\eta_t \sum_{s<t} \ell_{k,s} \Bigr) .
 
     See Also
     --------
@@ -108,44 +153,6 @@ class EWARegressor(ConvexAggregator):
     array([1., 0., 0.])
     """
 
-    _parameter_constraints = {
-        "eta": [_POSITIVE, StrOptions({"decreasing"}), None],
-        "y_range": ["array-like", None],
-        **LOSS_CONSTRAINTS,
-        **EXPERT_CONSTRAINTS,
-    }
-    _structural = ("y_range", "loss", "quantile", "gradient_trick", "prior_weights")
-
-    def __init__(
-        self,
-        eta=None,
-        *,
-        y_range=None,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=False,
-        prior_weights=None,
-        fallback=None,
-    ):
-        self.eta = eta
-        self.y_range = y_range
-        self.loss = loss
-        self.quantile = quantile
-        self.gradient_trick = gradient_trick
-        self.prior_weights = prior_weights
-        self.fallback = fallback
-
-    def _validate(self):
-        super()._validate()
-        check_y_range(self.y_range)
-
-    def _start_rule(self, log_prior):
-        return {"losses": np.zeros(len(log_prior))} | TargetRange(self.y_range)._start()
-
-    def _log_weights(self, state):
-        rate = _rates(self, len(state["losses"]), state["t"] + 1, state["low"], state["high"])
-        return state["log_prior"] - rate * state["losses"]
-
     def _update(self, state, regrets, y):
         state["losses"] -= regrets
         state["losses"] -= state["losses"].min()
@@ -156,7 +163,7 @@ class EWARegressor(ConvexAggregator):
             return super()._learn_rows(state, F, asleep, y)
         low, high = TargetRange(self.y_range)._learn(state, y)
         rounds = np.arange(state["t"] + 1, state["t"] + 1 + len(y))
-        rates = _rates(self, F.shape[1], rounds, low, high)[:, None]
+        rates = self._rates(F.shape[1], rounds, low, high)[:, None]
 
         def forecast(sums, rows, sleeping):
             sums *= -rates[rows]
@@ -167,7 +174,8 @@ class EWARegressor(ConvexAggregator):
         return _learn_runs(state, F, asleep, y, value, forecast)
 
 
-class AARegressor(ConvexAggregator):
+@inherit_documentation
+class AARegressor(_OnTargetRange):
     r"""Vovk's aggregating algorithm for the square loss.
 
     The weights are :math:`w_{k,t} \propto \pi_k \exp(-\eta \sum_{s<t} (z_{k,s} - y_s)^2)`, as in
@@ -187,22 +195,6 @@ class AARegressor(ConvexAggregator):
     y_range : tuple of (float, float), default=None
         Range (lo, hi) of the targets. None: the range of the targets seen before the round; until
         two different ones were seen, the forecast is the mean by the prior weights.
-    prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
-    fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features,)
-        Weights for the next round if all experts are awake.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -244,118 +236,50 @@ class AARegressor(ConvexAggregator):
     array([0.245, 0.286, 0.319])
     """
 
-    _parameter_constraints = {
-        "eta": [_POSITIVE, None],
-        "y_range": ["array-like", None],
-        **EXPERT_CONSTRAINTS,
-    }
+    _parameter_constraints = {**_OnTargetRange._parameter_constraints, "eta": [_POSITIVE, None]}
     _structural = ("y_range", "prior_weights")
 
     def __init__(self, eta=None, *, y_range=None, prior_weights=None, fallback=None):
-        self.eta = eta
-        self.y_range = y_range
-        self.prior_weights = prior_weights
-        self.fallback = fallback
+        super().__init__(eta, y_range=y_range, prior_weights=prior_weights, fallback=fallback)
 
-    def _validate(self):
-        super()._validate()
-        check_y_range(self.y_range)
-
-    def _start_rule(self, log_prior):
-        return {"losses": np.zeros(len(log_prior))} | TargetRange(self.y_range)._start()
-
-    def _rates(self, low, high):
-        """Return learning rates, 0 where the range is not known."""
+    def _rates(self, n_experts, t, low, high):
         rates = 2.0 * _inverse(high - low) ** 2 if self.eta is None else self.eta
         return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
 
-    def _log_weights(self, state):
-        rate = self._rates(state["low"], state["high"])
-        return state["log_prior"] - rate * state["losses"]
-
     def _learn_rows(self, state, F, asleep, y):
         low, high = TargetRange(self.y_range)._learn(state, y)
-        rates = self._rates(low, high)
-        unknown = int(np.count_nonzero(rates == 0.0))  # the first rows, if any
+        rates = self._rates(F.shape[1], None, low, high)
 
         def forecast(sums, rows, sleeping):
-            forecasts = np.empty(len(sums))
-            n = min(max(unknown - rows.start, 0), len(sums))
-            if n:
-                first = None if sleeping is None else sleeping[:n]
-                forecasts[:n] = mix(state["log_prior"], F[rows][:n], first)
-            if n < len(sums):
-                forecasts[n:] = _substitute(
-                    sums[n:],
-                    state["log_prior"],
-                    rates[rows][n:],
-                    low[rows][n:],
-                    high[rows][n:],
-                    F[rows][n:],
-                    None if sleeping is None else sleeping[n:],
-                )
-            return forecasts
+            known = rates[rows], low[rows], high[rows]
+            return _substitute(sums, state["log_prior"], *known, F[rows], sleeping)
 
         return _learn_runs(state, F, asleep, y, get_loss("squared_error").value, forecast)
 
     def _forecast_rows(self, state, F, asleep):
-        low, high = state["low"], state["high"]
-        if not high > low:
-            return mix(state["log_prior"], F, asleep)
-        rate, low, high = (np.full(len(F), end) for end in (self._rates(low, high), low, high))
+        low, high = (np.full(len(F), state[end]) for end in ("low", "high"))
+        rates = self._rates(F.shape[1], None, low, high)
         sums = np.tile(state["losses"], (len(F), 1))
-        return _substitute(sums, state["log_prior"], rate, low, high, F, asleep)
+        return _substitute(sums, state["log_prior"], rates, low, high, F, asleep)
 
 
-class FixedShareRegressor(ConvexAggregator):
+@inherit_documentation
+class FixedShareRegressor(_OnTargetRange):
     r"""Fixed share: exponential weights that never forget an expert, for a best one that changes.
 
-    After each round the weights are multiplied by :math:`e^{-\eta \ell_{k,t}}` and normalised, as
-    those of :class:`EWARegressor`; then the share :math:`\varepsilon` of all weight is handed back
-    to the prior :math:`\pi`,
+    After each round the weights change as those of :class:`EWARegressor`; then the share
+    :math:`\varepsilon` of all weight is handed back to the prior :math:`\pi`,
 
     .. math:: v_{k,t} \propto w_{k,t} e^{-\eta_t \ell_{k,t}}, \qquad
               w_{k,t+1} = (1 - \varepsilon) v_{k,t} + \varepsilon \pi_k ,
 
-    so that an expert that becomes good needs only some :math:`\ln(K / \varepsilon) / \eta` of
-    advantage to come to the top.
+    so that an expert needs only some :math:`\ln(K / \varepsilon) / \eta` to come to the top.
 
     Parameters
     ----------
     share : float, default=0.01
-        The share in [0, 1]; one over the rounds for which an expert is likely to stay the best is
-        a good value. 0 is :class:`EWARegressor`, where the rate is constant, 1 the prior's mean.
-    eta : float, "decreasing" or None, default=None
-        Learning rate. A positive number is used as it is, in units of one over the loss.
-        ``"decreasing"`` is :math:`\eta_t = \sqrt{8 \ln K / t} / M`, where M is the largest
-        difference between two experts' losses that `y_range` allows. None is theory's value: for
-        the square loss without gradient trick :math:`1 / (2 (hi - lo)^2)`; otherwise
-        ``"decreasing"``.
-    y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, for the learning rate. None: the range of the targets seen
-        before the round; until two different ones were seen, the weights are the prior's.
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Loss in which forecasts are compared.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    gradient_trick : bool, default=False
-        Whether to replace the loss by its tangent at the forecast, see :class:`EWARegressor`.
-    prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
-    fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features,)
-        Weights for the next round if all experts are awake.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
+        In [0, 1]; good is one over the rounds for which an expert is likely to stay the best. 0 is
+        :class:`EWARegressor`, where the rate is constant, 1 the prior's mean.
 
     See Also
     --------
@@ -372,12 +296,10 @@ class FixedShareRegressor(ConvexAggregator):
               (m + 1) \ln K + m \ln \frac1\varepsilon
               + (T - m - 1) \ln \frac{1}{1 - \varepsilon} \Bigr) .
 
-    *Departure.* [1]_ hands the share of an expert to the *other* experts; here, as in [2]_, to
-    all, by the prior.
+    *Departure.* [1]_ hands an expert's share to the *others*; here, as in [2]_, to all.
 
-    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
-    it gets no weight and no regret, and the weights of the others are scaled up to sum to one. The
-    share is handed to the sleeping experts too.
+    *Sleeping experts.* NaN in a column of X: no forecast, no weight and no regret in that round.
+    The weights of the others are scaled up to sum to one. The share is handed to sleepers too.
 
     References
     ----------
@@ -387,25 +309,17 @@ class FixedShareRegressor(ConvexAggregator):
 
     Examples
     --------
-    Two experts take turns; the average of the last forecasts shows who is trusted:
-
     >>> import numpy as np
-    >>> from sklearn_okl.aggregators import EWARegressor, FixedShareRegressor
-    >>> X, y = np.tile([0.0, 1.0], (400, 1)), np.repeat([0.0, 1.0], 200)
-    >>> float(EWARegressor(y_range=(0, 1)).fit(X, y).predict(X[:1]).round(2)[0])
-    0.5
+    >>> from sklearn_okl.aggregators import FixedShareRegressor
+    >>> X, y = np.tile([0.0, 1.0], (400, 1)), np.repeat([0.0, 1.0], 200)  # EWA would end at 0.5
     >>> float(FixedShareRegressor(y_range=(0, 1)).fit(X, y).predict(X[:1]).round(2)[0])
     0.99
     """
 
     _parameter_constraints = {
+        **_OnTargetRange._parameter_constraints,
         "share": [Interval(Real, 0, 1, closed="both")],
-        "eta": [_POSITIVE, StrOptions({"decreasing"}), None],
-        "y_range": ["array-like", None],
-        **LOSS_CONSTRAINTS,
-        **EXPERT_CONSTRAINTS,
     }
-    _structural = ("y_range", "loss", "quantile", "gradient_trick", "prior_weights")
 
     def __init__(
         self,
@@ -419,18 +333,16 @@ class FixedShareRegressor(ConvexAggregator):
         prior_weights=None,
         fallback=None,
     ):
+        super().__init__(
+            eta,
+            y_range=y_range,
+            loss=loss,
+            quantile=quantile,
+            gradient_trick=gradient_trick,
+            prior_weights=prior_weights,
+            fallback=fallback,
+        )
         self.share = share
-        self.eta = eta
-        self.y_range = y_range
-        self.loss = loss
-        self.quantile = quantile
-        self.gradient_trick = gradient_trick
-        self.prior_weights = prior_weights
-        self.fallback = fallback
-
-    def _validate(self):
-        super()._validate()
-        check_y_range(self.y_range)
 
     def _start_rule(self, log_prior):
         return {"log_weights": log_prior.copy()} | TargetRange(self.y_range)._start()
@@ -439,7 +351,7 @@ class FixedShareRegressor(ConvexAggregator):
         return state["log_weights"].copy()
 
     def _update(self, state, regrets, y):
-        rate = _rates(self, len(regrets), state["t"] + 1, state["low"], state["high"])
+        rate = self._rates(len(regrets), state["t"] + 1, state["low"], state["high"])
         TargetRange(self.y_range)._learn_one(state, y)
         posterior = state["log_weights"] + rate * regrets
         posterior -= posterior.max()
@@ -450,26 +362,6 @@ class FixedShareRegressor(ConvexAggregator):
             posterior += np.log1p(-self.share)
             posterior = np.logaddexp(posterior, np.log(self.share) + state["log_prior"])
         state["log_weights"] = posterior
-
-
-def _rates(model, n_experts, t, low, high):
-    """Return the learning rates of rounds t (1, 2, ...), 0 where the range has to be known first.
-
-    Theory's constant rate is that of exp-concavity; the decreasing one is for losses whose
-    differences lie within an interval of length `spread`.
-    """
-    if isinstance(model.eta, Real):
-        return np.full(np.shape(low), float(model.eta))[()]
-    inverse = _inverse(high - low)
-    if model.eta is None and model.loss == "squared_error" and not model.gradient_trick:
-        rates = 0.5 * inverse**2
-    else:
-        rates = np.sqrt(8.0 * np.log(n_experts) / t) * inverse
-        if model.loss == "squared_error":
-            rates = rates * inverse * (0.5 if model.gradient_trick else 1.0)
-        elif model.loss == "pinball":
-            rates = rates / max(model.quantile, 1.0 - model.quantile)
-    return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
 
 
 def _inverse(width):
@@ -505,8 +397,20 @@ def _learn_runs(state, F, asleep, y, value, forecast):
     return forecasts
 
 
-def _substitute(sums, log_prior, rates, low, high, F, asleep=None):
-    """Forecast by the substitution function; sums (n, K) are overwritten."""
+def _substitute(sums, log_prior, rates, low, high, F, asleep):
+    """Forecast by the substitution function; sums (n, K) are overwritten.
+
+    The first rows may have the rate 0, as long as no range is known: they forecast the mean.
+    """
+    n = int(np.count_nonzero(rates == 0.0))
+    if n:
+        forecasts = np.empty(len(F))
+        forecasts[:n] = mix(log_prior, F[:n], None if asleep is None else asleep[:n])
+        if n < len(F):
+            rest = (part[n:] for part in (rates, low, high, F))
+            asleep = None if asleep is None else asleep[n:]
+            forecasts[n:] = _substitute(sums[n:], log_prior, *rest, asleep)
+        return forecasts
     if asleep is not None:
         sums[asleep] = np.inf
     sums -= sums.min(axis=1, keepdims=True)

@@ -59,6 +59,9 @@ class Clip(TargetRange):
         The range (lo, hi) of all targets. None: the range of the targets seen before the round.
     """
 
+    def _validate(self):
+        check_y_range(self.y_range)
+
     def _start(self, n_experts):
         return super()._start()
 

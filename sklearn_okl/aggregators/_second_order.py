@@ -5,20 +5,53 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from ..base._convex import EXPERT_CONSTRAINTS, LOSS_CONSTRAINTS, ConvexAggregator
+from .._documentation import inherit_documentation
+from ..base import ConvexAggregator
 
-_CONSTRAINTS = {
-    **LOSS_CONSTRAINTS,
-    **EXPERT_CONSTRAINTS,
-    "initial_rate": [Interval(Real, 0, None, closed="neither"), None],
-}
-_STRUCTURE = ("loss", "quantile", "gradient_trick", "initial_rate", "prior_weights")
 _NOTHING = 2.0**-1000  # stands for 0 where a state is divided by before the first regret
 _SURE = 1e-12  # least ln(1/prior): one expert alone has prior 1 and still needs a rate
 _NEVER = -1024.0  # logarithm of a weight that counts only where there is no other
 
 
-class BOARegressor(ConvexAggregator):
+class _SecondOrder(ConvexAggregator):
+    """Base: a rate for each expert, fitted to its regrets.
+
+    Parameters
+    ----------
+    gradient_trick : bool, default=True
+        Whether to replace the loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts instead of the best single one;
+        False, which the published VAW experiments use, pursues the single one only.
+    """
+
+    _parameter_constraints = {
+        **ConvexAggregator._parameter_constraints,
+        "initial_rate": [Interval(Real, 0, None, closed="neither"), None],
+    }
+    _structural = (*ConvexAggregator._structural, "initial_rate")
+
+    def __init__(
+        self,
+        *,
+        loss="squared_error",
+        quantile=0.5,
+        gradient_trick=True,
+        initial_rate=None,
+        prior_weights=None,
+        fallback=None,
+    ):
+        super().__init__(
+            loss=loss,
+            quantile=quantile,
+            gradient_trick=gradient_trick,
+            prior_weights=prior_weights,
+            fallback=fallback,
+        )
+        self.initial_rate = initial_rate
+
+
+@inherit_documentation
+class BOARegressor(_SecondOrder):
     r"""Bernstein online aggregation: exponential weights that punish variance, a rate an expert.
 
     With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
@@ -33,33 +66,9 @@ class BOARegressor(ConvexAggregator):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Loss in which forecasts are compared.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    gradient_trick : bool, default=True
-        Whether to replace the loss by its tangent at the forecast. Then the regret is small
-        against the best fixed *convex combination* of the experts instead of the best single one;
-        False, which the published VAW experiments use, pursues the single one only.
     initial_rate : float, default=None
-        Where the sums of squared regrets and the largest regrets start, > 0. None: at 0, which
-        fits the rule to losses of any scale. ``2**-20`` is the start of the published package.
-    prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
-    fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features,)
-        Weights for the next round if all experts are awake.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
+        Where sums of squared regrets and largest regrets start, > 0. None: at 0, which suits losses
+        of any scale. ``2**-20`` is the start of the published package.
 
     See Also
     --------
@@ -77,15 +86,12 @@ class BOARegressor(ConvexAggregator):
     .. math:: \sum_t r_{k,t} \lesssim \sqrt{\ln(1 / \pi_k) \sum_t r_{k,t}^2}
               + \ln(1 / \pi_k) \max_t |r_{k,t}| .
 
-    *Departures.* The paper's correction lowers the sum of an expert much worse than the forecast
-    and uses the rates before the round. Here, as in the package ``opera`` by which the rule is
-    known and whose published figures it reproduces, it raises the sum of an expert much better,
-    and the rates already count the round. Either correction is needed a bounded number of times at
-    each scale. An expert without any regret so far has no rate of its own: it gets the least rate
-    of the others, where the package would give it nearly all weight on its first appearance.
+    *Departures.* As in the package ``opera`` [2]_, whose published figures it reproduces, the
+    correction raises the sum of an expert much better than the forecast, where the paper's lowers
+    that of one much worse, and the rates already count the round. An expert without any regret so
+    far gets the least rate of the others; there it would get nearly all weight.
 
-    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
-    it gets no weight and no regret, and the weights of the others are scaled up to sum to one.
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
 
     References
     ----------
@@ -100,33 +106,9 @@ class BOARegressor(ConvexAggregator):
     >>> rng = np.random.default_rng(0)
     >>> y = rng.normal(size=500)
     >>> experts = y[:, None] + rng.normal(size=(500, 3)) * [0.1, 1.0, 1.0] + [0.0, 0.0, 1.0]
-    >>> model = BOARegressor()
-    >>> forecasts = model.prequential_predict(experts, y)
-    >>> bool(np.allclose(forecasts[0], experts[0].mean()))
-    True
-    >>> int(model.weights_.argmax())
+    >>> int(BOARegressor().fit(experts, y).weights_.argmax())
     0
     """
-
-    _parameter_constraints = _CONSTRAINTS
-    _structural = _STRUCTURE
-
-    def __init__(
-        self,
-        *,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=True,
-        initial_rate=None,
-        prior_weights=None,
-        fallback=None,
-    ):
-        self.loss = loss
-        self.quantile = quantile
-        self.gradient_trick = gradient_trick
-        self.initial_rate = initial_rate
-        self.prior_weights = prior_weights
-        self.fallback = fallback
 
     def _start_rule(self, log_prior):
         start = _NOTHING if self.initial_rate is None else float(self.initial_rate)
@@ -170,7 +152,8 @@ class BOARegressor(ConvexAggregator):
         state["regrets"] += change
 
 
-class MLProdRegressor(ConvexAggregator):
+@inherit_documentation
+class MLProdRegressor(_SecondOrder):
     r"""ML-Prod: products of one plus rate times regret, a rate an expert.
 
     With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
@@ -185,35 +168,11 @@ class MLProdRegressor(ConvexAggregator):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Loss in which forecasts are compared.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    gradient_trick : bool, default=True
-        Whether to replace the loss by its tangent at the forecast. Then the regret is small
-        against the best fixed *convex combination* of the experts instead of the best single one;
-        False, which the published VAW experiments use, pursues the single one only.
     initial_rate : float, default=None
         Start :math:`V_0 = B_0` of the sums of squared regrets and of the largest regrets, > 0.
         None: 1, the theorem's, made for losses between 0 and 1; regrets above 1 are coped with,
         but where all losses are far below 1 the rule learns slowly, and a start of about their
         size is better. ``2**-20`` is the start of the published package.
-    prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
-    fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features,)
-        Weights for the next round if all experts are awake.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -234,8 +193,7 @@ class MLProdRegressor(ConvexAggregator):
     With a small `initial_rate`, an expert that slept from the first round on enters with a large
     rate and nearly all weight.
 
-    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
-    it gets no weight and no regret, and the weights of the others are scaled up to sum to one.
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
 
     References
     ----------
@@ -252,26 +210,6 @@ class MLProdRegressor(ConvexAggregator):
     >>> MLProdRegressor().fit(experts, y).weights_.round(1)
     array([1., 0.])
     """
-
-    _parameter_constraints = _CONSTRAINTS
-    _structural = _STRUCTURE
-
-    def __init__(
-        self,
-        *,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=True,
-        initial_rate=None,
-        prior_weights=None,
-        fallback=None,
-    ):
-        self.loss = loss
-        self.quantile = quantile
-        self.gradient_trick = gradient_trick
-        self.initial_rate = initial_rate
-        self.prior_weights = prior_weights
-        self.fallback = fallback
 
     def _start_rule(self, log_prior):
         start = 1.0 if self.initial_rate is None else float(self.initial_rate)
@@ -299,7 +237,8 @@ class MLProdRegressor(ConvexAggregator):
         state["rates"] = rates
 
 
-class MLPolyRegressor(ConvexAggregator):
+@inherit_documentation
+class MLPolyRegressor(_SecondOrder):
     r"""ML-Poly: weights in proportion to positive regrets, a rate an expert.
 
     With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
@@ -312,34 +251,10 @@ class MLPolyRegressor(ConvexAggregator):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Loss in which forecasts are compared.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    gradient_trick : bool, default=True
-        Whether to replace the loss by its tangent at the forecast. Then the regret is small
-        against the best fixed *convex combination* of the experts instead of the best single one;
-        False, which the published VAW experiments use, pursues the single one only.
     initial_rate : float, default=None
         Start :math:`\eta_0 = B_0`, > 0. None: 1, the theorem's, which for regrets within [-1, 1]
         makes :math:`\eta_{k,t} = 1 / (1 + \sum_s r_{k,s}^2)`. ``2**-20`` is the start of the
         published package.
-    prior_weights : array-like of shape (n_features,), default=None
-        Positive weights of the experts before the first round, of any sum. None: equal weights.
-    fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features,)
-        Weights for the next round if all experts are awake.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -359,8 +274,7 @@ class MLPolyRegressor(ConvexAggregator):
     *Departures.* :math:`B_t` makes the rates fit for regrets of any size, as in the package
     ``opera``, whose figures are reproduced.
 
-    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
-    it gets no weight and no regret, and the weights of the others are scaled up to sum to one.
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
 
     References
     ----------
@@ -377,26 +291,6 @@ class MLPolyRegressor(ConvexAggregator):
     >>> MLPolyRegressor(gradient_trick=False).fit(experts, y).weights_
     array([1., 0., 0.])
     """
-
-    _parameter_constraints = _CONSTRAINTS
-    _structural = _STRUCTURE
-
-    def __init__(
-        self,
-        *,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=True,
-        initial_rate=None,
-        prior_weights=None,
-        fallback=None,
-    ):
-        self.loss = loss
-        self.quantile = quantile
-        self.gradient_trick = gradient_trick
-        self.initial_rate = initial_rate
-        self.prior_weights = prior_weights
-        self.fallback = fallback
 
     def _start_rule(self, log_prior):
         start = 1.0 if self.initial_rate is None else float(self.initial_rate)

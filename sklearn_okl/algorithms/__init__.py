@@ -8,8 +8,9 @@ from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
 from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
 from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
+from ._omkr import OMKRRegressor, RFOMKRRegressor
 from ._projected_vovk import PKAWVClassifier, PKAWVRegressor
-from ._random_features import OMKRRegressor, RakerClassifier, RakerRegressor, RFOMKRRegressor
+from ._random_features import RakerClassifier, RakerRegressor
 from ._reservoir import LKMBooksClassifier, LKMBooksRegressor
 from ._selection import (
     IOKSClassifier,

@@ -4,51 +4,108 @@ Kernel gradient descent at a cost that does not grow, two ways: FOGD descends on
 features, NOGD on the Nyström map of the first rows it stores.
 """
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from ..base import OnlineClassifier, OnlineRegressor
-from ..dictionaries._nested import DEPENDENT, JITTER, coordinates
-from ..features._fourier import FourierBank
-from ..kernels import (
-    KERNEL_CONSTRAINTS,
-    KERNEL_STRUCTURE,
-    SHIFT_INVARIANT_CONSTRAINTS,
-    kernel_of,
+from .._documentation import inherit_documentation
+from .._linalg import aligned_slices
+from ..base import OneKernel, OnFourierFeatures, OnlineClassifier, OnlineRegressor
+from ..base._descent import (
+    CLASS_LOSSES,
+    REGRESSION_LOSSES,
+    GradientSteps,
+    descend,
+    descend_features,
 )
-from ..learners import OGDRegressor
-from ..losses import get_loss
-from ._banks import BANK_CONSTRAINTS
-from ._gradient import solve_block
+from ..dictionaries._nested import coordinates, dual, span_of
+from ..features._fourier import FourierBank
+from ..kernels import SHIFT_INVARIANT_CONSTRAINTS, kernel_of
 
-_BLOCK = 64  # rows that meet a dictionary at once
-_TILE = 512  # rows whose random features are held at once, a multiple of the learner's block
-
-_REGRESSION = {
-    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-    "quantile": [Interval(Real, 0, 1, closed="neither")],
-}
-_CLASSIFICATION = {"loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
-_STEPS = {
-    "eta0": [Interval(Real, 0, None, closed="neither")],
-    "power_t": [Interval(Real, 0, None, closed="left")],
-    "radius": [Interval(Real, 0, None, closed="neither"), None],
-}
-_MAP = {
-    **SHIFT_INVARIANT_CONSTRAINTS,
-    **{name: BANK_CONSTRAINTS[name] for name in BANK_CONSTRAINTS if name != "kernels"},
-}
-_DICTIONARY = {**KERNEL_CONSTRAINTS, "budget": [Interval(Integral, 1, None, closed="left")]}
+_FEATURES = OnFourierFeatures._parameter_constraints
+_BLOCK = 64  # rows learnt at once
+_TILE = 512  # rows whose random features are held at once, a multiple of the block
 
 
-class _FourierDescent:
-    """FOGD: the private verbs of its regressor and of its classifier."""
+class _FourierDescent(GradientSteps):
+    r"""FOGD: what its regressor and its classifier share.
 
+    Parameters
+    ----------
+    kernel : str or ShiftInvariantKernel, default="rbf"
+        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
+    gamma : float, default=None
+        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
+        the gamma of an object that has one.
+    n_components : int, default=100
+        Number D of random features; the papers' D frequencies in paired form are 2D.
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
+        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
+    eta0 : float, default=0.1
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+    form : {"paired", "phase"}, default="paired"
+        Form of the features, see :class:`FourierFeatures`.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the frequencies are drawn, see :class:`FourierFeatures`.
+    frequencies : array-like of shape (n_features, m), default=None
+        Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
+        are then not used.
+    random_state : int, RandomState instance or None, default=None
+        Source of all random draws, used once when the first row arrives. The draw is that of
+        :class:`FourierFeatures`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components,)
+        Current w.
+    frequencies_ : ndarray of shape (n_features, m)
+        Frequencies in use.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
+       Journal of Machine Learning Research 17, 2016, Algorithm 1.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, appendix B.
+    """
+
+    _parameter_constraints = {
+        **{name: kinds for name, kinds in _FEATURES.items() if name != "kernels"},
+        **SHIFT_INVARIANT_CONSTRAINTS,
+        **GradientSteps._parameter_constraints,
+    }
     _structural = ("kernel", "gamma", "n_components", "form", "sampling", "frequencies")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        n_components=100,
+        loss="log_loss",
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.loss = loss
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
 
     @property
     def coef_(self):
@@ -72,30 +129,85 @@ class _FourierDescent:
     def _start(self, n_features, n_targets=None):
         bank = self._bank()
         maps = bank._start(n_features, check_random_state(self.random_state))
-        return {**maps, **_descent(self)._start(bank._n_components(maps))}
+        return {**maps, "t": 0, "theta": np.zeros(bank._n_components(maps))}
 
     def _learn(self, state, X, y):
-        bank, descent, forecasts = self._bank(), _descent(self), np.empty(len(y))
-        for rows in _blocks(state["t"], len(y), _TILE):
-            Z = bank._transform(state, X[rows])[0]  # (n, D)
-            forecasts[rows] = _learn_features(state, Z, y[rows], descent)
+        bank, forecasts = self._bank(), np.empty(len(y))
+        for tile in aligned_slices(state["t"], len(y), _TILE):
+            Z = bank._transform(state, X[tile])[0]  # (n, D)
+            for rows in aligned_slices(state["t"], len(Z), _BLOCK):
+                targets = y[tile][rows]
+                forecasts[tile][rows] = _learn_features(self, state, Z[rows], targets)
         return forecasts
 
     def _forecast(self, state, X):
-        bank, descent, forecasts = self._bank(), _descent(self), np.empty(len(X))
+        bank, forecasts = self._bank(), np.empty(len(X))
         for rows in gen_batches(len(X), _TILE):
-            forecasts[rows] = descent._forecast(state, bank._transform(state, X[rows])[0])
+            forecasts[rows] = bank._transform(state, X[rows])[0] @ state["theta"]
         return forecasts
 
 
-class _NystroemDescent:
-    """NOGD: the private verbs of its regressor and of its classifier.
+class _NystroemDescent(OneKernel, GradientSteps):
+    r"""NOGD: what its regressor and its classifier share.
 
     Until the budget is full the state holds the stored rows and their coefficients, and "basis" is
     None. Then it holds the nested basis of these rows, and theta, the function's coordinates in it.
+
+    Parameters
+    ----------
+    budget : int, default=400
+        B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
+        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
+    eta0 : float, default=0.1
+        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
+        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Stored rows, in the order in which they came, at most `budget`; once that is full, those of
+        them that span the map.
+    dual_coef_ : ndarray of shape (n_components,)
+        Coefficient of each of `components_` in f, badly determined where they nearly depend on
+        one another; forecasts do not pass through it.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
+       Journal of Machine Learning Research 17, 2016, Algorithm 2.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023,
+       section 5.
     """
 
-    _structural = (*KERNEL_STRUCTURE, "budget")
+    _parameter_constraints = {
+        **OneKernel._parameter_constraints,
+        "budget": [Interval(Integral, 1, None, closed="left")],
+        **GradientSteps._parameter_constraints,
+    }
+    _structural = (*OneKernel._structural, "budget")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        budget=400,
+        loss="log_loss",
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+    ):
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
+        self.budget = budget
+        self.loss = loss
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
 
     @property
     def components_(self):
@@ -110,11 +222,7 @@ class _NystroemDescent:
         state = self._fitted_state("dual_coef_")
         if state["basis"] is None:
             return state["coef"].copy()
-        return solve_triangular(state["basis"]["factor"], state["theta"], lower=True, trans=1)
-
-    def _validate(self):
-        super()._validate()
-        kernel_of(self)
+        return dual(state["basis"], state["theta"])
 
     def _start(self, n_features, n_targets=None):
         return {
@@ -127,19 +235,41 @@ class _NystroemDescent:
         }
 
     def _learn(self, state, X, y):
-        kernel, descent, forecasts = kernel_of(self), _descent(self), np.empty(len(y))
-        for block in _blocks(state["t"], len(y), _BLOCK):
+        kernel, forecasts = kernel_of(self), np.empty(len(y))
+        for block in aligned_slices(state["t"], len(y), _BLOCK):
             low = block.start
             while low < block.stop:  # once more after the row that fills the budget
                 rows = slice(low, block.stop)
                 if state["basis"] is None:
-                    learnt = _learn_exactly(kernel, state, X[rows], y[rows], descent, self.budget)
+                    learnt = self._learn_exactly(kernel, state, X[rows], y[rows])
                 else:
                     Phi = coordinates(kernel, state["basis"], X[rows])[0]
-                    learnt = _learn_features(state, Phi, y[rows], descent)
+                    learnt = _learn_features(self, state, Phi, y[rows])
                 forecasts[low : low + len(learnt)] = learnt
                 low += len(learnt)
         return forecasts
+
+    def _learn_exactly(self, kernel, state, X, y):
+        """Learn rows, or the first of them until the budget is full; return their forecasts."""
+        room = self.budget - len(state["coef"])
+        gram, before = kernel(X, X), kernel(X, state["rows"]) @ state["coef"]
+        loss, n = self._loss(), len(y)
+        while True:
+            etas, norm_sq = self._step_sizes(state["t"], n), state["norm_sq"]
+            learnt = descend(gram[:n, :n], before[:n], y[:n], loss, etas, self.radius, norm_sq)
+            stored = np.flatnonzero(learnt.coef)  # a slope of 0 takes no place in the budget
+            if len(stored) <= room:
+                break
+            n = int(stored[room - 1]) + 1  # the budget is full after this row
+        state["rows"] = np.vstack([state["rows"], X[stored]])
+        state["coef"] = np.append(learnt.left * state["coef"], learnt.coef[stored])
+        state["norm_sq"] = learnt.norm_sq
+        state["t"] += n
+        if len(stored) == room:
+            state["basis"], Phi = span_of(kernel, state["rows"])
+            state["theta"] = state["coef"] @ Phi  # the same function
+            state["rows"], state["coef"] = state["rows"][:0].copy(), np.empty(0)
+        return learnt.forecasts
 
     def _forecast(self, state, X):
         kernel, forecasts = kernel_of(self), np.empty(len(X))
@@ -151,6 +281,7 @@ class _NystroemDescent:
         return forecasts
 
 
+@inherit_documentation
 class FOGDRegressor(_FourierDescent, OnlineRegressor):
     r"""Fourier online gradient descent: gradient descent on the random features of one kernel.
 
@@ -161,51 +292,15 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     Parameters
     ----------
-    kernel : str or ShiftInvariantKernel, default="rbf"
-        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
-        the gamma of an object that has one.
-    n_components : int, default=100
-        Number D of random features; the papers' D frequencies in paired form are 2D.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
         1/2: its slope is :math:`2 (\hat y - y)`.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
         for one pass over standardised rows: on the 200 of scikit-learn's check 0.9 raises R² from
         0.18 to 0.63, on 2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by
         one, from 0.31 to 0.63 (means over five draws).
-    power_t : float, default=0.5
-        Exponent p >= 0 of the decay; 0 keeps the step constant.
-    radius : float, default=None
-        Radius of the ball that w is projected onto after each step. None does not project.
-    form : {"paired", "phase"}, default="paired"
-        Form of the features, see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : array-like of shape (n_features, m), default=None
-        Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
-        are then not used.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives. The draw is that of
-        :class:`FourierFeatures`.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_components,)
-        Current w.
-    frequencies_ : ndarray of shape (n_features, m)
-        Frequencies in use.
-    n_samples_seen_ : int
-        Rounds learnt so far. They are the t of the step size.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -237,13 +332,6 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     The square loss diverges while :math:`\eta_t` stays above 1.
 
-    References
-    ----------
-    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
-       Journal of Machine Learning Research 17, 2016, Algorithm 1.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, appendix B.
-
     Examples
     --------
     >>> from sklearn_okl import FOGDRegressor
@@ -257,8 +345,8 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
     True
     """
 
+    _parameter_constraints = {**_FourierDescent._parameter_constraints, **REGRESSION_LOSSES}
     _poor_score = True  # the default step is short for one pass over a few hundred rows
-    _parameter_constraints = {**_MAP, **_REGRESSION, **_STEPS}
 
     def __init__(
         self,
@@ -276,20 +364,23 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
         frequencies=None,
         random_state=None,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_components = n_components
-        self.loss = loss
+        super().__init__(
+            kernel,
+            gamma,
+            n_components=n_components,
+            loss=loss,
+            eta0=eta0,
+            power_t=power_t,
+            radius=radius,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.quantile = quantile
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.radius = radius
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
 
 
+@inherit_documentation
 class FOGDClassifier(_FourierDescent, OnlineClassifier):
     r"""Fourier online gradient descent for two classes, on the random features of one kernel.
 
@@ -298,51 +389,6 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
     against the slope of the loss [1]_:
 
     .. math:: w_{t+1} = w_t - \eta_t \ell'(f_t) z(x_t) .
-
-    Parameters
-    ----------
-    kernel : str or ShiftInvariantKernel, default="rbf"
-        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
-        the gamma of an object that has one.
-    n_components : int, default=100
-        Number D of random features; the papers' D frequencies in paired form are 2D.
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
-        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
-    eta0 : float, default=0.1
-        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
-        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
-    power_t : float, default=0.5
-        Exponent p >= 0 of the decay; 0 keeps the step constant.
-    radius : float, default=None
-        Radius of the ball that w is projected onto after each step. None does not project.
-    form : {"paired", "phase"}, default="paired"
-        Form of the features, see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : array-like of shape (n_features, m), default=None
-        Frequencies to use in place of a draw; `kernel`, `gamma`, `n_components` and `sampling`
-        are then not used.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives. The draw is that of
-        :class:`FourierFeatures`.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_components,)
-        Current w.
-    frequencies_ : ndarray of shape (n_features, m)
-        Frequencies in use.
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    n_samples_seen_ : int
-        Rounds learnt so far. They are the t of the step size.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -363,13 +409,6 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
     *Departures.* The default step decays, for streams whose length is not known; without a
     `radius` the theorem is for the constant one.
 
-    References
-    ----------
-    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
-       Journal of Machine Learning Research 17, 2016, Algorithm 1.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, appendix B.
-
     Examples
     --------
     >>> import numpy as np
@@ -384,36 +423,10 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
     (1, 2)
     """
 
-    _parameter_constraints = {**_MAP, **_CLASSIFICATION, **_STEPS}
-
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        n_components=100,
-        loss="log_loss",
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_components = n_components
-        self.loss = loss
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.radius = radius
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
+    _parameter_constraints = {**_FourierDescent._parameter_constraints, **CLASS_LOSSES}
 
 
+@inherit_documentation
 class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     r"""Nyström online gradient descent: exact until a budget of rows is full, then on their map.
 
@@ -425,50 +438,15 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    budget : int, default=400
-        B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
         1/2: its slope is :math:`2 (\hat y - y)`.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
         for one pass over standardised rows: on the 200 of scikit-learn's check 0.9 raises R² from
         0.20 to 0.73, on 2000 of :func:`sklearn_okl.datasets.make_friedman_stream`, forecast one by
         one, from 0.36 to 0.75.
-    power_t : float, default=0.5
-        Exponent p >= 0 of the decay; 0 keeps the step constant.
-    radius : float, default=None
-        Radius of the ball of the RKHS that f is projected onto after each step. None does not
-        project.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        Stored rows, in the order in which they came, at most `budget`; once that is full, those of
-        them that span the map.
-    dual_coef_ : ndarray of shape (n_components,)
-        Coefficient of each of `components_` in f, badly determined where they nearly depend on
-        one another; forecasts do not pass through it.
-    n_samples_seen_ : int
-        Rounds learnt so far. They are the t of the step size.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -503,14 +481,6 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     The square loss diverges while :math:`\eta_t k(x_t, x_t)` stays above 1: scale the features for
     a polynomial kernel, or take a smaller `eta0`.
 
-    References
-    ----------
-    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
-       Journal of Machine Learning Research 17, 2016, Algorithm 2.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023,
-       section 5.
-
     Examples
     --------
     >>> from sklearn_okl import NOGDRegressor
@@ -524,8 +494,8 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     True
     """
 
+    _parameter_constraints = {**_NystroemDescent._parameter_constraints, **REGRESSION_LOSSES}
     _poor_score = True  # the default step is short for one pass over a few hundred rows
-    _parameter_constraints = {**_DICTIONARY, **_REGRESSION, **_STEPS}
 
     def __init__(
         self,
@@ -541,18 +511,21 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
         power_t=0.5,
         radius=None,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.budget = budget
-        self.loss = loss
+        super().__init__(
+            kernel,
+            gamma,
+            degree=degree,
+            coef0=coef0,
+            budget=budget,
+            loss=loss,
+            eta0=eta0,
+            power_t=power_t,
+            radius=radius,
+        )
         self.quantile = quantile
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.radius = radius
 
 
+@inherit_documentation
 class NOGDClassifier(_NystroemDescent, OnlineClassifier):
     r"""Nyström online gradient descent for two classes: exact until a budget of rows is full.
 
@@ -561,50 +534,6 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
     is the Nyström map of these rows, w the coefficients of the same function in it, and [1]_
 
     .. math:: f_t(x_t) = w_t^T z(x_t) , \qquad w_{t+1} = w_t - \eta_t \ell'(f_t(x_t)) z(x_t) .
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    budget : int, default=400
-        B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
-        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
-    eta0 : float, default=0.1
-        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
-        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
-    power_t : float, default=0.5
-        Exponent p >= 0 of the decay; 0 keeps the step constant.
-    radius : float, default=None
-        Radius of the ball of the RKHS that f is projected onto after each step. None does not
-        project.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        Stored rows, in the order in which they came, at most `budget`; once that is full, those of
-        them that span the map.
-    dual_coef_ : ndarray of shape (n_components,)
-        Coefficient of each of `components_` in f, badly determined where they nearly depend on
-        one another; forecasts do not pass through it.
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    n_samples_seen_ : int
-        Rounds learnt so far. They are the t of the step size.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -620,33 +549,10 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
     products. With the hinge losses a row whose margin is 1 or more takes no step and no place in
     the budget.
 
-    *Theorem.* For the constant step :math:`\eta`, convex losses, and any u in the span of the rows
-    stored in the end, over the whole stream,
+    *Theorem.* That of :class:`NOGDRegressor`. The hinge loss is at least 1 where the label is
+    wrong, so that with it the theorem bounds the number of mistakes.
 
-    .. math:: \sum_t \ell_t(f_t(x_t)) - \sum_t \ell_t(u(x_t))
-              \le \frac{\|u\|_H^2}{2 \eta} + \frac{\eta}{2} \sum_t \ell_t'(f_t(x_t))^2 k(x_t, x_t) ,
-
-    as the steps before the budget is full lie in that span, and those after it are projected onto
-    it. A rival outside costs besides what the span cannot follow, which [1]_ bounds.
-
-    The hinge loss is at least 1 where the label is wrong, so that with it the theorem bounds the
-    number of mistakes.
-
-    *Departures.* [1]_ keeps the k largest of the B eigenvalues of the stored rows' kernel matrix;
-    here all are kept, so that the change to the map leaves the function as it is. A row whose
-    slope is 0 is not stored, as in [1]_. A stored row within :math:`10^{-5} \sqrt{k(x, x)}` of the
-    span of those before it fills its place in the budget but gets no coordinate; of what it added
-    to the function the projection stays. The map is the nested Cholesky basis, whose forecasts are
-    those of any other basis of the same span. The default step decays; without a `radius` the
-    theorem is for the constant one.
-
-    References
-    ----------
-    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel learning",
-       Journal of Machine Learning Research 17, 2016, Algorithm 2.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023,
-       section 5.
+    *Departures.* Those of :class:`NOGDRegressor`.
 
     Examples
     --------
@@ -662,170 +568,14 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
     True
     """
 
-    _parameter_constraints = {**_DICTIONARY, **_CLASSIFICATION, **_STEPS}
-
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=3,
-        coef0=1.0,
-        budget=400,
-        loss="log_loss",
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.budget = budget
-        self.loss = loss
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.radius = radius
+    _parameter_constraints = {**_NystroemDescent._parameter_constraints, **CLASS_LOSSES}
 
 
-def _descent(estimator):
-    """Return the learner on features, which serves the losses of classifiers too."""
-    return OGDRegressor(
-        loss=estimator.loss,
-        quantile=getattr(estimator, "quantile", 0.5),  # classifiers have none
-        eta0=estimator.eta0,
-        power_t=estimator.power_t,
-        radius=estimator.radius,
+def _learn_features(estimator, state, Z, y):
+    """Learn a block of features Z (n, D), which theta weighs; return forecasts."""
+    etas = estimator._step_sizes(state["t"], len(y))
+    state["theta"], learnt = descend_features(
+        Z, state["theta"], y, estimator._loss(), etas, estimator.radius
     )
-
-
-def _blocks(start, n, length):
-    """Cut n rows, after `start` others, into blocks of at most `length`.
-
-    They end where the stream's own count is a multiple of their length, so that most ways of
-    cutting a stream lead through the very same blocks.
-    """
-    low = 0
-    while low < n:
-        high = min(n, low + length - (start + low) % length)
-        yield slice(low, high)
-        low = high
-
-
-def _step_sizes(descent, start, n):
-    return descent.eta0 / np.arange(start + 1.0, start + n + 1) ** descent.power_t
-
-
-def _learn_features(state, Z, y, descent):
-    """Learn rows of features Z (n, D), which theta weighs; return forecasts."""
-    if _solves(descent):
-        return descent._learn(state, Z, y)
-    forecasts = np.empty(len(y))
-    for rows in _blocks(state["t"], len(y), _BLOCK):
-        block, theta = Z[rows], state["theta"]
-        etas = _step_sizes(descent, state["t"], len(block))
-        forecasts[rows], coef, left, _ = _learn_rows(
-            block @ block.T, block @ theta, y[rows], etas, descent, theta @ theta
-        )
-        state["theta"] = left * theta + coef @ block
-        state["t"] += len(block)
-    return forecasts
-
-
-def _learn_exactly(kernel, state, X, y, descent, budget):
-    """Learn rows (n, d), or the first of them until the budget is full; return their forecasts."""
-    room = budget - len(state["coef"])
-    if _solves(descent):
-        X, y = X[:room], y[:room]
-    etas = _step_sizes(descent, state["t"], len(y))
-    gram, before = kernel(X, X), kernel(X, state["rows"]) @ state["coef"]
-    if _solves(descent):
-        forecasts, coef = solve_block(gram, before, y, 2.0 * etas)
-        left, norm_sq = 1.0, state["norm_sq"]
-        norm_sq += coef @ (2.0 * forecasts + coef * np.diagonal(gram))
-    else:
-        forecasts, coef, left, norm_sq = _learn_rows(
-            gram, before, y, etas, descent, state["norm_sq"], room
-        )
-    stored = np.flatnonzero(coef)  # a slope of 0 takes no place in the budget
-    state["rows"] = np.vstack([state["rows"], X[stored]])
-    state["coef"] = np.append(left * state["coef"], coef[stored])
-    state["norm_sq"] = float(norm_sq)
-    state["t"] += len(coef)
-    if len(stored) == room:
-        state["basis"], Phi = _basis_of(kernel, state["rows"])
-        state["theta"] = state["coef"] @ Phi  # the same function
-        state["rows"], state["coef"] = state["rows"][:0].copy(), np.empty(0)
-    return forecasts
-
-
-def _solves(descent):
-    """Tell whether a block is one triangular solve."""
-    return descent.loss == "squared_error" and descent.radius is None
-
-
-def _learn_rows(gram, values, y, etas, descent, norm_sq, room=np.inf):
-    """Learn row by row, on what the inner products say of the function at the rows to come.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        Inner products of the block's rows.
-    values : ndarray of shape (n,)
-        Their forecasts by the function before the block; overwritten.
-    y, etas : ndarray of shape (n,)
-    descent : OGDRegressor
-    norm_sq : float
-        Squared norm of the function before the block.
-    room : int
-        Number of steps after which to stop.
-
-    Returns
-    -------
-    forecasts : ndarray of shape (r,)
-        Of the rows learnt, all n or fewer.
-    coef : ndarray of shape (r,)
-        Of each row in the function; 0 where the slope is 0.
-    left : float
-        What the ball leaves of the function before the block.
-    norm_sq : float
-        Squared norm of the function after them.
-    """
-    loss, radius = get_loss(descent.loss, descent.quantile), descent.radius
-    sizes, coef, left = np.diagonal(gram).tolist(), np.zeros(len(y)), 1.0
-    for t, (target, eta) in enumerate(zip(y.tolist(), etas.tolist(), strict=True)):
-        value = values.item(t)
-        slope = loss.slope(target, value)
-        if slope != 0.0:
-            coef[t] = step = -eta * slope
-            values[t + 1 :] += step * gram[t, t + 1 :]  # row t keeps the forecast made for it
-            norm_sq += step * (2.0 * value + step * sizes[t])
-            room -= 1
-        if radius is not None and norm_sq > radius**2:
-            shrink = radius / np.sqrt(norm_sq)
-            shrink += norm_sq - norm_sq  # 0; or nan: an overflow is refused, not projected to 0
-            values[t + 1 :] *= shrink
-            coef *= shrink
-            left *= shrink
-            norm_sq = radius**2
-        if not room:
-            break
-    return values[: t + 1], coef[: t + 1], left, norm_sq
-
-
-def _basis_of(kernel, rows):
-    """Return the nested basis of rows (B, d), and their coordinates (B, J) in it.
-
-    It is met row by row, in order: a row in the span of those before it brings no coordinate.
-    """
-    gram = kernel(rows, rows)
-    Phi, entered = np.zeros_like(gram), []
-    for t, size in enumerate(np.diagonal(gram).tolist()):
-        m = len(entered)
-        novel = gram[t:, t] - Phi[t:, :m] @ Phi[t, :m]
-        if novel[0] > DEPENDENT * size:
-            novel[0] += JITTER * size
-            Phi[t:, m] = novel / np.sqrt(novel[0])
-            entered.append(t)
-    Phi = Phi[:, : len(entered)].copy()
-    return {"atoms": rows[entered], "factor": Phi[entered]}, Phi
+    state["t"] += len(y)
+    return learnt.forecasts

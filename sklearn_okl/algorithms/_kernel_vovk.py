@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base import OnlineRegressor
-from ..dictionaries._nested import JITTER
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
-from ._growing_factor import (
+from .._documentation import inherit_documentation
+from .._linalg import aligned_slices
+from ..base import AllRows, OnlineRegressor
+from ..dictionaries._factor import (
     PANEL,
     back_solved,
     corner_factor,
@@ -21,9 +21,95 @@ from ._growing_factor import (
     solve_lower,
     start_factor,
 )
+from ..dictionaries._nested import JITTER
+from ..kernels import kernel_of
 
 
-class KernelVAWRegressor(OnlineRegressor):
+class _ExactVovkRegressor(AllRows, OnlineRegressor):
+    """The forecaster on the growing factor of the kernel matrix of all rows."""
+
+    _parameter_constraints = {
+        **AllRows._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "forecaster": [StrOptions({"vaw", "ridge"})],
+    }
+    _structural = (*AllRows._structural, "alpha")
+    _multi_output = True
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        alpha=1.0,
+        forecaster="vaw",
+    ):
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
+        self.alpha = alpha
+        self.forecaster = forecaster
+
+    @property
+    def dual_coef_(self):
+        """Coefficients, of shape (n_samples_seen,) or (n_samples_seen, n_targets)."""
+        state = self._fitted_state("dual_coef_")
+        return back_solved(state["factor"], state["white"])
+
+    def _start(self, n_features, n_targets=None):
+        targets = () if n_targets is None else (n_targets,)
+        return {
+            "t": 0,
+            "rows": np.empty((0, n_features)),
+            "white": np.empty((0, *targets)),  # L^-1 y
+            "factor": start_factor(),
+        }
+
+    def _learn(self, state, X, y):
+        kernel, factor, start, n = kernel_of(self), state["factor"], state["t"], len(y)
+        Y = y.reshape(n, -1)
+        rows = np.concatenate([state["rows"], X])
+        white = np.empty((start + n, Y.shape[1]))
+        white[:start] = state["white"].reshape(start, Y.shape[1])
+        forecasts = np.empty_like(Y)
+        for block in aligned_slices(start, n, PANEL):
+            past = start + block.start
+            V = half_solved(factor, kernel(rows[:past], X[block]))  # (past, b)
+            gram = kernel(X[block], X[block])
+            ridges = self._ridges(np.diagonal(gram))
+            M = corner_factor(gram, V, ridges)
+            before = V.T @ white[:past]
+            errors = solve_lower(M, Y[block] - before)
+            pivots = np.diagonal(M)[:, None]
+            # Not y - pivot * error, its equal on paper: a forecast must not know its target.
+            forecasts[block] = before + np.tril(M, -1) @ errors
+            if self.forecaster == "vaw":
+                forecasts[block] *= np.minimum(ridges[:, None] / pivots**2, 1.0)
+            white[past : start + block.stop] = errors
+            extend(factor, V, M)
+        state.update(t=start + n, rows=rows, white=white.reshape(start + n, *y.shape[1:]))
+        return forecasts.reshape(y.shape)
+
+    def _forecast(self, state, X):
+        kernel, white = kernel_of(self), state["white"]
+        forecasts = np.empty((len(X), *white.shape[1:]))
+        for block in gen_batches(len(X), PANEL):
+            V = half_solved(state["factor"], kernel(state["rows"], X[block]))
+            forecasts[block] = V.T @ white
+            if self.forecaster == "vaw":
+                own = kernel.diagonal(X[block])
+                rest = np.maximum(own - np.einsum("ij,ij->j", V, V), 0.0)
+                shrunk = 1.0 / (1.0 + rest / self._ridges(own))
+                forecasts[block] = (forecasts[block].T * shrunk).T
+        return forecasts
+
+    def _ridges(self, own):
+        """Return alpha for each row, or what rounding asks for, by its k(x, x)."""
+        return np.maximum(self.alpha, JITTER * own)
+
+
+@inherit_documentation
+class KernelVAWRegressor(_ExactVovkRegressor):
     r"""Kernel-AWV, exact: the Vovk-Azoury-Warmuth forecaster in the whole space of a kernel.
 
     Round t forecasts :math:`\hat y_t = \hat f_t(x_t)` with (eq. (3) of [1]_)
@@ -35,17 +121,6 @@ class KernelVAWRegressor(OnlineRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
     alpha : float, default=1.0
         Ridge penalty, > 0, in the unit of the kernel (the paper's lambda, which is 1 in its
         experiments).
@@ -57,14 +132,6 @@ class KernelVAWRegressor(OnlineRegressor):
     dual_coef_ : ndarray of shape (n_samples_seen,) or (n_samples_seen, n_targets)
         Coefficients :math:`(K + \alpha I)^{-1} y` of the rows learnt, those of kernel ridge
         regression.
-    X_fit_ : ndarray of shape (n_samples_seen, n_features)
-        The rows learnt, in order.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -115,98 +182,3 @@ class KernelVAWRegressor(OnlineRegressor):
     >>> bool(((y - forecasts) ** 2).mean() < y.var())
     True
     """
-
-    _parameter_constraints = {
-        **KERNEL_CONSTRAINTS,
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "forecaster": [StrOptions({"vaw", "ridge"})],
-    }
-    _structural = (*KERNEL_STRUCTURE, "alpha")
-    _multi_output = True
-
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=3,
-        coef0=1.0,
-        alpha=1.0,
-        forecaster="vaw",
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.alpha = alpha
-        self.forecaster = forecaster
-
-    @property
-    def dual_coef_(self):
-        """Coefficients, of shape (n_samples_seen,) or (n_samples_seen, n_targets)."""
-        state = self._fitted_state("dual_coef_")
-        return back_solved(state["factor"], state["white"])
-
-    @property
-    def X_fit_(self):
-        """The rows learnt, of shape (n_samples_seen, n_features)."""
-        return self._fitted_state("X_fit_")["rows"].copy()
-
-    def _validate(self):
-        super()._validate()
-        kernel_of(self)
-
-    def _start(self, n_features, n_targets=None):
-        targets = () if n_targets is None else (n_targets,)
-        return {
-            "t": 0,
-            "rows": np.empty((0, n_features)),
-            "white": np.empty((0, *targets)),  # L^-1 y
-            "factor": start_factor(),
-        }
-
-    def _learn(self, state, X, y):
-        kernel, factor, start, n = kernel_of(self), state["factor"], state["t"], len(y)
-        Y = y.reshape(n, -1)
-        rows = np.concatenate([state["rows"], X])
-        white = np.empty((start + n, Y.shape[1]))
-        white[:start] = state["white"].reshape(start, Y.shape[1])
-        forecasts = np.empty_like(Y)
-        low = 0
-        while low < n:
-            # Blocks end where panels do, at multiples of the stream's own count.
-            high = min(n, low + PANEL - (start + low) % PANEL)
-            block, past = slice(low, high), start + low
-            V = half_solved(factor, kernel(rows[:past], X[block]))  # (past, b)
-            gram = kernel(X[block], X[block])
-            ridges = self._ridges(np.diagonal(gram))
-            M = corner_factor(gram, V, ridges)
-            before = V.T @ white[:past]
-            errors = solve_lower(M, Y[block] - before)
-            pivots = np.diagonal(M)[:, None]
-            # Not y - pivot * error, its equal on paper: a forecast must not know its target.
-            forecasts[block] = before + np.tril(M, -1) @ errors
-            if self.forecaster == "vaw":
-                forecasts[block] *= np.minimum(ridges[:, None] / pivots**2, 1.0)
-            white[past : start + high] = errors
-            extend(factor, V, M)
-            low = high
-        state.update(t=start + n, rows=rows, white=white.reshape(start + n, *y.shape[1:]))
-        return forecasts.reshape(y.shape)
-
-    def _forecast(self, state, X):
-        kernel, white = kernel_of(self), state["white"]
-        forecasts = np.empty((len(X), *white.shape[1:]))
-        for block in gen_batches(len(X), PANEL):
-            V = half_solved(state["factor"], kernel(state["rows"], X[block]))
-            forecasts[block] = V.T @ white
-            if self.forecaster == "vaw":
-                own = kernel.diagonal(X[block])
-                rest = np.maximum(own - np.einsum("ij,ij->j", V, V), 0.0)
-                shrunk = 1.0 / (1.0 + rest / self._ridges(own))
-                forecasts[block] = (forecasts[block].T * shrunk).T
-        return forecasts
-
-    def _ridges(self, own):
-        """Return alpha for each row, or what rounding asks for, by its k(x, x)."""
-        return np.maximum(self.alpha, JITTER * own)

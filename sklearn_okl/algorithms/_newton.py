@@ -10,32 +10,51 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..base import GrowingBasisRegressor, OnlineRegressor
-from ..dictionaries._kors import KORS
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
+from .._documentation import inherit_documentation
+from .._linalg import aligned_slices
+from ..base import AllRows, GrowingBasisRegressor, OnlineRegressor, SampledRows
+from ..base._descent import SecondOrderSteps
+from ..dictionaries._factor import (
+    PANEL,
+    back_solved,
+    corner_factor,
+    extend,
+    half_solved,
+    start_factor,
+)
+from ..dictionaries._growth import Rows, entering
+from ..kernels import kernel_of
 from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
-from ._growing_factor import PANEL, back_solved, corner_factor, extend, half_solved, start_factor
-
-_NEWTON_CONSTRAINTS = {
-    **KERNEL_CONSTRAINTS,
-    "mu": [Interval(Real, 0, None, closed="neither")],
-    "radius": [Interval(Real, 0, None, closed="neither")],
-}
-_KORS_CONSTRAINTS = {
-    "kors_mu": [Interval(Real, 0, None, closed="neither")],
-    "kors_beta": [Interval(Real, 0, None, closed="neither")],
-    "kors_eps": [Interval(Real, 0, 1, closed="neither")],
-    "random_state": ["random_state"],
-}
 
 
-class _DualNewtonRegressor(OnlineRegressor):
+class _DualNewtonRegressor(AllRows, SecondOrderSteps, OnlineRegressor):
     r"""Base of the online Newton step in the RKHS itself: every row is kept.
 
     With D = diag(sqrt(kappa) g_s) over the rows whose curvature was kept and B = mu I + D K D =
     L L', the inverse of A is (I - Phi D B^-1 D Phi') / mu, and w = Phi a + Phi D L'^-1 h. When rows
     are added L gets new rows at the end, and h gets zeros.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples_seen,)
+        Coefficient of each row learnt, before the projection that the next row will ask for.
+
+    References
+    ----------
+    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel online convex optimization
+       with adaptive sketching", International Conference on Machine Learning, 2017.
     """
+
+    _parameter_constraints = {
+        **AllRows._parameter_constraints,
+        **SecondOrderSteps._parameter_constraints,
+    }
+    _structural = (*AllRows._structural, *SecondOrderSteps._structural)
+
+    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, mu=1.0, radius=1.0):
+        super().__init__(kernel, gamma, degree=degree, coef0=coef0)
+        self.mu = mu
+        self.radius = radius
 
     @property
     def dual_coef_(self):
@@ -44,15 +63,6 @@ class _DualNewtonRegressor(OnlineRegressor):
         coef = state["coef"].copy()
         coef[state["kept"]] += state["weights"] * back_solved(state["factor"], state["white"])
         return coef
-
-    @property
-    def X_fit_(self):
-        """The rows learnt, of shape (n_samples_seen, n_features)."""
-        return self._fitted_state("X_fit_")["rows"].copy()
-
-    def _validate(self):
-        super()._validate()
-        kernel_of(self)
 
     def _start(self, n_features, n_targets=None):
         return {
@@ -74,9 +84,7 @@ class _DualNewtonRegressor(OnlineRegressor):
         state["coef"] = np.concatenate([state["coef"], np.zeros(n)])
         forecasts = np.empty(n)
         low = 0
-        while low < n:
-            # Blocks end where the stream's own count is a multiple of their length, so that most
-            # ways of cutting a stream lead through the very same blocks.
+        while low < n:  # in panels, but for extreme rows, which end a block
             block = slice(low, low + PANEL - (start + low) % PANEL)
             learnt = self._learn_block(
                 kernel, state, X[block], y[block], np.where(keep[block], curvature, 0.0)
@@ -126,49 +134,18 @@ class _DualNewtonRegressor(OnlineRegressor):
         return np.clip(forecasts, -self.radius, self.radius)
 
 
+@inherit_documentation
 class KONSRegressor(_DualNewtonRegressor):
     r"""Kernel online Newton step, exact: second-order descent in the RKHS, clipped forecasts.
 
     With :math:`\phi_t = k(x_t, \cdot)`, round t forecasts :math:`\hat y_t = w_t(x_t)`, sees the
     target and takes the step of [1]_ (Algorithm 2 of [2]_) with the gradient
     :math:`g_t = 2 (\hat y_t - y_t) \phi_t`; before the next forecast it projects onto the
-    functions that forecast within C:
+    functions that forecast within the radius C:
 
-    .. math:: A_t = A_{t-1} + \frac{1}{16 C^2} g_t g_t^T , \qquad
+    .. math:: A_0 = \mu I , \qquad A_t = A_{t-1} + \frac{1}{16 C^2} g_t g_t^T , \qquad
               \tilde w_{t+1} = w_t - A_t^{-1} g_t , \qquad
               w_{t+1} = \arg\min_{|w(x_{t+1})| \le C} \|w - \tilde w_{t+1}\|_{A_t} .
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    mu : float, default=1.0
-        Start :math:`A_0 = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
-        the targets too.
-
-    Attributes
-    ----------
-    dual_coef_ : ndarray of shape (n_samples_seen,)
-        Coefficient of each row learnt, before the projection that the next row will ask for.
-    X_fit_ : ndarray of shape (n_samples_seen, n_features)
-        The rows learnt, in order.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -218,22 +195,12 @@ class KONSRegressor(_DualNewtonRegressor):
     True
     """
 
-    _parameter_constraints = _NEWTON_CONSTRAINTS
-    _structural = (*KERNEL_STRUCTURE, "mu")
-
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, mu=1.0, radius=1.0):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.mu = mu
-        self.radius = radius
-
     def _keep(self, kernel, state, X):
         return np.ones(len(X), dtype=bool)
 
 
-class SketchedKONSRegressor(_DualNewtonRegressor):
+@inherit_documentation
+class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
     r"""Kernel online Newton step whose curvature comes from a random sample of the gradients.
 
     The steps are those of :class:`KONSRegressor`, but the gradient of round t enters A only with
@@ -241,52 +208,17 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
 
     .. math:: \max(\gamma, \min(\beta \tilde\tau_t, 1)) ,
 
-    where :math:`\tilde\tau_t` estimates the ridge leverage score of the row.
+    where :math:`\tilde\tau_t` estimates the row's ridge leverage score, :math:`\gamma` is given.
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    mu : float, default=1.0
-        Start :math:`A_0 = \mu I`, > 0 (the paper's alpha).
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
-        the targets too.
     keep_probability : float, default=0.1
-        Least probability in [0, 1] of a gradient to enter A (the paper's gamma). 1 keeps all of
-        them and is :class:`KONSRegressor`.
-    kors_mu : float, default=1.0
-        Ridge > 0 of the leverage scores, in units of the kernel; a larger one keeps fewer rows.
-    kors_beta : float, default=1.0
-        Factor > 0 from scores to probabilities.
-    kors_eps : float, default=0.5
-        Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
+        :math:`\gamma` in [0, 1], least probability to enter A; 1 is :class:`KONSRegressor`.
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_samples_seen,)
-        Coefficient of each row learnt, before the projection that the next row will ask for.
-    X_fit_ : ndarray of shape (n_samples_seen, n_features)
-        The rows learnt, in order.
     kept_ : ndarray of shape (n_kept,)
         Rounds, counted from 0, whose gradients are in A.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -295,39 +227,30 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(d t + m_t^2)` in round t with :math:`m_t` gradients in A, about
-    :math:`\gamma t`; the rows are all kept.
+    *Cost.* :math:`O(d t + m_t^2)` in round t with :math:`m_t \approx \gamma t` gradients in A; all
+    rows are kept.
 
     *Theorem.* With high probability the regret is at most of the order of :math:`1 / \gamma` times
     that of KONS [1]_, for a share of about :math:`\gamma^2` of its time.
 
-    *Departures.* The scores are those of the rows, not of their gradients, as in the sampling of
-    :class:`PROSNKONSRegressor`; one uniform number per row decides both on the sample and on the
-    curvature. The projection is put off as in :class:`KONSRegressor`.
-
-    References
-    ----------
-    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel online convex optimization
-       with adaptive sketching", International Conference on Machine Learning, 2017.
+    *Departures.* The scores are those of the rows, not of their gradients, as in PROS-N-KONS; one
+    uniform number per row decides both. The projection is put off as in :class:`KONSRegressor`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn_okl import SketchedKONSRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(300, 2))
-    >>> y = np.sin(3 * X[:, 0]) * X[:, 1]
-    >>> model = SketchedKONSRegressor("rbf", 1.0, random_state=0).fit(X, y)
-    >>> len(model.kept_) < 100
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> model = SketchedKONSRegressor("rbf", 0.05, random_state=0).fit(*make_ar4(300))
+    >>> len(model.kept_) < 150
     True
     """
 
     _parameter_constraints = {
-        **_NEWTON_CONSTRAINTS,
+        **SampledRows._parameter_constraints,
+        **SecondOrderSteps._parameter_constraints,
         "keep_probability": [Interval(Real, 0, 1, closed="both")],
-        **_KORS_CONSTRAINTS,
     }
-    _structural = (*KERNEL_STRUCTURE, "mu", "kors_mu")
+    _structural = (*SampledRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,
@@ -344,91 +267,105 @@ class SketchedKONSRegressor(_DualNewtonRegressor):
         kors_eps=0.5,
         random_state=None,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        super().__init__(
+            kernel,
+            gamma,
+            degree=degree,
+            coef0=coef0,
+            kors_mu=kors_mu,
+            kors_beta=kors_beta,
+            kors_eps=kors_eps,
+            random_state=random_state,
+        )
         self.mu = mu
         self.radius = radius
         self.keep_probability = keep_probability
-        self.kors_mu = kors_mu
-        self.kors_beta = kors_beta
-        self.kors_eps = kors_eps
-        self.random_state = random_state
 
     @property
     def kept_(self):
-        """Rounds, counted from 0, whose gradients are in A, of shape (n_kept,)."""
+        """Rounds, counted from 0, whose gradients are in A."""
         return self._fitted_state("kept_")["kept"].copy()
 
     def _start(self, n_features, n_targets=None):
         state = super()._start(n_features, n_targets)
-        return state | {"sampler": _kors(self).start(n_features)}
+        return state | {"sampler": self._rule().start(n_features)}
 
     def _keep(self, kernel, state, X):
-        rule, sampler = _kors(self), state["sampler"]
-        drawn = rule.draw(sampler, len(X))
-        keep = drawn < self.keep_probability
-        low = 0
-        while low < len(X):
-            ahead = slice(low, low + PANEL)
-            i = low + rule.first_of(kernel, sampler, X[ahead], drawn[ahead])
-            if i < min(low + PANEL, len(X)):
-                rule.enter(kernel, sampler, X[i])
-                keep[i] = True
-                i += 1
-            low = i
+        rule, sampler = self._rule(), state["sampler"]
+        keep = np.empty(len(X), dtype=bool)
+        for rows in aligned_slices(state["t"], len(X), PANEL):
+            drawn = rule.draw(sampler, rows.stop - rows.start)
+            keep[rows] = drawn < self.keep_probability
+            for i in entering(kernel, rule, sampler, Rows(kernel, X[rows]), drawn):
+                keep[rows.start + i] = True
         return keep
 
 
-class PROSNKONSRegressor(GrowingBasisRegressor):
+class _SampledNewtonRegressor(SampledRows, SecondOrderSteps, GrowingBasisRegressor):
+    r"""Base of the online Newton steps on a dictionary that is sampled by leverage scores.
+
+    Parameters
+    ----------
+    kors_mu : float, default=1.0
+        Ridge > 0 of the leverage scores, in units of the kernel (the paper's gamma); a larger one
+        makes a smaller dictionary. 0.5, 1, 5 and 10 are tried in [2]_.
+    kors_beta : float, default=1.0
+        Factor > 0 from scores to probabilities; the theorem wants it to grow with ln T.
+
+    References
+    ----------
+    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
+       with adaptive embedding", Advances in Neural Information Processing Systems 30, 2017.
+    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, section 4 and
+       appendix A.
+    """
+
+    _parameter_constraints = {
+        **SampledRows._parameter_constraints,
+        **SecondOrderSteps._parameter_constraints,
+    }
+    _structural = (*SampledRows._structural, *SecondOrderSteps._structural)
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=3,
+        coef0=1.0,
+        mu=1.0,
+        radius=1.0,
+        kors_mu=1.0,
+        kors_beta=1.0,
+        kors_eps=0.5,
+        random_state=None,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            degree=degree,
+            coef0=coef0,
+            kors_mu=kors_mu,
+            kors_beta=kors_beta,
+            kors_eps=kors_eps,
+            random_state=random_state,
+        )
+        self.mu = mu
+        self.radius = radius
+
+    def _newton(self):
+        return ONSRegressor(self.mu, radius=self.radius)
+
+
+@inherit_documentation
+class PROSNKONSRegressor(_SampledNewtonRegressor):
     r"""PROS-N-KONS: online Newton steps on a sampled dictionary, restarted whenever it grows.
 
     Rows enter a dictionary at random, by estimates of their ridge leverage scores (KORS). In its
     basis, of size J, the online Newton step of :class:`KONSRegressor` costs :math:`O(J^2)`; a row
     that enters is learnt in the old basis first, and in the new one all begins again from
     :math:`A = \mu I` and :math:`w = 0` [1]_.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    mu : float, default=1.0
-        Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
-        the targets too.
-    kors_mu : float, default=1.0
-        Ridge > 0 of the leverage scores, in units of the kernel (the paper's gamma); a larger one
-        makes a smaller dictionary. 0.5, 1, 5 and 10 are tried in [2]_.
-    kors_beta : float, default=1.0
-        Factor > 0 from scores to probabilities; the theorem wants it to grow with ln T.
-    kors_eps : float, default=0.5
-        Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (J, n_features)
-        The rows whose kernel functions span the hypotheses.
-    dual_coef_ : ndarray of shape (J,)
-        Their coefficients, before the projection that the next row will ask for.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -457,13 +394,6 @@ class PROSNKONSRegressor(GrowingBasisRegressor):
     *Departures.* A row that enters the sample but lies in the span of the dictionary, up to 1e-10
     of its squared norm, adds no coordinate and causes no restart.
 
-    References
-    ----------
-    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
-       with adaptive embedding", Advances in Neural Information Processing Systems 30, 2017.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, section 4.
-
     Examples
     --------
     >>> import numpy as np
@@ -477,93 +407,22 @@ class PROSNKONSRegressor(GrowingBasisRegressor):
     """
 
     _poor_score = True  # the last restart may have been a row ago
-    _parameter_constraints = {**_NEWTON_CONSTRAINTS, **_KORS_CONSTRAINTS}
-    _structural = (*KERNEL_STRUCTURE, "mu", "kors_mu")
 
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.mu = mu
-        self.radius = radius
-        self.kors_mu = kors_mu
-        self.kors_beta = kors_beta
-        self.kors_eps = kors_eps
-        self.random_state = random_state
-
-    def _rule(self):
-        return _kors(self)
-
-    def _newton(self):
-        return ONSRegressor(self.mu, radius=self.radius)
-
-    def _admit(self, rows, i):
-        rows.learn(i + 1)
-        if rows.grow(i):
-            rows.restart()
+    def _admit(self, newton, learnt, phi, y):
+        forecasts = newton._learn(learnt, phi[:, :-1], y)
+        learnt.clear()
+        learnt.update(newton._start(phi.shape[1]))
+        return forecasts
 
 
-class CONKONSRegressor(GrowingBasisRegressor):
+@inherit_documentation
+class CONKONSRegressor(_SampledNewtonRegressor):
     r"""CON-KONS: online Newton steps on a sampled dictionary, carried over whenever it grows.
 
     The empirical variant of :class:`PROSNKONSRegressor` [1]_: weights and curvature move on into
     the larger basis by the map Q between the two,
 
     .. math:: w \leftarrow Q w , \qquad A \leftarrow \mu I + Q (A - \mu I) Q^T .
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    mu : float, default=1.0
-        Start :math:`A = \mu I`, > 0 (the paper's alpha); 1, 5 and 15 are tried in [2]_.
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets.
-    kors_mu : float, default=1.0
-        Ridge > 0 of the leverage scores, in units of the kernel (the paper's gamma); a larger one
-        makes a smaller dictionary. 0.5, 1, 5 and 10 are tried in [2]_.
-    kors_beta : float, default=1.0
-        Factor > 0 from scores to probabilities.
-    kors_eps : float, default=0.5
-        Accuracy in (0, 1) for which the scores are corrected, by the factor 1 + eps.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (J, n_features)
-        The rows whose kernel functions span the hypotheses.
-    dual_coef_ : ndarray of shape (J,)
-        Their coefficients, before the projection that the next row will ask for.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -578,15 +437,8 @@ class CONKONSRegressor(GrowingBasisRegressor):
     *Theorem.* None: the method is an empirical one.
 
     *Departures.* A row that enters the sample but lies in the span of the dictionary, up to 1e-10
-    of its squared norm, adds no coordinate. In section A of [2]_ CON-KONS carries A itself,
+    of its squared norm, adds no coordinate. In appendix A of [2]_ CON-KONS carries A itself,
     :math:`Q A Q^T`, which is singular; here as above, with :math:`\mu` afresh in the new direction.
-
-    References
-    ----------
-    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
-       with adaptive embedding", Advances in Neural Information Processing Systems 30, 2017.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023.
 
     Examples
     --------
@@ -600,45 +452,6 @@ class CONKONSRegressor(GrowingBasisRegressor):
     >>> bool(((y - forecasts) ** 2).mean() < 0.2 * y.var())
     True
     """
-
-    _parameter_constraints = {**_NEWTON_CONSTRAINTS, **_KORS_CONSTRAINTS}
-    _structural = (*KERNEL_STRUCTURE, "mu", "kors_mu")
-
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.mu = mu
-        self.radius = radius
-        self.kors_mu = kors_mu
-        self.kors_beta = kors_beta
-        self.kors_eps = kors_eps
-        self.random_state = random_state
-
-    def _rule(self):
-        return _kors(self)
-
-    def _newton(self):
-        return ONSRegressor(self.mu, radius=self.radius)
-
-
-def _kors(estimator):
-    """Return the rule of entry that an estimator's parameters describe."""
-    return KORS(estimator.kors_mu, estimator.kors_beta, estimator.kors_eps, estimator.random_state)
 
 
 def _append(factor, V, M):

@@ -8,35 +8,105 @@ from math import comb
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils import check_array, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base import OnlineClassifier, OnlineRegressor
-from ..dictionaries._nested import DEPENDENT, coordinates, grow_basis, start_basis
+from .._documentation import inherit_documentation
+from ..base import OnlineClassifier, OnlineRegressor, SampledRows
+from ..dictionaries import _hindsight as hindsight
+from ..dictionaries._nested import coordinates, span_of
 from ..features import TaylorFeatures
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
+from ..kernels import kernel_of
 from ..learners import VAWRegressor
-from . import _nystroem_vovk as nystroem
 
 _ROWS = 512  # rows mapped at once: bounds the memory for features
 _MOST_COMPONENTS = 10_000  # Taylor features beyond which the learner's matrices pass 1.6 GB
 
 
-class _ProjectedVovk:
-    """Both classes' algorithm: a map into the subspace, and VAW on it."""
+class _ProjectedVovk(SampledRows):
+    """Both classes' algorithm: a map into the subspace, and VAW on it.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        With ``projection="taylor"`` the degree M, >= 1, at which the series is cut; 2 to 4 in the
+        paper's experiments. Otherwise the degree of ``"poly"``.
+    projection : {"nystroem", "taylor", "beforehand"}, default="nystroem"
+        The subspace. ``"nystroem"``: the span of rows sampled from the stream by their ridge
+        leverage scores (KORS), for any kernel; all rows are kept. ``"taylor"``: monomials up to
+        degree M times a Gaussian, fixed and of bounded memory, for few inputs and a wide kernel;
+        see :class:`TaylorFeatures`. ``"beforehand"``: the span of the rows of `dictionary`.
+    dictionary : array-like of shape (n_atoms, n_features), default=None
+        Rows for ``projection="beforehand"``, and only for it. Rows in the span of those before them
+        are left out.
+    alpha : float, default=1.0
+        Ridge penalty, > 0, in the unit of the kernel (the paper's lambda; 1 in its experiments).
+    forecaster : {"vaw", "ridge"}, default="vaw"
+        ``"vaw"`` is the algorithm with the theorems; ``"ridge"`` is online ridge regression in the
+        same subspace.
+    kors_mu : float, default=1.0
+        Accuracy of the sampled subspace, > 0, in the unit of the kernel (the paper's mu): the
+        smaller, the more atoms. As it goes to 0 every row enters, which is Kernel-AWV.
+    kors_beta : float, default=1.0
+        Factor of the probabilities to enter, > 0. Theory asks for 12 ln(n / delta).
+    kors_eps : float, default=0.5
+        Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Atoms of the basis, in the order in which they entered; not with Taylor features.
+
+    References
+    ----------
+    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for
+       adversarial large scale problems", Advances in Neural Information Processing Systems, 2019,
+       eq. (4), Theorems 3, 4 and 6, Algorithms 1 and 2.
+    .. [2] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
+       with adaptive embedding", Advances in Neural Information Processing Systems, 2017,
+       Algorithm 1 (KORS).
+    """
 
     _parameter_constraints = {
-        **KERNEL_CONSTRAINTS,
+        **SampledRows._parameter_constraints,
         "projection": [StrOptions({"taylor", "nystroem", "beforehand"})],
         "dictionary": ["array-like", None],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "forecaster": [StrOptions({"vaw", "ridge"})],
-        "kors_mu": [Interval(Real, 0, None, closed="neither")],
-        "kors_beta": [Interval(Real, 0, None, closed="neither")],
         "kors_eps": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
     }
-    _structural = (*KERNEL_STRUCTURE, "projection", "dictionary", "alpha", "kors_mu")
+    _structural = (*SampledRows._structural, "projection", "dictionary", "alpha")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma=None,
+        *,
+        degree=2,
+        coef0=1.0,
+        projection="nystroem",
+        dictionary=None,
+        alpha=1.0,
+        forecaster="vaw",
+        kors_mu=1.0,
+        kors_beta=1.0,
+        kors_eps=0.5,
+        random_state=None,
+    ):
+        super().__init__(
+            kernel,
+            gamma,
+            degree=degree,
+            coef0=coef0,
+            kors_mu=kors_mu,
+            kors_beta=kors_beta,
+            kors_eps=kors_eps,
+            random_state=random_state,
+        )
+        self.projection = projection
+        self.dictionary = dictionary
+        self.alpha = alpha
+        self.forecaster = forecaster
 
     @property
     def components_(self):
@@ -68,14 +138,9 @@ class _ProjectedVovk:
     def _vovk(self):
         return VAWRegressor(self.alpha, forecaster=self.forecaster)
 
-    def _kors(self):
-        return nystroem.Kors(self.kors_mu, self.kors_beta, self.kors_eps)
-
     def _start(self, n_features, n_targets=None):
         if self.projection == "nystroem":
-            source = check_random_state(self.random_state)
-            rng = np.random.RandomState(source.randint(2**31 - 1))
-            return nystroem.start(self._vovk(), n_features, n_targets, rng)
+            return hindsight.start(self._vovk(), self._rule(), n_features, n_targets)
         if self.projection == "taylor":
             state = {"taylor": self._taylor(n_features)}
             dimension = len(state["taylor"].powers_)
@@ -102,10 +167,7 @@ class _ProjectedVovk:
                 f"dictionary has {atoms.shape[1]} features, but X has {n_features}. Give rows like "
                 "those of X."
             )
-        kernel, basis = kernel_of(self), start_basis(n_features)
-        for x, size in zip(atoms, kernel.diagonal(atoms), strict=True):
-            if coordinates(kernel, basis, x[None])[1][0] > DEPENDENT * size:
-                grow_basis(kernel, basis, x)
+        basis, _ = span_of(kernel_of(self), atoms)
         if len(basis["atoms"]) == 0:
             raise ValueError("The kernel is zero on the whole dictionary; give other rows.")
         return basis
@@ -118,7 +180,7 @@ class _ProjectedVovk:
     def _learn(self, state, X, y):
         vovk = self._vovk()
         if self.projection == "nystroem":
-            return nystroem.learn(vovk, kernel_of(self), self._kors(), state, X, y)
+            return hindsight.learn(vovk, kernel_of(self), self._rule(), state, X, y)
         forecasts = np.empty(y.shape)
         for rows in gen_batches(len(y), _ROWS):
             forecasts[rows] = vovk._learn(state["model"], self._map(state, X[rows]), y[rows])
@@ -129,13 +191,14 @@ class _ProjectedVovk:
         vovk, parts = self._vovk(), []
         for rows in gen_batches(len(X), _ROWS):
             if self.projection == "nystroem":
-                part = nystroem.forecast(vovk, kernel_of(self), self._kors(), state, X[rows])
+                part = hindsight.forecast(vovk, kernel_of(self), self._rule(), state, X[rows])
             else:
                 part = vovk._forecast(state["model"], self._map(state, X[rows]))
             parts.append(part)
         return np.concatenate(parts)
 
 
+@inherit_documentation
 class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     r"""PKAWV: the Vovk-Azoury-Warmuth forecaster in a small subspace of a kernel's space.
 
@@ -145,54 +208,6 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
               + \alpha \|f\|^2 + f(x_t)^2 ,
 
     where :math:`\tilde H_t` is fixed, or grows with atoms sampled from the stream.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=2
-        With ``projection="taylor"`` the degree M, >= 1, at which the series is cut; 2 to 4 in the
-        paper's experiments. Otherwise the degree of ``"poly"``.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    projection : {"nystroem", "taylor", "beforehand"}, default="nystroem"
-        The subspace. ``"nystroem"``: the span of rows sampled from the stream by their ridge
-        leverage scores (KORS), for any kernel; all rows are kept. ``"taylor"``: monomials up to
-        degree M times a Gaussian, fixed and of bounded memory, for few inputs and a wide kernel;
-        see :class:`TaylorFeatures`. ``"beforehand"``: the span of the rows of `dictionary`.
-    dictionary : array-like of shape (n_atoms, n_features), default=None
-        Rows for ``projection="beforehand"``, and only for it. Rows in the span of those before them
-        are left out.
-    alpha : float, default=1.0
-        Ridge penalty, > 0, in the unit of the kernel (the paper's lambda; 1 in its experiments).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` is the algorithm with the theorems; ``"ridge"`` is online ridge regression in the
-        same subspace.
-    kors_mu : float, default=1.0
-        Accuracy of the sampled subspace, > 0, in the unit of the kernel (the paper's mu): the
-        smaller, the more atoms. As it goes to 0 every row enters, which is Kernel-AWV.
-    kors_beta : float, default=1.0
-        Factor of the probabilities to enter, > 0. Theory asks for 12 ln(n / delta).
-    kors_eps : float, default=0.5
-        Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        Atoms of the basis, in the order in which they entered; not with Taylor features.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -205,9 +220,9 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     -----
     *Cost.* :math:`O(J^2)` per round in a subspace of J dimensions, in blocks of 32 rows by matrix
     products, which is exact; J is :math:`\binom{M + d}{M}` for Taylor features of d inputs.
-    ``"nystroem"`` tests 64 rows at once for the first to enter, and pays :math:`O(t (J + d))` for
-    each atom in round t: its coordinate of all past rows. Memory is :math:`O(J^2)`, with
-    ``"nystroem"`` :math:`O(t (J + d))` more.
+    ``"nystroem"`` tests up to 128 rows at once for the first to enter, and pays
+    :math:`O(t (J + d))` for each atom in round t: its coordinate of all past rows. Memory is
+    :math:`O(J^2)`, with ``"nystroem"`` :math:`O(t (J + d))` more.
 
     *Sampling.* A row is decided on when it comes, before its forecast: if it enters, it is
     forecast in the grown subspace. ``predict`` decides in the same way, with the uniform number
@@ -235,15 +250,6 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     *Departures.* The authors' program stores 1/p of an atom where the leverage scores need
     :math:`1 / \sqrt p`, and lists equal monomials repeatedly, which changes no forecast.
 
-    References
-    ----------
-    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for
-       adversarial large scale problems", Advances in Neural Information Processing Systems, 2019,
-       eq. (4), Theorems 3, 4 and 6, Algorithms 1 and 2.
-    .. [2] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
-       with adaptive embedding", Advances in Neural Information Processing Systems, 2017,
-       Algorithm 1 (KORS).
-
     Examples
     --------
     >>> from sklearn_okl import PKAWVRegressor
@@ -265,91 +271,13 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
 
     _multi_output = True
 
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=2,
-        coef0=1.0,
-        projection="nystroem",
-        dictionary=None,
-        alpha=1.0,
-        forecaster="vaw",
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.projection = projection
-        self.dictionary = dictionary
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.kors_mu = kors_mu
-        self.kors_beta = kors_beta
-        self.kors_eps = kors_eps
-        self.random_state = random_state
 
-
+@inherit_documentation
 class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
     r"""PKAWV for two classes: the sign of the regression on targets -1 and +1.
 
     The decision value of a row is the forecast of :class:`PKAWVRegressor`, fed -1 for the first of
     the sorted classes and +1 for the second.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``; for ``"poly"`` the factor of the
-        inner product. None is ``1 / n_features``, or the gamma of an object that has one. A
-        callable takes none.
-    degree : int, default=2
-        With ``projection="taylor"`` the degree M, >= 1, at which the series is cut; 2 to 4 in the
-        paper's experiments. Otherwise the degree of ``"poly"``.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
-    projection : {"nystroem", "taylor", "beforehand"}, default="nystroem"
-        The subspace. ``"nystroem"``: the span of rows sampled from the stream by their ridge
-        leverage scores (KORS), for any kernel; all rows are kept. ``"taylor"``: monomials up to
-        degree M times a Gaussian, fixed and of bounded memory, for few inputs and a wide kernel;
-        see :class:`TaylorFeatures`. ``"beforehand"``: the span of the rows of `dictionary`.
-    dictionary : array-like of shape (n_atoms, n_features), default=None
-        Rows for ``projection="beforehand"``, and only for it. Rows in the span of those before them
-        are left out.
-    alpha : float, default=1.0
-        Ridge penalty, > 0, in the unit of the kernel (the paper's lambda; 1 in its experiments).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` is the algorithm with the theorems; ``"ridge"`` is online ridge regression in the
-        same subspace.
-    kors_mu : float, default=1.0
-        Accuracy of the sampled subspace, > 0, in the unit of the kernel (the paper's mu): the
-        smaller, the more atoms. As it goes to 0 every row enters, which is Kernel-AWV.
-    kors_beta : float, default=1.0
-        Factor of the probabilities to enter, > 0. Theory asks for 12 ln(n / delta).
-    kors_eps : float, default=0.5
-        Accuracy of the estimated leverage scores, >= 0; the theory is for 1/2.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    components_ : ndarray of shape (n_components, n_features)
-        Atoms of the basis, in the order in which they entered; not with Taylor features.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -368,15 +296,6 @@ class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
 
     There is no `predict_proba`: decision values are not log-odds.
 
-    References
-    ----------
-    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for
-       adversarial large scale problems", Advances in Neural Information Processing Systems, 2019,
-       eq. (4), Theorems 3, 4 and 6, Algorithms 1 and 2.
-    .. [2] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
-       with adaptive embedding", Advances in Neural Information Processing Systems, 2017,
-       Algorithm 1 (KORS).
-
     Examples
     --------
     >>> from sklearn_okl import PKAWVClassifier
@@ -388,32 +307,3 @@ class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
     >>> bool((forecasts == labels).mean() > 0.6)
     True
     """
-
-    def __init__(
-        self,
-        kernel="rbf",
-        gamma=None,
-        *,
-        degree=2,
-        coef0=1.0,
-        projection="nystroem",
-        dictionary=None,
-        alpha=1.0,
-        forecaster="vaw",
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.projection = projection
-        self.dictionary = dictionary
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.kors_mu = kors_mu
-        self.kors_beta = kors_beta
-        self.kors_eps = kors_eps
-        self.random_state = random_state

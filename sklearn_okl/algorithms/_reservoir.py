@@ -9,34 +9,76 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import inherit_documentation
 from ..base import OnlineClassifier, OnlineRegressor
 from ..base._convex import softmax
-from ..base._selector import BANDIT_KERNELS
+from ..base._random_rounds import RandomRounds
 from ..feedback._bandits import stable_step
-from ..kernels import kernel_list, shift_invariant_kernel
-from ..losses import get_loss
-from ._selection import _CLASSIFICATION, _HORIZON, _REGRESSION
+from ..kernels import shift_invariant_kernel
+from ._selection_rules import CLASSIFICATION, HORIZON, REGRESSION
 
 _ROWS = 64  # rows that meet the reservoir at once
 _FIRST_HORIZON = 64  # of the doubling trick
-_RESERVOIR = {
-    "budget": [Interval(Integral, 1, None, closed="left")],
-    "decay": [Interval(Real, 0, 1, closed="left")],
-    "step_scale": [Interval(Real, 0, None, closed="neither")],
-}
 
 
-class _LKMBooks:
+class _LKMBooks(RandomRounds):
     r"""What regressor and classifier share beside a shell.
 
     A function per kernel, :math:`f_i = \sum_s a_s k_i(x_s, .)`, all with the same rows and
     coefficients, and exponential weights that mix them.
+
+    Parameters
+    ----------
+    budget : int, default=200
+        B, the most rows that are kept.
+    horizon : int, default=None
+        T, the number of rounds that the rates are made for. None guesses it by the doubling trick:
+        64 rounds to begin with, and after 64, 128, 256, ... rounds the rates of as many rounds as
+        were seen, see Notes.
+    decay : float, default=0.25
+        :math:`\nu` in [0, 1): 0 samples all rows alike, larger values the early ones more.
+    step_scale : float, default=1.0
+        c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the kernels, from the simplex.
+    kernels_ : list of dict
+        Parameters of each kernel, in the order of `weights_`.
+    X_fit_ : ndarray of shape (n_kept, n_features)
+        The rows kept, at most `budget`.
+    dual_coef_ : ndarray of shape (n_kept,)
+        Their coefficients, the same for all kernels.
+
+    References
+    ----------
+    .. [1] J. Li, S. Liao, "Worst-case regret analysis of computationally budgeted online kernel
+       selection", Machine Learning 111, 2022, the algorithm LKMBooks.
+    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
+       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, section 6.2.
     """
 
-    _poor_score = True  # what is remembered is random
+    _parameter_constraints = {
+        **RandomRounds._parameter_constraints,
+        **HORIZON,
+        "budget": [Interval(Integral, 1, None, closed="left")],
+        "decay": [Interval(Real, 0, 1, closed="left")],
+        "step_scale": [Interval(Real, 0, None, closed="neither")],
+    }
+    _structural = ("kernels", "budget", "loss", "horizon", "decay", "step_scale")
+
+    def __init__(self, kernels, budget, loss, horizon, decay, step_scale, random_state):
+        self.kernels = kernels
+        self.budget = budget
+        self.loss = loss
+        self.horizon = horizon
+        self.decay = decay
+        self.step_scale = step_scale
+        self.random_state = random_state
 
     @property
     def weights_(self):
@@ -55,15 +97,6 @@ class _LKMBooks:
         state = self._fitted_state("dual_coef_")
         return state["coef"][: state["n_kept"]].copy()
 
-    @property
-    def kernels_(self):
-        """Parameters of each kernel."""
-        self._fitted_state("kernels_")
-        return self._as_taught()._kernel_list()
-
-    def _kernel_list(self):
-        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
-
     def _made(self, X):
         """Return each kernel and its gamma for rows such as those of X."""
         points, default = self._kernel_list(), 1.0 / X.shape[1]
@@ -73,20 +106,8 @@ class _LKMBooks:
             for point in points
         ]
 
-    def _validate(self):
-        super()._validate()
-        if any("alpha" in kernel for kernel in self._kernel_list()):
-            raise ValueError(
-                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
-                "does not have. Leave it out."
-            )
-
-    def _start(self, n_features, n_targets=None):
-        source = check_random_state(self.random_state)
+    def _start_functions(self, n_features, source):
         return {
-            "t": 0,
-            # A generator of our own: the user's may be shared, and is not ours to copy.
-            "rng": np.random.RandomState(source.randint(2**31 - 1)),
             "log_weights": np.zeros(len(self._kernel_list())),
             "spread": 0.0,  # the largest max f - min f of a round
             "rows": np.zeros((self.budget, n_features)),
@@ -96,7 +117,7 @@ class _LKMBooks:
         }
 
     def _learn(self, state, X, y):
-        kernels, loss = self._made(X), get_loss(self.loss, getattr(self, "quantile", 0.5))
+        kernels, loss = self._made(X), self._loss()
         n = len(y)
         lengths, rounds = _stretches(state["t"], n, self.horizon)
         places = np.minimum(self.budget, lengths)
@@ -200,6 +221,7 @@ def _values(kernels, X, rows, coef):
     return F
 
 
+@inherit_documentation
 class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
     r"""LKMBooks: kernels that share one small sample of the rows, mixed by exponential weights.
 
@@ -217,46 +239,9 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but that of
-        [2]_: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
-    budget : int, default=200
-        B, the most rows that are kept.
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. The square loss has no
         factor 1/2.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for. None guesses it by the doubling trick:
-        64 rounds to begin with, and after 64, 128, 256, ... rounds the rates of as many rounds as
-        were seen, see Notes.
-    decay : float, default=0.25
-        :math:`\nu` in [0, 1): 0 samples all rows alike, larger values the early ones more.
-    step_scale : float, default=1.0
-        c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the kernels, from the simplex.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `weights_`.
-    X_fit_ : ndarray of shape (n_kept, n_features)
-        The rows kept, at most `budget`.
-    dual_coef_ : ndarray of shape (n_kept,)
-        Their coefficients, the same for all kernels.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -293,13 +278,6 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
     published program takes 1 where that is larger, and leaves this round's out. A row where the
     slope is 0 needs no place and takes none. Weights are kept as logarithms.
 
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Worst-case regret analysis of computationally budgeted online kernel
-       selection", Machine Learning 111, 2022, the algorithm LKMBooks.
-    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, section 6.2.
-
     Examples
     --------
     >>> from sklearn_okl import LKMBooksRegressor
@@ -311,8 +289,8 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
     (50, 4)
     """
 
-    _parameter_constraints = {**_REGRESSION, **_HORIZON, **_RESERVOIR}
-    _structural = ("kernels", "budget", "loss", "quantile", "horizon", "decay", "step_scale")
+    _parameter_constraints = {**_LKMBooks._parameter_constraints, **REGRESSION}
+    _structural = (*_LKMBooks._structural, "quantile")
 
     def __init__(
         self,
@@ -326,79 +304,32 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
         step_scale=1.0,
         random_state=None,
     ):
-        self.kernels = kernels
-        self.budget = budget
-        self.loss = loss
+        super().__init__(kernels, budget, loss, horizon, decay, step_scale, random_state)
         self.quantile = quantile
-        self.horizon = horizon
-        self.decay = decay
-        self.step_scale = step_scale
-        self.random_state = random_state
 
 
+@inherit_documentation
 class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
     r"""LKMBooks for two classes: kernels that share one small sample of the rows, mixed.
 
-    Kernel i of a dictionary forecasts :math:`f_i(x) = \sum_s a_s k_i(x_s, x)`, and their mean
-    :math:`\hat y = \sum_i w_i f_i(x)` is the decision value. With the slope g of the loss there,
-    row :math:`\tau` of T enters the sample with probability :math:`p_\tau`, and every row moves
-    the weights [1]_:
-
-    .. math:: a_\tau = - \frac{\lambda g}{p_\tau} , \qquad
-              p_\tau = \frac{B}{(1 - \nu) T^{1 - \nu} \tau^\nu} , \qquad
-              w_i \leftarrow \frac{1}{Z} w_i \exp \left( - \sqrt{\frac{8 \ln K}{T}} \,
-              \frac{g \, f_i(x_\tau)}{s_\tau} \right) ,
-
-    :math:`s_\tau` the largest :math:`\max_i f_i - \min_i f_i` seen.
+    Kernel i of a dictionary forecasts :math:`f_i(x) = \sum_s a_s k_i(x_s, x)`, and their mean, by
+    weights that follow their losses, is the decision value. Some rows enter the sample, and every
+    row moves the weights, both by the slope of the loss and the formulas of
+    :class:`LKMBooksRegressor` [1]_.
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but that of
-        [2]_: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
-    budget : int, default=200
-        B, the most rows that are kept.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
         Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. Only the logistic loss
         gives probabilities.
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for. None guesses it by the doubling trick:
-        64 rounds to begin with, and after 64, 128, 256, ... rounds the rates of as many rounds as
-        were seen, see Notes.
-    decay : float, default=0.25
-        :math:`\nu` in [0, 1): 0 samples all rows alike, larger values the early ones more.
     step_scale : float, default=15.0
         c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for. 15
         is the radius that [2]_ gives the logistic loss; the rule of [1]_ has 1, which is far from
         the published figures for this loss.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the kernels, from the simplex.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `weights_`.
-    X_fit_ : ndarray of shape (n_kept, n_features)
-        The rows kept, at most `budget`.
-    dual_coef_ : ndarray of shape (n_kept,)
-        Their coefficients, the same for all kernels.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
-    LKMBooksRegressor : The same for real targets.
+    LKMBooksRegressor : The same for real targets, with the formulas.
     RFOKSPlusPlusClassifier : One kernel per round, on random features.
     RakerClassifier : All kernels per round, on random features.
 
@@ -408,35 +339,14 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
     round. Which rows may enter is drawn before they are seen, so that all rows up to the next one
     meet the sample together.
 
-    *Rates.* :math:`\lambda = c \sqrt{(1 + \nu) B} / (\sqrt{1 - \nu} \, T)`, which balances the
-    two terms of the regret of descent with steps :math:`\lambda g / p_\tau`,
-    :math:`\|f\|^2 / (2 \lambda) + \frac{\lambda}{2} \sum_\tau g_\tau^2 / p_\tau`, for
-    :math:`\|f\| = c` and abs(g) at most 1. With fewer rounds than places B is T.
-
     *Theorem.* For convex losses with bounded slopes and any f of the RKHS of any kernel, the
     expected regret is :math:`O(\sqrt{T \ln K} + \|f\|^2 \max\{\sqrt T, T / \sqrt B\})` ([1]_, as
     Table 1 of [2]_ quotes it), as long as no row is turned away.
 
-    *The sample fills up.* The probabilities add up to about :math:`B / (1 - \nu)^2`, 1.8 B by
-    default: the places are taken after some :math:`(1 - \nu)^{2 / (1 - \nu)} T` rounds, 0.46 T,
-    and later rows only move the weights, as in the published program.
-
-    *Horizon.* Without one, a stretch of as many rounds as were seen before begins after 64, 128,
-    256, ... rounds: weights start equal, and the places are given anew, the oldest first. A row of
-    the stretch before stays until its place is taken. With a smooth loss, whose slope has the
-    Lipschitz constant :math:`\beta`, no step :math:`\lambda / p` of a guessed T exceeds
-    :math:`1 / \beta`; a given `horizon` is taken at its word.
-
-    *Departures.* The weights of a round use the largest spread up to and with this round's; the
-    published program takes 1 where that is larger, and leaves this round's out. A row where the
-    slope is 0 needs no place and takes none. Weights are kept as logarithms.
-
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Worst-case regret analysis of computationally budgeted online kernel
-       selection", Machine Learning 111, 2022, the algorithm LKMBooks.
-    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, section 6.2.
+    *Rates*, *horizon*, *departures* and how the sample fills up are those of
+    :class:`LKMBooksRegressor`: the places are taken after 0.46 T rounds by default; without a
+    horizon they are given anew after 64, 128, 256, ... rounds, and no step exceeds the inverse of
+    the Lipschitz constant of the slope; weights are kept as logarithms.
 
     Examples
     --------
@@ -449,8 +359,7 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
     ((50, 2), (3, 2))
     """
 
-    _parameter_constraints = {**_CLASSIFICATION, **_HORIZON, **_RESERVOIR}
-    _structural = ("kernels", "budget", "loss", "horizon", "decay", "step_scale")
+    _parameter_constraints = {**_LKMBooks._parameter_constraints, **CLASSIFICATION}
 
     def __init__(
         self,
@@ -463,10 +372,4 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
         step_scale=15.0,
         random_state=None,
     ):
-        self.kernels = kernels
-        self.budget = budget
-        self.loss = loss
-        self.horizon = horizon
-        self.decay = decay
-        self.step_scale = step_scale
-        self.random_state = random_state
+        super().__init__(kernels, budget, loss, horizon, decay, step_scale, random_state)

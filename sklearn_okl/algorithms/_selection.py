@@ -4,33 +4,23 @@ OKS, OKS++ and IOKS (ECML-PKDD 2022, Algorithms 1 and 2), exact: a round draws o
 dictionary at random, forecasts with its function and teaches this alone, at the cost of one kernel.
 """
 
-from numbers import Integral, Real
-
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from .._documentation import inherit_documentation
 from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
-from ..feedback._bandits import (
-    AdaptiveExp3Sampler,
-    Exp3Sampler,
-    TsallisSampler,
-    slope_bound,
-    smoothness_of,
-    stable_step,
+from ..base._selector import BanditRounds
+from ._selection_rules import (
+    CLASSIFICATION,
+    REGRESSION,
+    SMOOTH_REGRESSION,
+    IOKSRule,
+    OKSPlusPlusRule,
+    OKSRule,
 )
 
-_CONSTRAINTS = {"kernels": [None, dict, list, tuple], "random_state": ["random_state"]}
-_REGRESSION = {
-    **_CONSTRAINTS,
-    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-    "quantile": [Interval(Real, 0, 1, closed="neither")],
-}
-_CLASSIFICATION = {**_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
-_HORIZON = {"horizon": [Interval(Integral, 1, None, closed="left"), None]}
-_STEP_SCALE = {"step_scale": [Interval(Real, 0, None, closed="neither")]}
-_RADIUS = {"radius": [Interval(Real, 0, None, closed="neither")]}
+_KERNELS = BanditRounds._parameter_constraints
 
 
-class OKSRegressor(KernelSelector, OnlineRegressor):
+@inherit_documentation
+class OKSRegressor(OKSRule, KernelSelector, OnlineRegressor):
     r"""OKS: online kernel selection by exponential weights under bandit feedback.
 
     Each kernel of a dictionary has a function of its RKHS. A round draws one of them by :math:`p =
@@ -42,45 +32,9 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but this
-        paper's: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
-        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
-        a fresh start with the rates of as many rounds as were seen, see Notes.
-    step_scale : float, default=10.0
-        c in the step size :math:`\lambda = c \sqrt{\delta / (K T)}`, > 0. The experiments take the
-        best of 1, 5, 10 and 25. The square loss may diverge, the others not, once
-        :math:`\lambda / p` exceeds 1, as it can at unlikely kernels where c is above
-        :math:`(T / K)^{1/3}`.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
-    n_support_ : ndarray of int of shape (n_kernels,)
-        How many rows each kernel's function has learnt.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -118,16 +72,8 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
     `horizon` is taken at its word.
 
     *Departures.* :math:`\delta` is bounded by 1/2, T from below by 40. Weights are kept as
-    logarithms. The kernel of a round is drawn at the end of the round
-    before, by one random number per row, so that :meth:`predict` is what will be forecast.
-
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithm 1, Theorem
-       2.1, Remark 1.
-    .. [2] T. Yang, M. Mahdavi, R. Jin, J. Yi, S. C. H. Hoi, "Online Kernel Selection: Algorithms
-       and Evaluations", AAAI Conference on Artificial Intelligence, 2012.
+    logarithms. The kernel of a round is drawn at the end of the round before, by one random number
+    per row, so that :meth:`predict` is what will be forecast.
 
     Examples
     --------
@@ -140,8 +86,8 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
     ((6,), 500)
     """
 
-    _parameter_constraints = {**_REGRESSION, **_HORIZON, **_STEP_SCALE}
-    _structural = ("kernels", "loss", "quantile", "horizon", "step_scale")
+    _parameter_constraints = {**_KERNELS, **REGRESSION, **OKSRule._parameter_constraints}
+    _structural = ("kernels", "loss", "quantile", *OKSRule._structural)
 
     def __init__(
         self,
@@ -153,19 +99,14 @@ class OKSRegressor(KernelSelector, OnlineRegressor):
         step_scale=10.0,
         random_state=None,
     ):
-        self.kernels = kernels
-        self.loss = loss
+        super().__init__(kernels, loss=loss, random_state=random_state)
         self.quantile = quantile
         self.horizon = horizon
         self.step_scale = step_scale
-        self.random_state = random_state
-
-    def _sampler(self, n_kernels):
-        longest = stable_step(self._loss())
-        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
-class OKSClassifier(KernelSelector, OnlineClassifier):
+@inherit_documentation
+class OKSClassifier(OKSRule, KernelSelector, OnlineClassifier):
     r"""OKS for two classes: kernel selection by exponential weights under bandit feedback.
 
     Each kernel of a dictionary has a function of its RKHS, whose sign is a label. A round draws one
@@ -174,45 +115,9 @@ class OKSClassifier(KernelSelector, OnlineClassifier):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but this
-        paper's: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. `predict_proba` is there for ``"log_loss"``.
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
-        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
-        a fresh start with the rates of as many rounds as were seen, see Notes.
-    step_scale : float, default=10.0
-        c in the step size :math:`\lambda = c \sqrt{\delta / (K T)}`, > 0. The experiments take the
-        best of 1, 5, 10 and 25. The squared hinge may diverge, the others not, once
-        :math:`\lambda / p` exceeds 1, as it can at unlikely kernels where c is above
-        :math:`(T / K)^{1/3}`.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
-    n_support_ : ndarray of int of shape (n_kernels,)
-        How many rows each kernel's function has learnt.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -226,38 +131,22 @@ class OKSClassifier(KernelSelector, OnlineClassifier):
     as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
     that was drawn.
 
-    *Rates.* Remark 1 of [1]_: :math:`\delta = \min\{(K / T)^{1/3}, 1/2\}`, :math:`\lambda = c
-    \sqrt{\delta / (K T)}` and :math:`\eta = \sqrt{2 (1 - \delta) \ln K / (K T)}`.
+    *Rates.* Those of :class:`OKSRegressor`, from Remark 1 of [1]_.
 
-    *Theorem.* Theorem 2.1 of [1]_ as Remark 1 corrects it: for losses in [0, :math:`\ell_{max}`]
-    and gradients of norm at most G, the expected loss of the forecasts exceeds that of any f in the
-    RKHS of any kernel by at most
+    *Theorem.* Theorem 2.1 of [1]_ as Remark 1 corrects it, in the notes of :class:`OKSRegressor`:
+    against any f in the RKHS of any kernel the expected regret is :math:`O((\|f\|^2 + 1) K^{1/3}
+    T^{2/3})`, for losses and gradients up to 1, which the step sizes take for granted as the
+    experiments do.
 
-    .. math:: \delta T \ell_{max} + \frac{\|f\|^2}{2 \lambda} + \frac{\lambda K T G^2}{2 \delta}
-              + \frac{\eta K T \ell_{max}^2}{2 (1 - \delta)} + \frac{\ln K}{\eta} ,
-
-    which is :math:`O((\|f\|^2 + 1) K^{1/3} T^{2/3})`. The step sizes take :math:`\ell_{max} = G =
-    1`, as the experiments do.
-
-    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, and the sum
-    of the stretches' bounds is of the same order. A fresh start forgets the weights, not the
-    functions: what they know of the data does not depend on a guess of T, and to learn it again
-    would cost more than the rates. Their distance from the best function then takes the place of
-    its norm in the bound. With a smooth loss the step size of a guessed T is held to :math:`\delta
-    / (K \beta)`, :math:`\beta` the Lipschitz constant of the slope (2 for the squared hinge, 1/4
-    for the logistic loss), so that no step overshoots. A given `horizon` is taken at its word.
+    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, which forget
+    the weights, not the functions, and the sum of the stretches' bounds is of the same order. With
+    a smooth loss the step size of a guessed T is held to :math:`\delta / (K \beta)`, :math:`\beta`
+    the Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the logistic loss), so
+    that no step overshoots. A given `horizon` is taken at its word.
 
     *Departures.* :math:`\delta` is bounded by 1/2, T from below by 40. Weights are kept as
-    logarithms. The kernel of a round is drawn at the end of the round
-    before, by one random number per row, so that :meth:`predict` is what will be forecast.
-
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithm 1, Theorem
-       2.1, Remark 1.
-    .. [2] T. Yang, M. Mahdavi, R. Jin, J. Yi, S. C. H. Hoi, "Online Kernel Selection: Algorithms
-       and Evaluations", AAAI Conference on Artificial Intelligence, 2012.
+    logarithms. The kernel of a round is drawn at the end of the round before, by one random number
+    per row, so that :meth:`predict` is what will be forecast.
 
     Examples
     --------
@@ -272,30 +161,19 @@ class OKSClassifier(KernelSelector, OnlineClassifier):
     True
     """
 
-    _parameter_constraints = {**_CLASSIFICATION, **_HORIZON, **_STEP_SCALE}
-    _structural = ("kernels", "loss", "horizon", "step_scale")
+    _parameter_constraints = {**_KERNELS, **CLASSIFICATION, **OKSRule._parameter_constraints}
+    _structural = ("kernels", "loss", *OKSRule._structural)
 
     def __init__(
-        self,
-        kernels=None,
-        *,
-        loss="log_loss",
-        horizon=None,
-        step_scale=10.0,
-        random_state=None,
+        self, kernels=None, *, loss="log_loss", horizon=None, step_scale=10.0, random_state=None
     ):
-        self.kernels = kernels
-        self.loss = loss
+        super().__init__(kernels, loss=loss, random_state=random_state)
         self.horizon = horizon
         self.step_scale = step_scale
-        self.random_state = random_state
-
-    def _sampler(self, n_kernels):
-        longest = stable_step(self._loss())
-        return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
-class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
+@inherit_documentation
+class OKSPlusPlusRegressor(OKSPlusPlusRule, KernelSelector, OnlineRegressor):
     r"""OKS++: online kernel selection under bandit feedback, all rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -304,37 +182,12 @@ class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but this
-        paper's: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
     loss : {"squared_error"}, default="squared_error"
         What is descended and what the kernels are judged by, :math:`(f - y)^2`. The absolute and
         the pinball loss, which OKS and IOKS take, are refused: they are not smooth.
     radius : float, default=1.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
-    n_support_ : ndarray of int of shape (n_kernels,)
-        How many rows each kernel's function has learnt.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -366,20 +219,13 @@ class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
     .. math:: O(U^{2/3} C_0^{1/3} (K^{-1/3} \bar L^{2/3} + K^{1/6} \bar L^{1/6} L_i^{1/2})) ,
 
     :math:`L_i` the loss of kernel i's best function and :math:`\bar L` the sum over all kernels:
-    small where most kernels suit the data. There is no horizon
-    to be known.
+    small where most kernels suit the data. There is no horizon to be known.
 
     *Departures.* The theorem's G is 1, as it says for the square loss. The proof treats q as
     updated by the current rate times the current loss, which is Algorithm 3's q only for constant
     rates; Algorithm 3 is what runs here and in the published code. The kernel of a round is drawn
     at the end of the round before, by one random number per row, so that :meth:`predict` is what
     will be forecast.
-
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Theorem 3.1, eq. (2)
-       and Algorithm 3.
 
     Examples
     --------
@@ -392,28 +238,19 @@ class OKSPlusPlusRegressor(KernelSelector, OnlineRegressor):
     ((6,), 500)
     """
 
-    _parameter_constraints = {**_CONSTRAINTS, "loss": _REGRESSION["loss"], **_RADIUS}
-    _structural = ("kernels", "loss", "radius")
+    _parameter_constraints = {
+        **_KERNELS,
+        **SMOOTH_REGRESSION,
+        **OKSPlusPlusRule._parameter_constraints,
+    }
+    _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        loss="squared_error",
-        radius=1.0,
-        random_state=None,
-    ):
-        self.kernels = kernels
-        self.loss = loss
-        self.radius = radius
-        self.random_state = random_state
-
-    def _sampler(self, n_kernels):
-        smoothness = smoothness_of(self.loss)
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness)
+    def __init__(self, kernels=None, *, loss="squared_error", radius=1.0, random_state=None):
+        super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
 
 
-class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
+@inherit_documentation
+class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
     r"""OKS++ for two classes: kernel selection under bandit feedback, rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -422,12 +259,6 @@ class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but this
-        paper's: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
     loss : {"log_loss", "squared_hinge"}, default="log_loss"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The hinge loss, which OKS and IOKS take, is refused: it
@@ -435,31 +266,10 @@ class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
     radius : float, default=15.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 15 in the experiments with the logistic loss. It scales the steps too.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
-    n_support_ : ndarray of int of shape (n_kernels,)
-        How many rows each kernel's function has learnt.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
-    OKSPlusPlusRegressor : The same for real targets.
+    OKSPlusPlusRegressor : The same for real targets, with the formulas.
     OKSClassifier : Fixed rates, no ball, any loss.
     IOKSClassifier : A law for losses that are not smooth.
 
@@ -469,40 +279,22 @@ class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
     as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
     that was drawn.
 
-    *Rates.* With :math:`\tilde C_t` the sum of all losses seen, each divided by the probability of
-    its draw, :math:`\Delta_{t,i}` the part of kernel i, both with this round's, and
-    :math:`B = C_0^{1/3} (U K)^{2/3}`:
+    *Rates.* Those of :class:`OKSPlusPlusRegressor`, with :math:`C_0 = 1` for the logistic loss and
+    4 for the squared hinge.
 
-    .. math:: \delta_t = \frac{B}{2 \max\{B, 2 \tilde C_t^{1/3}\}} , \quad
-              \eta_t = \sqrt{\frac{2 \ln K}{1 + \sum q_{\tau,i} \tilde c_{\tau,i}^2}} , \quad
-              \lambda_{t,i} = \frac{\sqrt{3/4} \, U^{4/3}}{K^{1/6} C_0^{1/3}
-              \max\{B^3, 8 \tilde C_t\}^{1/6} \sqrt{1 + \Delta_{t,i}}} .
+    *Theorem.* Theorem 3.1 of [1]_, as for :class:`OKSPlusPlusRegressor`: with :math:`L_i` the loss
+    of the best function in kernel i's ball and :math:`\bar L` the sum over all kernels, the
+    expected regret is
 
-    q is the softmax of :math:`-\eta_t \Delta_t`: the current rate times all losses. :math:`C_0` is
-    1 for the logistic loss and 4 for the squared hinge.
-
-    *Theorem.* Theorem 3.1 of [1]_: for a loss with :math:`|\ell'|^\nu \le C_0 \ell`, the expected
-    regret against the best function in any kernel's ball is
-
-    .. math:: O(U^{2/3} C_0^{1/3} (K^{-1/3} \bar L^{2/3} + K^{1/6} \bar L^{1/6} L_i^{1/2})) ,
-
-    :math:`L_i` the loss of kernel i's best function and :math:`\bar L` the sum over all kernels:
-    small where most kernels suit the data. There is no horizon
-    to be known.
+    .. math:: O(U^{2/3} C_0^{1/3} (K^{-1/3} \bar L^{2/3} + K^{1/6} \bar L^{1/6} L_i^{1/2})) .
 
     *Departures.* The theorem's G is 1, as in the experiments. The proof treats q as updated
     by the current rate times the current loss, which is Algorithm 3's q only for constant rates;
     Algorithm 3 is what runs here and in the published code. The published program for the
     logistic loss has other rates: it overwrites B by :math:`e^{-y f}` in every round, which makes
     :math:`\delta_t` many times smaller and :math:`\lambda` longer at first. Its figures are those
-    of that rule. The kernel of a round is drawn at the end of the round
-    before, by one random number per row, so that :meth:`predict` is what will be forecast.
-
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Theorem 3.1, eq. (2)
-       and Algorithm 3.
+    of that rule. The kernel of a round is drawn at the end of the round before, by one random
+    number per row, so that :meth:`predict` is what will be forecast.
 
     Examples
     --------
@@ -517,28 +309,19 @@ class OKSPlusPlusClassifier(KernelSelector, OnlineClassifier):
     True
     """
 
-    _parameter_constraints = {**_CLASSIFICATION, **_RADIUS}
-    _structural = ("kernels", "loss", "radius")
+    _parameter_constraints = {
+        **_KERNELS,
+        **CLASSIFICATION,
+        **OKSPlusPlusRule._parameter_constraints,
+    }
+    _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        loss="log_loss",
-        radius=15.0,
-        random_state=None,
-    ):
-        self.kernels = kernels
-        self.loss = loss
-        self.radius = radius
-        self.random_state = random_state
-
-    def _sampler(self, n_kernels):
-        smoothness = smoothness_of(self.loss)
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness)
+    def __init__(self, kernels=None, *, loss="log_loss", radius=15.0, random_state=None):
+        super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
 
 
-class IOKSRegressor(KernelSelector, OnlineRegressor):
+@inherit_documentation
+class IOKSRegressor(IOKSRule, KernelSelector, OnlineRegressor):
     r"""IOKS: online kernel selection under bandit feedback by mirror descent with growing rates.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -552,43 +335,12 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but this
-        paper's: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
     loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
-        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
-        a fresh start with the rates of as many rounds as were seen, see Notes.
     radius : float, default=1.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
-    n_support_ : ndarray of int of shape (n_kernels,)
-        How many rows each kernel's function has learnt.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -627,12 +379,6 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
     kernel of a round is drawn at the end of the round before, by one random number per row, so that
     :meth:`predict` is what will be forecast.
 
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithm 2, Theorem
-       4.1, Appendix B.
-
     Examples
     --------
     >>> from sklearn_okl import IOKSRegressor
@@ -644,8 +390,8 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
     ((6,), 500)
     """
 
-    _parameter_constraints = {**_REGRESSION, **_HORIZON, **_RADIUS}
-    _structural = ("kernels", "loss", "quantile", "horizon", "radius")
+    _parameter_constraints = {**_KERNELS, **REGRESSION, **IOKSRule._parameter_constraints}
+    _structural = ("kernels", "loss", "quantile", *IOKSRule._structural)
 
     def __init__(
         self,
@@ -657,19 +403,13 @@ class IOKSRegressor(KernelSelector, OnlineRegressor):
         radius=1.0,
         random_state=None,
     ):
-        self.kernels = kernels
-        self.loss = loss
+        super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
         self.quantile = quantile
         self.horizon = horizon
-        self.radius = radius
-        self.random_state = random_state
-
-    def _sampler(self, n_kernels):
-        slope = slope_bound(self._loss(), self.radius)
-        return TsallisSampler(n_kernels, self.radius, slope, self.horizon)
 
 
-class IOKSClassifier(KernelSelector, OnlineClassifier):
+@inherit_documentation
+class IOKSClassifier(IOKSRule, KernelSelector, OnlineClassifier):
     r"""IOKS for two classes: kernel selection under bandit feedback by mirror descent.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -679,43 +419,12 @@ class IOKSClassifier(KernelSelector, OnlineClassifier):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is not the grid of 76 kernels that other multi-kernel estimators take but this
-        paper's: six Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128, which are
-        :math:`1 / (2 \sigma^2)` for :math:`\sigma = 2^{-2}, ..., 2^3`. Meant for features in
-        [-1, 1].
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`. `predict_proba` is there for ``"log_loss"``.
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
-        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
-        a fresh start with the rates of as many rounds as were seen, see Notes.
     radius : float, default=15.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 15 in the experiments with the logistic loss. It scales the steps too.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
-    n_support_ : ndarray of int of shape (n_kernels,)
-        How many rows each kernel's function has learnt.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -729,36 +438,22 @@ class IOKSClassifier(KernelSelector, OnlineClassifier):
     as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
     that was drawn.
 
-    *Rates.* :math:`\delta = T^{-3/4}`; the arms' first :math:`\eta` is the experiments', :math:`8
-    K^{3/8} / (U G_1 \sqrt{T \ln T})` (the theorem's has 3/2 for 8), and grows by the factor
-    :math:`e^{2 / (3 \ln T)}` when 1 / p first exceeds a threshold, which starts at 2 K and is then
-    set to twice 1 / p. Step sizes are :math:`\lambda_{t,i} = U / \sqrt{2 + 2 S_{t,i}}` (eq. 6), S
-    the sum of the squared gradients divided by p, this round's included.
+    *Rates.* Those of :class:`IOKSRegressor`.
 
     *Theorem.* Theorem 4.1 of [1]_: for convex losses of slope at most :math:`G_1`, divided by
     :math:`\ell_{max}` to be in [0, 1], and T of 40 or more, the expected regret against any
-    function in any kernel's ball is :math:`O(U G_1 \sqrt{K T} \ln^{2/3} T)`. Here
-    :math:`\ell_{max}` is 1, as in the experiments, and :math:`G_1` the largest slope for forecasts
-    in [-U, U]: 1 for the logistic loss and the hinge, 2 (U + 1) for the squared hinge. One step of
-    the proof is open: it needs :math:`E X^{7/6} \le (E X)^{7/6}`, which Jensen's inequality gives
-    the other way round.
+    function in any kernel's ball is :math:`O(U G_1 \sqrt{K T} \ln^{2/3} T)`, but for the open step
+    of the proof that the notes of :class:`IOKSRegressor` name. Here :math:`\ell_{max}` is 1, as in
+    the experiments, and :math:`G_1` the largest slope for forecasts in [-U, U]: 1 for the logistic
+    loss and the hinge, 2 (U + 1) for the squared hinge.
 
-    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, and the sum
-    of the stretches' bounds is of the same order. A fresh start forgets the weights, rates and
-    thresholds, not the functions: what they know of the data does not depend on a guess of T, nor
-    do their step sizes, and a ball that a function starts in anywhere, not in the middle, costs a
-    factor of 4 at most in the bound.
+    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, which forget
+    the weights, rates and thresholds, not the functions, and the sum of the stretches' bounds is of
+    the same order.
 
-    *Departures.* T is bounded from below by 40. The root that puts q on the simplex is found to
-    1e-12, not to 1e-5. The first threshold, which no listing gives, is the published program's. The
-    kernel of a round is drawn at the end of the round before, by one random number per row, so that
-    :meth:`predict` is what will be forecast.
-
-    References
-    ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithm 2, Theorem
-       4.1, Appendix B.
+    *Departures.* Those of :class:`IOKSRegressor`: T is bounded from below by 40, the root is found
+    to 1e-12, the first threshold is the published program's, and the kernel of a round is drawn at
+    the end of the round before, so that :meth:`predict` is what will be forecast.
 
     Examples
     --------
@@ -773,24 +468,11 @@ class IOKSClassifier(KernelSelector, OnlineClassifier):
     True
     """
 
-    _parameter_constraints = {**_CLASSIFICATION, **_HORIZON, **_RADIUS}
-    _structural = ("kernels", "loss", "horizon", "radius")
+    _parameter_constraints = {**_KERNELS, **CLASSIFICATION, **IOKSRule._parameter_constraints}
+    _structural = ("kernels", "loss", *IOKSRule._structural)
 
     def __init__(
-        self,
-        kernels=None,
-        *,
-        loss="log_loss",
-        horizon=None,
-        radius=15.0,
-        random_state=None,
+        self, kernels=None, *, loss="log_loss", horizon=None, radius=15.0, random_state=None
     ):
-        self.kernels = kernels
-        self.loss = loss
+        super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
         self.horizon = horizon
-        self.radius = radius
-        self.random_state = random_state
-
-    def _sampler(self, n_kernels):
-        slope = slope_bound(self._loss(), self.radius)
-        return TsallisSampler(n_kernels, self.radius, slope, self.horizon)

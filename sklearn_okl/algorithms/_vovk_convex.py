@@ -4,10 +4,7 @@ The paper's rivals of VAW² (2025, section 4), and VAW-EWA of its Theorem 3: the
 forecasts clipped to the range of the targets and averaged with weights from the simplex.
 """
 
-from numbers import Integral
-
-import numpy as np
-
+from .._documentation import inherit_documentation
 from ..aggregators import (
     AARegressor,
     BOARegressor,
@@ -15,27 +12,61 @@ from ..aggregators import (
     MLPolyRegressor,
     MLProdRegressor,
 )
-from ..aggregators._range import Clip, check_y_range
-from ..learners import VAWRegressor
-from ._banks import BANK_CONSTRAINTS, BANK_STRUCTURE, fourier_bank
-from ._engines import FullInformationRegressor
-
-_CONSTRAINTS = {
-    **BANK_CONSTRAINTS,
-    **VAWRegressor._parameter_constraints,
-    "y_range": [None, list, tuple, np.ndarray],
-    "n_jobs": [None, Integral],
-}
-_STRUCTURE = (*BANK_STRUCTURE, "alpha", "y_range")
+from ..aggregators._range import Clip
+from ._vaw_experts import VAWExperts
 
 
-def _validate_rule(estimator):
-    """Check what the stages after the experts are given."""
-    check_y_range(estimator.y_range)
-    estimator._parts()[-1]._validate()
+class _WithRate(VAWExperts):
+    """Base: clipped experts, and a rule with one rate, made from the range of the targets.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    """
+
+    _parameter_constraints = {
+        **VAWExperts._parameter_constraints,
+        "eta": EWARegressor._parameter_constraints["eta"],
+    }
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        alpha=1.0,
+        forecaster="vaw",
+        forgetting=1.0,
+        y_range=None,
+        eta=None,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            alpha=alpha,
+            forecaster=forecaster,
+            forgetting=forgetting,
+            y_range=y_range,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.eta = eta
+
+    def _parts(self):
+        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
 
 
-class VAWEWARegressor(FullInformationRegressor):
+@inherit_documentation
+class VAWEWARegressor(_WithRate):
     r"""VAW-EWA: exponentially weighted average of one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -45,19 +76,6 @@ class VAWEWARegressor(FullInformationRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
-        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
-    n_components : int, default=100
-        Number of random features per kernel; the paper's 50 frequencies in paired form.
-    alpha : float, default=1.0
-        Ridge penalty of the experts, > 0 (the paper's lambda).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
-    forgetting : float, default=1.0
-        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
-        nothing.
     y_range : tuple of (float, float), default=None
         Range (lo, hi) of the targets, to which the experts' forecasts are clipped and from
         which the rate is made. None: the range of the targets seen before the round, with which
@@ -66,34 +84,6 @@ class VAWEWARegressor(FullInformationRegressor):
         Learning rate of the weights, in units of one over the squared unit of y. None is theory's
         :math:`1 / (2 (hi - lo)^2)`, the paper's :math:`1 / (8 Y^2)`; ``"decreasing"`` is
         :math:`\sqrt{8 \ln K / t} / (hi - lo)^2`; a number is used as it is.
-    form : {"paired", "phase"}, default="paired"
-        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
-        theorems), see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. They pay in calls of some hundred rows or more.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the experts for the next round: not negative, of sum one.
-    expert_losses_ : ndarray of shape (n_kernels,)
-        Sum of squared errors of each expert's own progressive forecasts (unclipped).
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
-    frequencies_ : ndarray of shape (n_kernels, n_features, m)
-        Frequencies in use.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -144,52 +134,12 @@ class VAWEWARegressor(FullInformationRegressor):
     ((3,), 1.0)
     """
 
-    _parameter_constraints = {
-        **_CONSTRAINTS,
-        "eta": EWARegressor._parameter_constraints["eta"],
-    }
-    _structural = _STRUCTURE
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        eta=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.kernels = kernels
-        self.n_components = n_components
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.forgetting = forgetting
-        self.y_range = y_range
-        self.eta = eta
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _parts(self):
-        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
-        rule = EWARegressor(self.eta, y_range=self.y_range)
-        return fourier_bank(self), expert, Clip(self.y_range), rule
-
-    def _validate(self):
-        super()._validate()
-        _validate_rule(self)
+    def _rule(self):
+        return EWARegressor(self.eta, y_range=self.y_range)
 
 
-class VAWAARegressor(FullInformationRegressor):
+@inherit_documentation
+class VAWAARegressor(_WithRate):
     r"""VAW-Aggr: Vovk's aggregating algorithm over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -199,19 +149,6 @@ class VAWAARegressor(FullInformationRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
-        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
-    n_components : int, default=100
-        Number of random features per kernel; the paper's 50 frequencies in paired form.
-    alpha : float, default=1.0
-        Ridge penalty of the experts, > 0 (the paper's lambda).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
-    forgetting : float, default=1.0
-        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
-        nothing.
     y_range : tuple of (float, float), default=None
         Range (lo, hi) of the targets, to which the experts' forecasts are clipped and from
         which rate and forecast are made. None: the range of the targets seen before the round,
@@ -219,34 +156,6 @@ class VAWAARegressor(FullInformationRegressor):
     eta : float, default=None
         Learning rate of the weights, > 0, in units of one over the squared unit of y. None is
         theory's :math:`2 / (hi - lo)^2`.
-    form : {"paired", "phase"}, default="paired"
-        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
-        theorems), see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. They pay in calls of some hundred rows or more.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the experts for the next round: not negative, of sum one.
-    expert_losses_ : ndarray of shape (n_kernels,)
-        Sum of squared errors of each expert's own progressive forecasts (unclipped).
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
-    frequencies_ : ndarray of shape (n_kernels, n_features, m)
-        Frequencies in use.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -297,10 +206,39 @@ class VAWAARegressor(FullInformationRegressor):
     """
 
     _parameter_constraints = {
-        **_CONSTRAINTS,
+        **_WithRate._parameter_constraints,
         "eta": AARegressor._parameter_constraints["eta"],
     }
-    _structural = _STRUCTURE
+
+    def _rule(self):
+        return AARegressor(self.eta, y_range=self.y_range)
+
+
+class _SecondOrder(VAWExperts):
+    """Base: clipped experts, and a rule with a rate for each, fitted to its regrets.
+
+    Parameters
+    ----------
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
+        range of the targets seen before the round, with which the theorem is lost.
+    gradient_trick : bool, default=True
+        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
+        against the best fixed *convex combination* of the experts; False, which the published
+        experiments use, pursues the best single one.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Weights of the experts for the next round: not negative, of sum one.
+    """
+
+    _parameter_constraints = {
+        **VAWExperts._parameter_constraints,
+        "gradient_trick": BOARegressor._parameter_constraints["gradient_trick"],
+        "initial_rate": BOARegressor._parameter_constraints["initial_rate"],
+    }
+    _structural = (*VAWExperts._structural, "gradient_trick", "initial_rate")
 
     def __init__(
         self,
@@ -311,37 +249,36 @@ class VAWAARegressor(FullInformationRegressor):
         forecaster="vaw",
         forgetting=1.0,
         y_range=None,
-        eta=None,
+        gradient_trick=True,
+        initial_rate=None,
         form="paired",
         sampling="iid",
         frequencies=None,
         random_state=None,
         n_jobs=None,
     ):
-        self.kernels = kernels
-        self.n_components = n_components
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.forgetting = forgetting
-        self.y_range = y_range
-        self.eta = eta
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            alpha=alpha,
+            forecaster=forecaster,
+            forgetting=forgetting,
+            y_range=y_range,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.gradient_trick = gradient_trick
+        self.initial_rate = initial_rate
 
     def _parts(self):
-        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
-        rule = AARegressor(self.eta, y_range=self.y_range)
-        return fourier_bank(self), expert, Clip(self.y_range), rule
-
-    def _validate(self):
-        super()._validate()
-        _validate_rule(self)
+        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
 
 
-class VAWBOARegressor(FullInformationRegressor):
+@inherit_documentation
+class VAWBOARegressor(_SecondOrder):
     r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -351,57 +288,9 @@ class VAWBOARegressor(FullInformationRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
-        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
-    n_components : int, default=100
-        Number of random features per kernel; the paper's 50 frequencies in paired form.
-    alpha : float, default=1.0
-        Ridge penalty of the experts, > 0 (the paper's lambda).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
-    forgetting : float, default=1.0
-        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
-        nothing.
-    y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
-        range of the targets seen before the round, with which the theorem is lost.
-    gradient_trick : bool, default=True
-        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
-        against the best fixed *convex combination* of the experts; False, which the published
-        experiments use, pursues the best single one.
     initial_rate : float, default=None
         Where the sums of squared regrets and the largest regrets start, > 0. None: at 0, which
         fits the rule to targets of any scale.
-    form : {"paired", "phase"}, default="paired"
-        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
-        theorems), see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. They pay in calls of some hundred rows or more.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the experts for the next round: not negative, of sum one.
-    expert_losses_ : ndarray of shape (n_kernels,)
-        Sum of squared errors of each expert's own progressive forecasts (unclipped).
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
-    frequencies_ : ndarray of shape (n_kernels, n_features, m)
-        Frequencies in use.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -451,55 +340,12 @@ class VAWBOARegressor(FullInformationRegressor):
     ((3,), 1.0)
     """
 
-    _parameter_constraints = {
-        **_CONSTRAINTS,
-        "gradient_trick": BOARegressor._parameter_constraints["gradient_trick"],
-        "initial_rate": BOARegressor._parameter_constraints["initial_rate"],
-    }
-    _structural = (*_STRUCTURE, "gradient_trick", "initial_rate")
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        gradient_trick=True,
-        initial_rate=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.kernels = kernels
-        self.n_components = n_components
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.forgetting = forgetting
-        self.y_range = y_range
-        self.gradient_trick = gradient_trick
-        self.initial_rate = initial_rate
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _parts(self):
-        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
-        rule = BOARegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
-        return fourier_bank(self), expert, Clip(self.y_range), rule
-
-    def _validate(self):
-        super()._validate()
-        _validate_rule(self)
+    def _rule(self):
+        return BOARegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
 
 
-class VAWMLPolyRegressor(FullInformationRegressor):
+@inherit_documentation
+class VAWMLPolyRegressor(_SecondOrder):
     r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -509,57 +355,9 @@ class VAWMLPolyRegressor(FullInformationRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
-        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
-    n_components : int, default=100
-        Number of random features per kernel; the paper's 50 frequencies in paired form.
-    alpha : float, default=1.0
-        Ridge penalty of the experts, > 0 (the paper's lambda).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
-    forgetting : float, default=1.0
-        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
-        nothing.
-    y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
-        range of the targets seen before the round, with which the theorem is lost.
-    gradient_trick : bool, default=True
-        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
-        against the best fixed *convex combination* of the experts; False, which the published
-        experiments use, pursues the best single one.
     initial_rate : float, default=None
         Start of the rates and of the largest squared regret, > 0. None: 1, the theorem's, made
         for regrets within [-1, 1].
-    form : {"paired", "phase"}, default="paired"
-        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
-        theorems), see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. They pay in calls of some hundred rows or more.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the experts for the next round: not negative, of sum one.
-    expert_losses_ : ndarray of shape (n_kernels,)
-        Sum of squared errors of each expert's own progressive forecasts (unclipped).
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
-    frequencies_ : ndarray of shape (n_kernels, n_features, m)
-        Frequencies in use.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -610,55 +408,12 @@ class VAWMLPolyRegressor(FullInformationRegressor):
     ((3,), 1.0)
     """
 
-    _parameter_constraints = {
-        **_CONSTRAINTS,
-        "gradient_trick": MLPolyRegressor._parameter_constraints["gradient_trick"],
-        "initial_rate": MLPolyRegressor._parameter_constraints["initial_rate"],
-    }
-    _structural = (*_STRUCTURE, "gradient_trick", "initial_rate")
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        gradient_trick=True,
-        initial_rate=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.kernels = kernels
-        self.n_components = n_components
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.forgetting = forgetting
-        self.y_range = y_range
-        self.gradient_trick = gradient_trick
-        self.initial_rate = initial_rate
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _parts(self):
-        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
-        rule = MLPolyRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
-        return fourier_bank(self), expert, Clip(self.y_range), rule
-
-    def _validate(self):
-        super()._validate()
-        _validate_rule(self)
+    def _rule(self):
+        return MLPolyRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
 
 
-class VAWMLProdRegressor(FullInformationRegressor):
+@inherit_documentation
+class VAWMLProdRegressor(_SecondOrder):
     r"""VAW-ML-Prod: product weights over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -668,58 +423,10 @@ class VAWMLProdRegressor(FullInformationRegressor):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        A key ``"alpha"`` varies the experts' ridge too. None is the paper's grid of 51 Gaussian and
-        25 Laplacian kernels, :func:`sklearn_okl.kernels.paper_kernel_grid`.
-    n_components : int, default=100
-        Number of random features per kernel; the paper's 50 frequencies in paired form.
-    alpha : float, default=1.0
-        Ridge penalty of the experts, > 0 (the paper's lambda).
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        ``"vaw"`` experts have the theorem; ``"ridge"`` is what the published experiments run.
-    forgetting : float, default=1.0
-        Discount of the experts' past in (0, 1], see :class:`VAWRegressor`. The combination forgets
-        nothing.
-    y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
-        range of the targets seen before the round, with which the theorem is lost.
-    gradient_trick : bool, default=True
-        Whether to replace the square loss by its tangent at the forecast. Then the regret is small
-        against the best fixed *convex combination* of the experts; False, which the published
-        experiments use, pursues the best single one.
     initial_rate : float, default=None
         Start of the sums of squared regrets and of the largest regrets, > 0. None: 1, the
         theorem's, made for losses between 0 and 1: where all losses are far below 1, a start of
         about their size learns faster.
-    form : {"paired", "phase"}, default="paired"
-        Sines and cosines of each frequency (the experiments), or cosines with random phases (the
-        theorems), see :class:`FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
-        How the frequencies are drawn, see :class:`FourierFeatures`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. They pay in calls of some hundred rows or more.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Weights of the experts for the next round: not negative, of sum one.
-    expert_losses_ : ndarray of shape (n_kernels,)
-        Sum of squared errors of each expert's own progressive forecasts (unclipped).
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
-    frequencies_ : ndarray of shape (n_kernels, n_features, m)
-        Frequencies in use.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -770,49 +477,5 @@ class VAWMLProdRegressor(FullInformationRegressor):
     ((3,), 1.0)
     """
 
-    _parameter_constraints = {
-        **_CONSTRAINTS,
-        "gradient_trick": MLProdRegressor._parameter_constraints["gradient_trick"],
-        "initial_rate": MLProdRegressor._parameter_constraints["initial_rate"],
-    }
-    _structural = (*_STRUCTURE, "gradient_trick", "initial_rate")
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        gradient_trick=True,
-        initial_rate=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.kernels = kernels
-        self.n_components = n_components
-        self.alpha = alpha
-        self.forecaster = forecaster
-        self.forgetting = forgetting
-        self.y_range = y_range
-        self.gradient_trick = gradient_trick
-        self.initial_rate = initial_rate
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _parts(self):
-        expert = VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)
-        rule = MLProdRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
-        return fourier_bank(self), expert, Clip(self.y_range), rule
-
-    def _validate(self):
-        super()._validate()
-        _validate_rule(self)
+    def _rule(self):
+        return MLProdRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)

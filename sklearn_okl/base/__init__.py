@@ -1,11 +1,17 @@
 """What estimators of your own derive from: the shells, the engines, and the parts these ask for."""
 
+from ..dictionaries._growth import Rows
 from ..dictionaries._rule import EntryRule
 from ..feedback._sampler import Sampler
 from ._classifier import OnlineClassifier
 from ._convex import ConvexAggregator
 from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
-from ._growing import GrowingBasisRegressor, Rows
+from ._feature_selector import FeatureSelector  # noqa: F401  for the rest of the package
+from ._full_information import FullInformationRegressor
+from ._growing import GrowingBasisRegressor
+from ._of_experts import OfExperts  # noqa: F401  for the rest of the package
+from ._on_fourier_features import OnFourierFeatures  # noqa: F401  for the rest of the package
+from ._one_kernel import AllRows, NovelRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
 from ._regressor import OnlineRegressor
 from ._selector import KernelSelector
 from ._state import (  # noqa: F401  for the rest of the package
@@ -19,10 +25,12 @@ from ._state import (  # noqa: F401  for the rest of the package
     twin,
 )
 from ._transformer import OnlineTransformer  # noqa: F401  for the rest of the package
+from ._weighted import WeightedRegressor  # noqa: F401  for the rest of the package
 
 __all__ = [
     "ConvexAggregator",
     "EntryRule",
+    "FullInformationRegressor",
     "GrowingBasisRegressor",
     "KernelSelector",
     "OnlineClassifier",
@@ -34,6 +42,7 @@ __all__ = [
 for class_ in (
     ConvexAggregator,
     EntryRule,
+    FullInformationRegressor,
     GrowingBasisRegressor,
     KernelSelector,
     OnlineClassifier,

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._linalg import row_slices
+from .._linalg import row_slices, softmax
 from ..losses import get_loss
 from ._regressor import OnlineRegressor
 
@@ -226,13 +226,6 @@ class ConvexAggregator(OnlineRegressor):
 
     def _forecast_rows(self, state, F, asleep):
         return mix(self._log_weights(state), F, asleep)
-
-
-def softmax(log_weights):
-    """Return the weights (K,) from the simplex that logarithms, up to a constant, stand for."""
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return weights
 
 
 def mix(log_weights, F, asleep=None):

@@ -3,53 +3,46 @@
 import numpy as np
 from sklearn.utils import gen_batches
 
-from ..dictionaries._nested import CLOSE, coordinates, dual, grow_basis, start_basis
-from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
+from .._documentation import inherit_documentation
+from ..dictionaries._growth import growth
+from ..dictionaries._nested import coordinates, dual, start_basis
+from ..kernels import kernel_of
+from ._one_kernel import OneKernel
 from ._regressor import OnlineRegressor
 
-_BLOCK = 128  # rows tested in one product
-_DEPENDENT = 1e-10  # a row that leaves less of its size outside the span adds no coordinate
+_BLOCK = 128  # rows forecast in one product
 
 
-class GrowingBasisRegressor(OnlineRegressor):
+@inherit_documentation
+class GrowingBasisRegressor(OneKernel, OnlineRegressor):
     r"""Base of the regressors that take online Newton steps on a dictionary of rows that grows.
 
     A dictionary of J rows gives every row J orthonormal coordinates in the span of their kernel
     functions, on which :class:`~sklearn_okl.ONSRegressor` learns. A row that enters appends a
     coordinate and leaves the others. A subclass says who enters, who learns, and, where it is not
-    as below, what an entry does::
+    as below, what the learner does about an entry::
 
-        _rule() -> EntryRule       who enters the dictionary
-        _newton() -> ONSRegressor  the learner on the coordinates
-        _admit(rows, i)            what happens when row i of a block enters
+        _rule() -> EntryRule                           who enters the dictionary
+        _newton() -> ONSRegressor                      the learner on the coordinates
+        _admit(newton, learnt, phi, y) -> forecasts    what the learner does about an entry
 
-    These are asked in every call, so they read the parameters as they are now. `_admit` is written
-    in the words of :class:`Rows`. The one here forecasts and learns the row in the old basis, then
-    adds the row and carries over what was learnt.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel, by its name, as an object or as a callable, which gets two arrays of rows and
-        returns their matrix, see :mod:`sklearn_okl.kernels`.
-    gamma : float, default=None
-        Its bandwidth; None is ``1 / n_features``, or that of the object.
-    degree : int, default=3
-        Degree of ``"poly"``, >= 1. Other kernels do not read it.
-    coef0 : float, default=1.0
-        Constant of ``"poly"``, >= 0. Other kernels do not read it.
+    The first two are asked in every call, so they read the parameters as they are now. `_admit`
+    gets the learner, its state `learnt`, to be edited, and the row's coordinates phi (1, J + 1) in
+    the basis that has it, with its target y (1,): ``phi[:, :-1]`` are those in the basis without.
+    The state is to have one coordinate more afterwards. What it returns is the forecast of the row,
+    or nothing: then the row is learnt in the new basis, with those after it. The one here forecasts
+    and learns the row in the old basis, then carries over what was learnt.
 
     Attributes
     ----------
     components_ : ndarray of shape (J, n_features)
         The dictionary: rows whose kernel functions span the hypotheses.
     dual_coef_ : ndarray of shape (J,)
-        Coefficient of each kernel function, before clipping.
+        Their coefficients, before the projection that the next row will ask for.
 
     See Also
     --------
     EntryRule : What `_rule` returns.
-    Rows : What `_admit` gets.
 
     Notes
     -----
@@ -88,15 +81,6 @@ class GrowingBasisRegressor(OnlineRegressor):
     ((20, 4), (20,))
     """
 
-    _parameter_constraints = KERNEL_CONSTRAINTS
-    _structural = KERNEL_STRUCTURE
-
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-
     @property
     def components_(self):
         """The rows whose kernel functions span the hypotheses, of shape (J, n_features)."""
@@ -108,10 +92,6 @@ class GrowingBasisRegressor(OnlineRegressor):
         state = self._fitted_state("dual_coef_")
         return dual(state["basis"], state["newton"]["theta"])
 
-    def _validate(self):
-        super()._validate()
-        kernel_of(self)
-
     def _start(self, n_features, n_targets=None):
         return {
             "t": 0,
@@ -120,33 +100,24 @@ class GrowingBasisRegressor(OnlineRegressor):
             "newton": self._newton()._start(0),
         }
 
-    def _admit(self, rows, i):
-        rows.learn(i + 1)
-        if rows.grow(i):
-            rows.carry()
+    def _admit(self, newton, learnt, phi, y):
+        forecasts = newton._learn(learnt, phi[:, :-1], y)
+        newton._grow(learnt)
+        return forecasts
 
     def _learn(self, state, X, y):
-        kernel, rule, newton = kernel_of(self), self._rule(), self._newton()
+        rule, newton, learnt = self._rule(), self._newton(), state["newton"]
         forecasts = np.empty(len(y))
-        low = 0
-        while low < len(y):
-            # Blocks end where the stream's own count is a multiple of their length, so that most
-            # ways of cutting a stream lead through the very same blocks.
-            block = slice(low, low + _BLOCK - state["t"] % _BLOCK)
-            rows = Rows(kernel, newton, state, X[block], y[block])
-            n = len(rows.y)
-            drawn = rule.draw(state["rule"], n)
-            tested = 0
-            while tested < n:
-                i = rule.first(kernel, state["rule"], rows, tested, drawn)
-                if i < n:
-                    self._admit(rows, i)
-                    rule.enter(kernel, state["rule"], rows.X[i])
-                tested = i + 1
-            rows.learn(n)
-            forecasts[low : low + n] = rows.forecasts
-            state["t"] += n
-            low += n
+        stretches = growth(kernel_of(self), rule, state["rule"], state["basis"], X, state["t"])
+        for stretch in stretches:
+            low, high, Phi = stretch.rows.start, stretch.rows.stop, stretch.coordinates
+            if Phi.shape[1] > len(learnt["theta"]):
+                first = self._admit(newton, learnt, Phi[:1], y[low : low + 1])
+                forecasts[low : low + len(first)] = first
+                low, Phi = low + len(first), Phi[len(first) :]
+            if low < high:
+                forecasts[low:high] = newton._learn(learnt, Phi, y[low:high])
+        state["t"] += len(y)
         return forecasts
 
     def _close(self, state, grows=False):
@@ -159,105 +130,3 @@ class GrowingBasisRegressor(OnlineRegressor):
             Phi, _ = coordinates(kernel, state["basis"], X[block])
             forecasts[block] = newton._forecast(state["newton"], Phi)
         return forecasts
-
-
-class Rows:
-    """A block of n rows on its way through the rounds, and what an entry can do to them.
-
-    :class:`GrowingBasisRegressor` makes them, and hands them to its `_admit` and to its rule.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        The rows.
-    y : ndarray of shape (n,)
-        Their targets.
-    atoms : ndarray of shape (J, d)
-        Rows in the dictionary as it is now.
-    distances : ndarray of shape (n,)
-        Squared distances of the rows' kernel functions to the span of the dictionary as it is now.
-    forecasts : ndarray of shape (n,)
-        Of the rows learnt so far.
-
-    See Also
-    --------
-    EntryRule : Which finds the row that enters.
-    """
-
-    def __init__(self, kernel, newton, state, X, y):
-        self.X, self.y, self.basis = X, y, state["basis"]
-        self.forecasts = np.empty(len(y))
-        self._kernel, self._newton, self._state = kernel, newton, state
-        self._coordinates, self.distances = coordinates(kernel, self.basis, X)
-        self._learnt = 0
-
-    @property
-    def atoms(self):
-        """Rows in the dictionary as it is now, of shape (J, d)."""
-        return self.basis["atoms"]
-
-    def learn(self, stop):
-        """Forecast and learn all rows before `stop`, in the basis as it is now.
-
-        Parameters
-        ----------
-        stop : int
-            Place in the block; rows learnt before are not learnt again.
-        """
-        rows = slice(self._learnt, stop)
-        if rows.start < stop:
-            self.forecasts[rows] = self._newton._learn(
-                self._state["newton"], self._coordinates[rows], self.y[rows]
-            )
-            self._learnt = stop
-
-    def project(self, i):
-        """Project the weights onto those whose forecast for row i is within the radius.
-
-        Parameters
-        ----------
-        i : int
-            Place of the row in the block.
-        """
-        self._newton._project(self._state["newton"], self._coordinates[i])
-
-    def grow(self, i):
-        """Add row i to the dictionary, unless it lies in the span up to rounding.
-
-        What was learnt is then in a basis too small: :meth:`carry` or :meth:`restart` follows.
-
-        Parameters
-        ----------
-        i : int
-            Place of the row in the block.
-
-        Returns
-        -------
-        bool
-            Whether it was added.
-        """
-        x = self.X[i : i + 1]
-        distance, least = self.distances[i], _DEPENDENT * self._kernel.diagonal(x)[0]
-        if distance <= least + CLOSE:  # too near to say, so away from the block's rounding
-            distance = coordinates(self._kernel, self.basis, x)[1][0]
-        if not distance > least:
-            return False
-        row = grow_basis(self._kernel, self.basis, x[0])
-        values = self._kernel(self.X, x)[:, 0]
-        # not by row[-1]: the pivot is a little larger, see `grow_basis`
-        added = (values - self._coordinates @ row[:-1]) / self.basis["factor"][-1, -1]
-        self._coordinates = np.column_stack([self._coordinates, added])
-        self.distances = np.maximum(self.distances - added**2, 0.0)
-        return True
-
-    def restart(self):
-        """Forget what was learnt: A = mu I and w = 0, in the basis as it is now.
-
-        The row that enters must have been learnt before, as `predict` cannot know that it will.
-        """
-        size = len(self.basis["atoms"])
-        self._state["newton"] = self._newton._start(size)
-
-    def carry(self):
-        """Take over what was learnt into a basis that has grown by one."""
-        self._newton._grow(self._state["newton"])

@@ -1,31 +1,51 @@
-"""The engine of kernel selection on exact kernels: rounds of one kernel drawn at random."""
+"""The engine of kernel selection under bandit feedback, and its public base on exact kernels."""
 
-from math import sqrt
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from ..feedback._bandits import draw_arm
-from ..kernels import kernel_list, shift_invariant_kernel
-from ..losses import get_loss
-
-# The experiments' six Gaussians: gamma = 1 / (2 sigma^2) for sigma = 2^-2, ..., 2^3.
-BANDIT_KERNELS = {"kernel": ["rbf"], "gamma": [2.0 ** (-2 * j - 1) for j in range(-2, 4)]}
-
-_TILE = 256  # rows to forecast for that meet the stored ones at once
-_FEWEST = 64  # rows that there is room for from the start
+from .._documentation import inherit_documentation
+from .._linalg import aligned_slices
+from ._expansions import Expansions, start_expansions
+from ._random_rounds import RandomRounds
 
 
-class KernelDraws:
-    """What selectors of kernels share, exact or on features: the dictionary, the loss, the draws.
+class BanditRounds(RandomRounds):
+    """The rounds of bandit feedback: one kernel drawn, its function asked, and taught alone.
 
-    A subclass has the parameters `kernels`, `loss` and `random_state`, and says in
-    ``_sampler(n_kernels)`` who draws.
+    A subclass has the parameter `loss` and says who draws, and what looks at rows and asks and
+    teaches the kernels' functions for the length of a call::
+
+        _sampler(n_kernels) -> Sampler
+        _functions(state) -> functions
+
+    The functions have `n_rows`, how many rows to look at at once, and five verbs: ``look_at(X)``;
+    ``ask(arm, row)``, which returns a forecast and the squared length of the function's gradient
+    there; ``teach(coefficient)``, which moves the function asked last along that; ``values(arm)``,
+    the forecasts for all rows looked at; and ``store(state)``.
+
+    The kernel of the next round is drawn at the end of a round and kept in the state, so that
+    forecasts are a function of it.
+
+    Parameters
+    ----------
+    horizon : int, default=None
+        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
+        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
+        a fresh start of the law of the draws, not of the functions, with the rates of as many
+        rounds as were seen, see Notes.
+
+    Attributes
+    ----------
+    probabilities_ : ndarray of shape (n_kernels,)
+        The law from which the next round's kernel was drawn.
+    kernel_index_ : int
+        The kernel that was drawn: it makes the next forecast, and `predict`'s.
+    kernels_ : list of dict
+        Parameters of each kernel, in the order of `probabilities_`.
     """
-
-    _poor_score = True  # the kernel is random
 
     @property
     def probabilities_(self):
@@ -37,42 +57,48 @@ class KernelDraws:
         """Int : index of the kernel that makes the next forecast."""
         return self._fitted_state("kernel_index_")["arm"]
 
-    @property
-    def kernels_(self):
-        """Parameters of each kernel."""
-        self._fitted_state("kernels_")
-        return self._as_taught()._kernel_list()
-
-    def _kernel_list(self):
-        return kernel_list(BANDIT_KERNELS if self.kernels is None else self.kernels)
-
-    def _loss(self):
-        return get_loss(self.loss, getattr(self, "quantile", 0.5))
-
     def _validate(self):
         super()._validate()
-        kernels = self._kernel_list()
-        if any("alpha" in kernel for kernel in kernels):
-            raise ValueError(
-                f"The grid of kernels has the key 'alpha', a ridge, which {type(self).__name__} "
-                "does not have. Leave it out."
-            )
-        self._sampler(len(kernels))
+        self._sampler(len(self._kernel_list()))
 
-    def _start_draws(self, source):
-        """Return the part of a first state that says who draws, from a RandomState."""
-        # A generator of our own: the user's may be shared, and is not ours to copy.
-        rng = np.random.RandomState(source.randint(2**31 - 1))
-        law = self._sampler(len(self._kernel_list())).start()
-        return {
-            "t": 0,
-            "rng": rng,
-            "sampler": law,
-            "arm": draw_arm(law, rng.random_sample()),
-        }
+    def _start(self, n_features, n_targets=None):
+        state = super()._start(n_features, n_targets)
+        sampler = self._sampler(len(self._kernel_list()))
+        law = state["sampler"] = sampler.start()
+        state["arm"] = sampler.draw(law, state["rng"].random_sample())
+        return state
+
+    @np.errstate(divide="ignore")  # an infinite loss is refused, by the shell, not warned of
+    def _learn(self, state, X, y):
+        functions, loss = self._functions(state), self._loss()
+        law, arm = state["sampler"], state["arm"]
+        sampler = self._sampler(len(law["probabilities"]))
+        forecasts = np.empty(len(y))
+        uniforms = state["rng"].random_sample(len(y))
+        for rows in aligned_slices(state["t"], len(y), functions.n_rows):
+            functions.look_at(X[rows])
+            rounds = zip(y[rows].tolist(), uniforms[rows].tolist(), strict=True)
+            for t, (target, uniform) in enumerate(rounds, rows.start):
+                forecast, length_sq = functions.ask(arm, t - rows.start)
+                slope = float(loss.slope(target, forecast))
+                value, gradient_sq = float(loss.value(target, forecast)), slope * slope * length_sq
+                functions.teach(-sampler.credit(law, arm, value, gradient_sq) * slope)
+                forecasts[t] = forecast
+                arm = sampler.draw(law, uniform)
+        functions.store(state)
+        state.update(t=state["t"] + len(y), arm=arm)
+        return forecasts
+
+    def _forecast(self, state, X):
+        functions, forecasts = self._functions(state), np.empty(len(X))
+        for rows in gen_batches(len(X), functions.n_rows):
+            functions.look_at(X[rows])
+            forecasts[rows] = functions.values(state["arm"])
+        return forecasts
 
 
-class KernelSelector(KernelDraws):
+@inherit_documentation
+class KernelSelector(BanditRounds):
     """Base of kernel selection under bandit feedback: per round one kernel, drawn at random.
 
     A round draws one kernel of a dictionary, forecasts with the function of its RKHS, and teaches
@@ -86,9 +112,6 @@ class KernelSelector(KernelDraws):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, see :func:`sklearn_okl.kernels.kernel_list`. None is six
-        Gaussians with ``gamma`` 8, 2, 1/2, 1/8, 1/32 and 1/128.
     loss : str, default="squared_error"
         What is descended and what the kernels are judged by, see
         :func:`sklearn_okl.losses.get_loss`; a subclass that has a parameter `quantile` gives it to
@@ -96,17 +119,9 @@ class KernelSelector(KernelDraws):
     radius : float, default=None
         Radius of the ball of its RKHS that a kernel's function is projected onto after each step.
         None: there is no ball.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
-    kernels_ : list of dict
-        Parameters of each kernel, in the order of `probabilities_`.
     n_support_ : ndarray of int of shape (n_kernels,)
         How many rows each kernel's function has learnt.
 
@@ -151,9 +166,8 @@ class KernelSelector(KernelDraws):
     """
 
     _parameter_constraints = {
-        "kernels": [None, dict, list, tuple],
+        **BanditRounds._parameter_constraints,
         "radius": [Interval(Real, 0, None, closed="neither"), None],
-        "random_state": ["random_state"],
     }
     _structural = ("kernels", "loss", "radius")
 
@@ -168,115 +182,8 @@ class KernelSelector(KernelDraws):
         """How many rows each kernel has learnt, of shape (n_kernels,)."""
         return np.array([len(f["coef"]) for f in self._fitted_state("n_support_")["functions"]])
 
-    def _start(self, n_features, n_targets=None):
-        return {
-            **self._start_draws(check_random_state(self.random_state)),
-            "origin": np.empty((0, n_features)),  # the first row, once it is there
-            "functions": [
-                {"rows": np.empty((0, n_features + 2)), "coef": np.empty(0), "norm_sq": 0.0}
-                for _ in self._kernel_list()
-            ],
-        }
+    def _start_functions(self, n_features, source):
+        return start_expansions(len(self._kernel_list()), n_features)
 
-    def _learn(self, state, X, y):
-        kernels, loss = self._kernel_list(), self._loss()
-        sampler = self._sampler(len(kernels))
-        radius = getattr(self, "radius", None)  # not every named class has one
-        law, arm = state["sampler"], state["arm"]
-        if len(state["origin"]) == 0:
-            state["origin"] = X[:1].copy()
-        rows = _augmented(X, state["origin"])
-        asking = -2.0 * rows
-        functions = {}  # of the kernels drawn
-        forecasts = np.empty(len(y))
-        uniforms = state["rng"].random_sample(len(y)).tolist()
-        for t, target in enumerate(y.tolist()):
-            f = functions.get(arm)
-            if f is None:
-                kernel = shift_invariant_kernel(**kernels[arm])
-                f = functions[arm] = _Expansion(kernel, state["functions"][arm])
-            forecast = f.values(asking[t]).item()
-            slope = float(loss.slope(target, forecast))
-            # k(x, x) = 1 for all kernels of a grid: the gradient slope * k(x, .) is as long.
-            step = sampler.credit(law, arm, float(loss.value(target, forecast)), slope * slope)
-            f.add(rows[t], -step * slope, forecast, radius)
-            forecasts[t] = forecast
-            arm = draw_arm(law, uniforms[t])
-        for i, f in functions.items():
-            state["functions"][i] = f.stored()
-        state.update(t=state["t"] + len(y), arm=arm)
-        return forecasts
-
-    def _forecast(self, state, X):
-        arm = state["arm"]
-        kernel = shift_invariant_kernel(**self._kernel_list()[arm])
-        f = _Expansion(kernel, state["functions"][arm])
-        forecasts = np.empty(len(X))
-        for tile in gen_batches(len(X), _TILE):
-            forecasts[tile] = f.values(-2.0 * _augmented(X[tile], state["origin"]))
-        return forecasts
-
-
-def _augmented(X, origin):
-    """Return rows [x, 1, -|x|^2 / 2], x relative to the origin, of shape (n, d + 2).
-
-    Their product with [x', -|x'|^2 / 2, 1] is -|x - x'|^2 / 2, and that of the rows times -2, which
-    is exact, the squared distance. Kernels of a grid see differences only, and near the origin
-    these lose nothing to an offset that the features share.
-    """
-    n, d = X.shape
-    rows = np.ones((n, d + 2))
-    np.subtract(X, origin, out=rows[:, :d])
-    np.einsum("ij,ij->i", rows[:, :d], rows[:, :d], out=rows[:, -1])
-    rows[:, -1] /= -2.0
-    return rows
-
-
-class _Expansion:
-    """A function sum_s coef_s k(x_s, .), with room to grow while a call lasts.
-
-    Its rows are kept as [x_s, -|x_s|^2 / 2, 1], see `_augmented`.
-    """
-
-    def __init__(self, kernel, stored):
-        self.kernel, self.norm_sq = kernel, stored["norm_sq"]
-        self.n, width = stored["rows"].shape
-        room = max(2 * self.n, _FEWEST)
-        self.rows, self.coef = np.empty((room, width)), np.empty(room)
-        self.rows[: self.n], self.coef[: self.n] = stored["rows"], stored["coef"]
-        self.gamma = kernel.gamma_for(width - 2)
-        # whether it is a function of squared distances, which one product gives
-        self.of_squares = kernel.metric == "sqeuclidean"
-
-    def values(self, rows):
-        """Return f at one augmented row times -2, (d + 2,), or at several (m, d + 2)."""
-        stored = self.rows[: self.n]
-        if self.of_squares:
-            D = rows.dot(stored.T)
-            np.maximum(D, 0.0, out=D)  # rounding of a distance
-            K = self.kernel.values_at(D, self.gamma, out=D)
-        else:
-            K = self.kernel(np.atleast_2d(rows)[:, :-2] * -0.5, stored[:, :-2])
-        return K.dot(self.coef[: self.n])  # the method: half the overhead of @ for one row
-
-    def add(self, row, coefficient, forecast, radius):
-        """Add a term at a row where f is `forecast`; with a radius, project onto the ball."""
-        n = self.n
-        if n == len(self.coef):
-            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-            self.coef = np.concatenate([self.coef, np.empty_like(self.coef)])
-        self.rows[n] = row
-        self.rows[n, -2] = row[-1]
-        self.rows[n, -1] = 1.0
-        self.coef[n] = coefficient
-        self.n = n + 1
-        # |f + c k(x, .)|^2 = |f|^2 + 2 c f(x) + c^2
-        self.norm_sq = max(self.norm_sq + coefficient * (2.0 * forecast + coefficient), 0.0)
-        if radius is not None and self.norm_sq > radius * radius:  # eq. (2)
-            self.coef[: n + 1] *= radius / sqrt(self.norm_sq)
-            self.norm_sq = radius * radius
-
-    def stored(self):
-        """Return what a state keeps."""
-        n = self.n
-        return {"rows": self.rows[:n].copy(), "coef": self.coef[:n].copy(), "norm_sq": self.norm_sq}
+    def _functions(self, state):
+        return Expansions(self._kernel_list(), state, self.radius)

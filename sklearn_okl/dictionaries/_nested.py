@@ -1,13 +1,13 @@
-r"""Dictionaries of rows: the basis that they span, and the leverage scores that let rows in.
+r"""Dictionaries of rows: the basis that they span.
 
 A basis of J atoms S gives a row x the coordinates :math:`\varphi(x) = L^{-1} k_S(x)`, with L the
 Cholesky factor of the atoms' kernel matrix, so that :math:`\varphi(x)^T \varphi(x')` is the kernel
 of the projections onto their span. It is nested: a new atom appends a coordinate and leaves the
 others as they are.
 
-Here a basis and a sampler are dicts of arrays, parts of an estimator's state, which its copies
-share: an atom more makes new arrays. What enters a
-dictionary is computed row by row; blocks only find out which row is the first to enter.
+Here a basis is a dict of arrays, part of an estimator's state, which its copies share: an atom more
+makes new arrays. What enters a dictionary is computed row by row; blocks only find out which row is
+the first to enter.
 """
 
 import numpy as np
@@ -41,8 +41,8 @@ def coordinates(kernel, basis, X):
     distances : ndarray of shape (n,)
         Squared distance of k(x, .) to the span of the atoms.
     """
-    Phi = _half_solved(basis["factor"], kernel(X, basis["atoms"]))
-    return Phi, _rest(kernel.diagonal(X), Phi)
+    Phi = half_solved(basis["factor"], kernel(X, basis["atoms"]))
+    return Phi, rest_of(kernel.diagonal(X), Phi)
 
 
 def dual(basis, theta):
@@ -82,71 +82,29 @@ def grow_basis(kernel, basis, x):
     Phi, distances = coordinates(kernel, basis, x[None])
     pivot = np.sqrt(distances[0] + JITTER * kernel.diagonal(x[None])[0])
     basis["atoms"] = np.vstack([basis["atoms"], x])
-    basis["factor"] = _bordered(basis["factor"], np.append(Phi[0], pivot))
+    basis["factor"] = bordered(basis["factor"], np.append(Phi[0], pivot))
     return np.append(Phi[0], distances[0] / pivot)
 
 
-def start_sampler(n_features, rng):
-    """Return a sampler without atoms, with the uniform number of its first row."""
-    return Shared(
-        atoms=np.empty((0, n_features)),
-        scales=np.empty(0),  # 1/sqrt(p) of each atom
-        factor=np.empty((0, 0)),  # Cholesky factor of S K S + mu I, S = diag(scales)
-        uniform=rng.uniform(),
-        rng=rng,
-    )
+def span_of(kernel, rows):
+    """Return the nested basis of rows (B, d), and their coordinates (B, J) in it.
 
-
-def uniforms(sampler, n):
-    """Use up the uniform numbers of the next n rows; one more is drawn ahead."""
-    drawn = np.append(sampler["uniform"], sampler["rng"].uniform(size=n))
-    sampler["uniform"] = float(drawn[n])
-    return drawn[:n]
-
-
-def entry_probabilities(kernel, sampler, X, mu, beta, eps):
-    r"""Return the probability of each row to enter, were it the next one.
-
-    KORS estimates the ridge leverage score of a row, itself counted in, by
-
-    .. math:: \tau = (1 + \epsilon) \frac{r}{r + \mu} , \qquad
-              r = k(x, x) - k_S(x)^T S (S K S + \mu I)^{-1} S k_S(x) ,
-
-    which is :math:`(1 + \epsilon) / \mu` times the residual of the bordered matrix, by the
-    formula for its inverse, without its cancellation; and :math:`p = \min(\beta \tau, 1)`. The
-    first row enters for sure.
+    It is met row by row, in order: a row in the span of those before it brings no coordinate.
     """
-    if len(sampler["scales"]) == 0:
-        return np.ones(len(X))
-    V = _half_solved(sampler["factor"], kernel(X, sampler["atoms"]) * sampler["scales"])
-    rest = _rest(kernel.diagonal(X), V)
-    return np.minimum(beta * (1.0 + eps) * rest / (rest + mu), 1.0)
+    gram = kernel(rows, rows)
+    Phi, entered = np.zeros_like(gram), []
+    for t, size in enumerate(np.diagonal(gram).tolist()):
+        m = len(entered)
+        novel = gram[t:, t] - Phi[t:, :m] @ Phi[t, :m]
+        if novel[0] > DEPENDENT * size:
+            novel[0] += JITTER * size
+            Phi[t:, m] = novel / np.sqrt(novel[0])
+            entered.append(t)
+    Phi = Phi[:, : len(entered)].copy()
+    return Shared(atoms=rows[entered], factor=Phi[entered]), Phi
 
 
-def first_entry(kernel, sampler, X, probabilities, drawn, mu, beta, eps):
-    """Return the first row whose uniform number lets it in, or the number of rows."""
-    for i in np.flatnonzero(drawn < probabilities + CLOSE).tolist():
-        probability = probabilities[i]
-        if drawn[i] > probability - CLOSE:
-            probability = entry_probabilities(kernel, sampler, X[i : i + 1], mu, beta, eps)[0]
-        if drawn[i] < probability:
-            return i
-    return len(X)
-
-
-def grow_sampler(kernel, sampler, x, mu, beta, eps):
-    """Let the row x in, at the weight that its probability gives it."""
-    p = entry_probabilities(kernel, sampler, x[None], mu, beta, eps)[0]
-    scale = 1.0 / np.sqrt(p)
-    V = _half_solved(sampler["factor"], kernel(x[None], sampler["atoms"]) * sampler["scales"])
-    rest = _rest(kernel.diagonal(x[None]), V)[0]
-    row = np.append(scale * V[0], np.sqrt(scale**2 * rest + mu))
-    sampler["atoms"] = np.vstack([sampler["atoms"], x])
-    sampler["scales"] = np.append(sampler["scales"], scale)
-    sampler["factor"] = _bordered(sampler["factor"], row)
-
-
-def _half_solved(factor, K):
+def half_solved(factor, K):
     """Return V (n, J) with V' = factor^-1 K', for kernel values K (n, J)."""
     if len(factor) == 0:
         return np.empty((len(K), 0))
@@ -156,11 +114,11 @@ def _half_solved(factor, K):
     return solved.T
 
 
-def _rest(sizes, V):
+def rest_of(sizes, V):
     return np.maximum(sizes - np.einsum("ij,ij->i", V, V), 0.0)
 
 
-def _bordered(factor, row):
+def bordered(factor, row):
     """Append a last row to a lower triangular factor."""
     if not np.isfinite(row.sum()):
         raise np.linalg.LinAlgError("Overflow in the factor of a dictionary.")

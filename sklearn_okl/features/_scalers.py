@@ -7,6 +7,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
 
 from .._delay import late
+from .._documentation import inherit_documentation
 from ..base import OnlineTransformer
 from . import _moments
 
@@ -84,6 +85,7 @@ def known_earlier(state, centers, scales, delay):
     return read[:, 0], read[:, 1]
 
 
+@inherit_documentation
 class RunningStandardScaler(RunningScaler):
     r"""Standardise by the running mean and standard deviation.
 
@@ -104,12 +106,6 @@ class RunningStandardScaler(RunningScaler):
         Running variance.
     scale_ : ndarray of shape (n_features,)
         Its root, and 1 for a column that has been constant.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -184,6 +180,7 @@ class RunningStandardScaler(RunningScaler):
         return mean, _or_one(deviation)
 
 
+@inherit_documentation
 class RunningMaxNormScaler(RunningScaler):
     r"""Divide rows by the largest Euclidean norm so far, as the field's experiments do.
 
@@ -194,12 +191,6 @@ class RunningMaxNormScaler(RunningScaler):
     ----------
     max_norm_ : float
         Largest norm so far.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -248,6 +239,7 @@ class RunningMaxNormScaler(RunningScaler):
         return np.zeros(state["n_features"]), scale
 
 
+@inherit_documentation
 class RunningMinMaxScaler(RunningScaler):
     """Map the range that each column has shown so far onto a given one.
 
@@ -264,12 +256,6 @@ class RunningMinMaxScaler(RunningScaler):
         Smallest values so far.
     data_max_ : ndarray of shape (n_features,)
         Largest values so far.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -349,6 +335,7 @@ def _or_one(scales):
     return np.where(scales > 1.0 / _moments.LARGEST, scales, 1.0)
 
 
+@inherit_documentation
 class RunningRobustScaler(RunningScaler):
     """Centre by the median and scale by the interquartile range of the latest rows.
 
@@ -366,12 +353,6 @@ class RunningRobustScaler(RunningScaler):
         Medians in use.
     scale_ : ndarray of shape (n_features,)
         Interquartile ranges in use, and 1 where they are 0.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------

@@ -9,9 +9,7 @@ J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
 ECML-PKDD 2022.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
 from math import exp, inf, log, sqrt
 
 import numpy as np
@@ -41,14 +39,14 @@ class Exp3Sampler(Sampler):
     n_arms : int
         K.
     horizon : int, default=None
-        T. None guesses it, see :func:`is_restart`.
+        T. None guesses it by the doubling trick.
     step_scale : float, default=10.0
         c in the arms' step size :math:`\lambda = c \sqrt{\delta / (K T G^2)}`.
     loss_bound, slope_bound : float, default=1.0
         :math:`\ell_{max}` and G.
     longest_step : float, default=inf
         Without a horizon, most that a step :math:`\lambda / p` may come to; the step size is held
-        below what makes the rarest draw's as long. See :func:`stable_step`.
+        below what makes the rarest draw's as long.
     """
 
     n_arms: int
@@ -170,7 +168,7 @@ class TsallisSampler(Sampler):
     slope_bound : float
         :math:`G_1`, of the loss on that ball.
     horizon : int, default=None
-        T. None guesses it, see :func:`is_restart`.
+        T. None guesses it by the doubling trick.
     loss_bound : float, default=1.0
         :math:`\ell_{max}`, by which losses are divided.
     """
@@ -225,16 +223,6 @@ class TsallisSampler(Sampler):
         if self.horizon is None and is_restart(state["round"]):
             state.update(self._fresh(state["round"]))
         return step
-
-
-def draw_arm(state, uniform):
-    """Return the arm that a number from [0, 1) draws by the sampler's law.
-
-    The same as `_graphs.draw` of it, three times as fast for few arms.
-    """
-    cumulated = list(accumulate(state["probabilities"].tolist()))
-    arm = bisect_right(cumulated, uniform * cumulated[-1])
-    return min(arm, len(cumulated) - 1)  # u * total may round up to the total
 
 
 def slope_bound(loss, radius):

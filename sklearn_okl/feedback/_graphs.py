@@ -1,247 +1,114 @@
-"""Feedback graphs over kernels: how they are made, covered, refined and drawn from.
+"""Who answers a round when a drawn node asks several kernels: the contract of feedback graphs.
 
-A graph is a boolean array (K, J): ``graph[i, j]`` tells whether node j asks kernel i. In the
-bipartite graph the J nodes are extra; in the similarity graph they are the K kernels themselves,
-and column j is the out-neighbourhood of kernel j. The names of equations and algorithms are those
-of P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", JMLR 24, 2023.
+A graph is a boolean array (K, J): ``graph[i, j]`` tells whether node j asks kernel i.
 """
 
 import numpy as np
-from scipy.special import erfcx
-
-from ..kernels import shift_invariant_kernel
-
-_COINCIDENT = -1e300  # finite, so that it can be kept in a state; exp of it is 0
 
 
-def kernel_distances(kernels, *, dim=1, log=False):
-    r"""Squared distances between kernels as functions of the difference of two rows.
+class FeedbackGraph:
+    """Base of the rules that draw one of J nodes per round, which asks its kernels.
 
-    Parameters
-    ----------
-    kernels : list of dict
-        K kernels, each with "kernel", of the `exponent` 2 or 1 as ``"rbf"`` and ``"laplacian"``
-        have it, and a positive "gamma".
-    dim : int, default=1
-        Dimension of the differences. One is enough to tell kernels apart; with many, the widest
-        kernel outweighs all others.
-    log : bool, default=False
-        Whether to return natural logarithms, which neither overflow nor vanish for any `dim`.
-        Kernels that coincide then get -1e300.
+    A graph holds settings only; what it makes and learns is a state, a dict of arrays and scalars.
+    After a draw the engine finds in it
 
-    Returns
-    -------
-    ndarray of shape (K, K)
-        :math:`\int |\kappa_i(\rho) - \kappa_j(\rho)|^2 d\rho` (eq. 27).
+    - "node", the node drawn, and "probabilities" (J,), the law of the draw;
+    - "asked", the kernels to be taught, of which the first "n_combined" make the forecast;
+    - "chances", the probability of each kernel asked to be asked, by which losses are divided.
 
-    Raises
-    ------
-    ValueError
-        For another kernel, or for a gamma of 0, whose kernel has no integral.
+    See Also
+    --------
+    BipartiteGraph : Nodes that draw kernels by their weights.
+    SimilarityGraph : Nodes that are kernels, and ask others far from them.
 
-    Notes
-    -----
-    Both kernels are products over coordinates, so with :math:`s_{ij}` the integral of
-    :math:`\kappa_i \kappa_j` over one coordinate the distance is
-    :math:`s_{ii}^{dim} + s_{jj}^{dim} - 2 s_{ij}^{dim}`, where
+    Examples
+    --------
+    Every node asks two kernels, and is as likely as any other:
 
-    - two Gaussians have :math:`s = \sqrt{\pi / (\gamma_i + \gamma_j)}`,
-    - two Laplacians have :math:`s = 2 / (\gamma_i + \gamma_j)`,
-    - a Gaussian a and a Laplacian b have :math:`s = \sqrt{\pi / \gamma_a}\,
-      \mathrm{erfcx}(\gamma_b / (2 \sqrt{\gamma_a}))`, by completing the square.
-
-    The integral runs over all differences, not only over those that bounded rows can have, and so
-    grows with a kernel's width: the farthest kernels are the widest, and from them the narrowest.
-    In many dimensions the widest outweighs the others beyond the precision of a float, which are
-    then equally far from it. The published program has other formulas.
+    >>> import numpy as np
+    >>> from sklearn_okl.feedback import FeedbackGraph
+    >>> class Pairs(FeedbackGraph):
+    ...     def start(self, kernels):
+    ...         return {"probabilities": np.full(len(kernels), 1 / len(kernels))}
+    ...
+    ...     def draw(self, state, log_weights, t, rng):
+    ...         n_kernels = len(log_weights)
+    ...         node = rng.randint(n_kernels)
+    ...         state["node"] = node
+    ...         state["asked"] = np.array([node, (node + 1) % n_kernels])
+    ...         state["n_combined"] = 2
+    ...         state["chances"] = np.full(2, 2 / n_kernels)
+    ...
+    ...     def edges(self, state):
+    ...         nodes = np.eye(len(state["probabilities"]), dtype=bool)
+    ...         return nodes | np.roll(nodes, 1, axis=0)
+    >>> graph = Pairs()
+    >>> state = graph.start([{}, {}, {}, {}])
+    >>> graph.draw(state, np.zeros(4), 1, np.random.RandomState(0))
+    >>> graph.edges(state)[state["asked"], state["node"]]
+    array([ True,  True])
     """
-    made = [shift_invariant_kernel(kernel["kernel"], kernel["gamma"]) for kernel in kernels]
-    for point, kernel in zip(kernels, made, strict=True):
-        if kernel.exponent not in (1, 2):
-            raise ValueError(
-                f"Distances between kernels are known for 'rbf' and 'laplacian', not for "
-                f"{point['kernel']!r}. Leave it out of the grid, or give 'distances'."
-            )
-        if not kernel.gamma > 0:
-            raise ValueError(
-                "A kernel with gamma=0 is constant and infinitely far from the others. Leave it "
-                "out of the grid."
-            )
-    gammas = np.array([kernel.gamma for kernel in made])
-    gaussian = np.array([kernel.exponent == 2 for kernel in made])
-    sums = np.add.outer(gammas, gammas)
-    a, b = gammas[:, None], gammas[None, :]
-    mixed = np.log(erfcx(b / (2 * np.sqrt(a)))) + np.log(np.pi / a) / 2  # (rbf, laplacian)
-    overlaps = dim * np.where(
-        gaussian[:, None],
-        np.where(gaussian, np.log(np.pi / sums) / 2, mixed),
-        np.where(gaussian, mixed.T, np.log(2 / sums)),
-    )
-    norms = np.diag(overlaps)
-    together = np.logaddexp(norms[:, None], norms)
-    # By Cauchy-Schwarz and the two means the share is at most 1, but for rounding.
-    share = np.minimum(np.exp(np.log(2) + overlaps - together), 1.0)
-    np.fill_diagonal(share, 1.0)
-    with np.errstate(divide="ignore"):
-        distances = np.maximum(together + np.log1p(-share), _COINCIDENT)
-    return distances if log else np.exp(distances)
 
+    def start(self, kernels):
+        """Return the state before the first draw.
 
-def checked_distances(distances, n_kernels):
-    """Check distances between kernels that the user computed.
+        Parameters
+        ----------
+        kernels : list of dict
+            The dictionary: "kernel" and "gamma" of each, a number.
 
-    Parameters
-    ----------
-    distances : array-like of shape (K, K)
-        Finite, not negative, symmetric. The diagonal does not matter.
-    n_kernels : int
-        The expected K.
+        Returns
+        -------
+        dict
+            What the rule keeps.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how it starts.")
 
-    Returns
-    -------
-    ndarray of shape (K, K)
-        Natural logarithms, -1e300 for distances of 0, as :func:`kernel_distances` returns them
-        with ``log=True``.
+    def draw(self, state, log_weights, t, rng):
+        """Draw the node of a round, at the end of the round before.
 
-    Raises
-    ------
-    ValueError
-        For another shape, or where one of the above does not hold.
-    """
-    distances = np.asarray(distances, dtype=np.float64)
-    if distances.shape != (n_kernels, n_kernels):
-        raise ValueError(
-            f"distances has shape {distances.shape}, but there are {n_kernels} kernels. Give one "
-            "row and one column a kernel."
-        )
-    if not (np.isfinite(distances).all() and distances.min() >= 0):
-        raise ValueError("distances has entries that are negative, infinite or NaN.")
-    if not np.array_equal(distances, distances.T):
-        raise ValueError(
-            "distances is not symmetric. If rounding is the cause, give (D + D.T) / 2 for D."
-        )
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log(distances), _COINCIDENT)
+        Parameters
+        ----------
+        state : dict
+            To be edited in place.
+        log_weights : ndarray of shape (K,)
+            Logarithms of the kernels' weights, up to a constant.
+        t : int
+            The number of the round, from 1.
+        rng : RandomState
+            The source of draws.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not draw.")
 
+    def edges(self, state):
+        """Return which kernels (K, J) each node asks in the round drawn for."""
+        raise NotImplementedError(f"{type(self).__name__} does not show its edges.")
 
-def similarity_graph(log_distances, n_selected):
-    """Join every kernel to kernels that are jointly far from it and from each other.
+    def credit(self, state, eta, loss):
+        """Learn the loss of the forecast that the node drawn has made; by default nothing.
 
-    Algorithm 4: the out-neighbourhood of kernel j starts as {j}; the kernel with the largest sum
-    of distances to those in it is added (eq. 31), the first of equals, until it holds
-    min(`n_selected`, K) kernels, which is how eq. (32) sets the threshold. For squared distances
-    in a Hilbert space, such as eq. (27), the sum is, but for a constant, that of the squared
-    distance to the neighbourhood's mean: what is added are extremes, and near-twins of them.
+        Parameters
+        ----------
+        state : dict
+            To be edited in place.
+        eta : float
+            The round's learning rate.
+        loss : float
+            The loss.
+        """
 
-    Parameters
-    ----------
-    log_distances : ndarray of shape (K, K)
-        As :func:`kernel_distances` returns them with ``log=True``.
-    n_selected : int
-        Kernels in a neighbourhood, M.
+    def pool(self, state, t):
+        """Return the kernels that round t and those after it may ask, as far as that is known.
 
-    Returns
-    -------
-    ndarray of shape (K, K)
-        The graph; column j is the out-neighbourhood of kernel j.
-    """
-    n_kernels = len(log_distances)
-    nodes = np.arange(n_kernels)
-    graph = np.eye(n_kernels, dtype=bool)
-    sums = log_distances.copy()  # sums[i, j]: of kernel i to the neighbourhood of j
-    for _ in range(min(n_selected, n_kernels) - 1):
-        added = np.where(graph, -np.inf, sums).argmax(axis=0)
-        graph[added, nodes] = True
-        sums = np.logaddexp(sums, log_distances[:, added])
-    return graph
-
-
-def greedy_set_cover(graph):
-    """Find few nodes that together ask every kernel (Chvátal's greedy heuristic).
-
-    Parameters
-    ----------
-    graph : ndarray of shape (K, J)
-        A graph in which every kernel is asked by some node.
-
-    Returns
-    -------
-    ndarray of int
-        Nodes, in the order of choice: each asks the most kernels not yet asked, the first of
-        equals. In a similarity graph they are a dominating set.
-    """
-    uncovered = np.ones(len(graph), dtype=bool)
-    cover = []
-    while uncovered.any():
-        node = int(graph[uncovered].sum(axis=0).argmax())
-        cover.append(node)
-        uncovered &= ~graph[:, node]
-    return np.array(cover)
-
-
-def refining_edges(log_distances, dominating):
-    """Find the edges that make a set of kernels dominate the graph (Algorithm 6, eq. 45).
-
-    Parameters
-    ----------
-    log_distances : ndarray of shape (K, K)
-        As :func:`kernel_distances` returns them with ``log=True``.
-    dominating : ndarray of shape (K,)
-        Mask of the kernels in the set.
-
-    Returns
-    -------
-    ndarray of int of shape (K,)
-        The node that shall ask kernel i: outside the set the member farthest from i, the first of
-        equals; inside it i itself, whose loop is in the graph already.
-    """
-    members = np.flatnonzero(dominating)
-    askers = members[log_distances[members].argmax(axis=0)]
-    askers[members] = members
-    return askers
-
-
-def bipartite_laws(weights, n_selective, exploration):
-    """Laws by which selective nodes draw their kernels (eq. 20).
-
-    Parameters
-    ----------
-    weights : ndarray of shape (K,)
-        Weights of the kernels, of sum one.
-    n_selective : int
-        Number J of selective nodes.
-    exploration : float
-        Share of the uniform law at the first node, in (0, 1]; node j = 1, ..., J has its j-th
-        power.
-
-    Returns
-    -------
-    ndarray of shape (K, J)
-        A law a column.
-    """
-    shares = exploration ** np.arange(1.0, n_selective + 1)
-    return weights[:, None] * (1 - shares) + shares / len(weights)
-
-
-def bipartite_graph(laws, uniforms):
-    """Let each selective node draw kernels, with replacement (Algorithm 2).
-
-    Parameters
-    ----------
-    laws : ndarray of shape (K, J)
-        As :func:`bipartite_laws` returns them.
-    uniforms : ndarray of shape (J, M)
-        Independent uniform numbers from [0, 1), M a node.
-
-    Returns
-    -------
-    ndarray of shape (K, J)
-        The graph: at least one and at most M kernels a node.
-    """
-    graph = np.zeros(laws.shape, dtype=bool)
-    for j, (law, points) in enumerate(zip(laws.T, uniforms, strict=True)):
-        graph[draw(law, points), j] = True
-    return graph
+        Returns
+        -------
+        kernels : ndarray of int
+            At least those that round t asks.
+        stays : bool
+            Whether later rounds will ask none but these: features are then computed for blocks of
+            rows. By default not.
+        """
+        return state["asked"], False
 
 
 def draw(probabilities, uniforms):

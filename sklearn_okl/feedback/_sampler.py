@@ -1,11 +1,14 @@
 """Who is asked next under bandit feedback: the contract of samplers."""
 
+from bisect import bisect_right
+from itertools import accumulate
+
 
 class Sampler:
     """Base of the rules that draw one of K arms (kernels) per round and learn its loss alone.
 
     A sampler holds settings only; what it learns is a state, a dict of arrays and scalars. The
-    engine draws from the law in it, and learns with the step that the sampler gives back: a round's
+    engine draws by the law in it, and learns with the step that the sampler gives back: a round's
     loss and gradient are divided by the probability of the draw, so that the step size of the arm's
     own learner is part of the same analysis.
 
@@ -45,6 +48,25 @@ class Sampler:
             With "probabilities" (K,), the law of the first draw; whatever else the rule keeps.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it starts.")
+
+    def draw(self, state, uniform):
+        """Draw the next arm by the law in the state.
+
+        Parameters
+        ----------
+        state : dict
+            As `start` returned it, and `credit` left it.
+        uniform : float
+            A number drawn from [0, 1).
+
+        Returns
+        -------
+        arm : int
+            The first arm at which the cumulated law exceeds the number.
+        """
+        cumulated = list(accumulate(state["probabilities"].tolist()))
+        arm = bisect_right(cumulated, uniform * cumulated[-1])
+        return min(arm, len(cumulated) - 1)  # u * total may round up to the total
 
     def credit(self, state, arm, loss, gradient_sq):
         """Learn the loss of the arm that was drawn, and set the law of the next draw.

@@ -6,137 +6,33 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._documentation import inherit_documentation
 from ..base import OnlineRegressor
 from ..losses import get_loss
 
 _BLOCK = 64  # rows a block: fewer pay for calls, more for the n^2 products among them
 
 
-class OGDRegressor(OnlineRegressor):
-    r"""Online gradient descent: the cheapest linear learner, a few products of vectors per round.
+class _Descent(OnlineRegressor):
+    r"""Base: the recursion of gradient descent, row by row, or exactly in blocks.
 
-    Round t forecasts :math:`\hat y_t = \theta_{t-1}^T z_t`, sees the target and steps against the
-    slope of the loss [1]_, with shrinkage as in [2]_:
+    One model with the square loss and no ball learns 64 rows at once: the errors e of a block solve
+    a unit-triangular system,
 
-    .. math:: \theta_t = \theta_{t-1}
-              - \eta_t (\ell'(\hat y_t) z_t + 2 \lambda \theta_{t-1}) ,
-              \qquad \eta_t = \eta_0 / t^p .
+    .. math:: e_t + \sum_{s<t} 2 \eta_s c_{s+1} \cdots c_{t-1} z_s^T z_t \, e_s
+              = c_1 \cdots c_{t-1} \theta_0^T z_t - y_t , \qquad c_s = 1 - 2 \lambda \eta_s ,
 
-    Parameters
-    ----------
-    shrinkage : float, default=0.0
-        :math:`\lambda \ge 0`, weight of :math:`\|\theta\|^2` beside the loss. Raker and the
-        algorithms with graph feedback use 1e-3.
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
-        1/2: its slope is :math:`2 (\hat y - y)`.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
-    eta0 : float, default=0.1
-        First step size, > 0; the papers' experiments use 0.1.
-    power_t : float, default=0.5
-        Exponent p >= 0 of the decay; 0 keeps the step constant, for streams that drift.
-    radius : float, default=None
-        Radius of the ball that theta is projected onto after each step (one ball a target). None
-        does not project.
+    whatever the steps and the shrinkage, a negative c included. Other losses, a ball, or a bank of
+    models go row by row, which for a bank is quicker than blocks.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         Current theta.
-    n_samples_seen_ : int
-        Rounds learnt so far. They are the t of the step size.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
-
-    See Also
-    --------
-    VAWRegressor : Second order: O(D^2) per round, no step size, a far smaller regret.
-    sklearn.linear_model.SGDRegressor : Stochastic descent in epochs, with an intercept.
-
-    Notes
-    -----
-    *Cost.* O(D) per round for D features, and O(D) memory. One model with the square loss and no
-    ball learns 64 rows at once: the errors e of a block solve a unit-triangular system,
-
-    .. math:: e_t + \sum_{s<t} 2 \eta_s c_{s+1} \cdots c_{t-1} z_s^T z_t \, e_s
-              = c_1 \cdots c_{t-1} \theta_0^T z_t - y_t , \qquad c_s = 1 - 2 \lambda \eta_s ,
-
-    which is exact whatever the steps and the shrinkage, a negative c included. Other losses, a
-    ball, or a bank of models go row by row, which for a bank is quicker than blocks.
-
-    *Theorem.* Let the losses be convex. For the constant step :math:`\eta` and any u, with the
-    gradients :math:`g_t = \ell'(\hat y_t) z_t`,
-
-    .. math:: \sum_t \ell_t(\hat y_t) - \sum_t \ell_t(u^T z_t)
-              \le \frac{\|u\|^2}{2 \eta} + \frac{\eta}{2} \sum_t \|g_t\|^2 .
-
-    With ``power_t=0.5``, ``radius=U`` and :math:`\|g_t\| \le G` the regret against any u in the
-    ball is at most :math:`(2 U^2 / \eta_0 + \eta_0 G^2) \sqrt T` (Theorem 1 of [1]_, whose
-    :math:`\eta_0` is 1). For the square loss, a constant step, and
-    :math:`\|z_t\| \le \rho` with :math:`2 \eta \rho^2 < 1`, the first bound turns into
-    :math:`(1 - 2 \eta \rho^2) \sum_t \ell_t(\hat y_t) \le \sum_t \ell_t(u^T z_t)
-    + \|u\|^2 / (2 \eta)` [3]_. With shrinkage all this holds for the losses plus
-    :math:`\lambda \|\theta\|^2`. Decreasing steps without a ball have no such bound in general.
-
-    *Departures.* [1]_ projects always, here only with a `radius`. At a kink the slope is 0.
-
-    *Features* are taken as they come: there is no intercept and no scaling. The square loss
-    diverges while :math:`\eta_t \|z_t\|^2` stays above 1; scale the features to norms of about 1,
-    or take a smaller `eta0`.
-
-    References
-    ----------
-    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
-       International Conference on Machine Learning, 2003, Theorem 1.
-    .. [2] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
-       environments with unknown dynamics", Journal of Machine Learning Research 20, 2019.
-    .. [3] N. Cesa-Bianchi, P. M. Long, M. K. Warmuth, "Worst-case quadratic loss bounds for
-       prediction using linear functions and gradient descent", IEEE Transactions on Neural
-       Networks 7(3), 1996.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_okl.learners import OGDRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 3))
-    >>> y = X @ [1.0, -2.0, 0.5]
-    >>> model = OGDRegressor()
-    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
-    >>> model.coef_.round(2)
-    array([ 1. , -2. ,  0.5])
     """
 
-    _parameter_constraints = {
-        "shrinkage": [Interval(Real, 0, None, closed="left")],
-        "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-        "quantile": [Interval(Real, 0, 1, closed="neither")],
-        "eta0": [Interval(Real, 0, None, closed="neither")],
-        "power_t": [Interval(Real, 0, None, closed="left")],
-        "radius": [Interval(Real, 0, None, closed="neither"), None],
-    }
     _multi_output = True
     _learns_banks = True
-
-    def __init__(
-        self,
-        shrinkage=0.0,
-        *,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
-        self.shrinkage = shrinkage
-        self.loss = loss
-        self.quantile = quantile
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.radius = radius
 
     @property
     def coef_(self):
@@ -219,3 +115,105 @@ class OGDRegressor(OnlineRegressor):
         targets = theta.shape[len(lead) : -1]
         forecasts = X @ theta.reshape(*lead, -1, X.shape[-1]).swapaxes(-1, -2)
         return forecasts.reshape(*lead, X.shape[-2], *targets)
+
+
+@inherit_documentation
+class OGDRegressor(_Descent):
+    r"""Online gradient descent: the cheapest linear learner, a few products of vectors per round.
+
+    Round t forecasts :math:`\hat y_t = \theta_{t-1}^T z_t` and steps against the loss [1]_ [2]_:
+
+    .. math:: \theta_t = \theta_{t-1}
+              - \eta_t (\ell'(\hat y_t) z_t + 2 \lambda \theta_{t-1}) ,
+              \qquad \eta_t = \eta_0 / t^p .
+
+    Parameters
+    ----------
+    shrinkage : float, default=0.0
+        :math:`\lambda \ge 0`, weight of :math:`\|\theta\|^2` beside the loss; Raker's is 1e-3.
+    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
+        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
+        1/2: its slope is :math:`2 (\hat y - y)`.
+    quantile : float, default=0.5
+        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
+    eta0 : float, default=0.1
+        First step size, > 0; the papers' experiments use 0.1.
+    power_t : float, default=0.5
+        Exponent p >= 0 of the decay; 0 keeps the step constant, for streams that drift.
+    radius : float, default=None
+        Of the ball, one per target, that theta is projected onto after each step. None: no ball.
+
+    See Also
+    --------
+    VAWRegressor : Second order: O(D^2) per round, no step size, a far smaller regret.
+    sklearn.linear_model.SGDRegressor : Stochastic descent in epochs, with an intercept.
+
+    Notes
+    -----
+    *Cost.* O(D) per round for D features, and O(D) memory. One model with the square loss and no
+    ball learns 64 rows at once, which is exact. The t of the step size is `n_samples_seen_`.
+
+    *Theorem.* For convex losses, the constant step :math:`\eta` and any u, with the gradients
+    :math:`g_t = \ell'(\hat y_t) z_t`,
+
+    .. math:: \sum_t \ell_t(\hat y_t) - \sum_t \ell_t(u^T z_t)
+              \le \frac{\|u\|^2}{2 \eta} + \frac{\eta}{2} \sum_t \|g_t\|^2 .
+
+    With ``power_t=0.5``, ``radius=U`` and :math:`\|g_t\| \le G` the regret in the ball is at most
+    :math:`(2 U^2 / \eta_0 + \eta_0 G^2) \sqrt T` (Theorem 1 of [1]_, whose :math:`\eta_0` is 1).
+    For the square loss, a constant step and :math:`2 \eta \|z_t\|^2 \le q < 1` the first bound is
+    :math:`(1 - q) \sum_t \ell_t(\hat y_t) \le \sum_t \ell_t(u^T z_t) + \|u\|^2 / (2 \eta)` [3]_.
+    With shrinkage all holds for the losses plus :math:`\lambda \|\theta\|^2`. Decreasing steps
+    without a ball have no such bound in general.
+
+    *Departures.* [1]_ projects always, here only with a `radius`. At a kink the slope is 0.
+
+    *Features* are taken as they come, without an intercept. The square loss diverges while
+    :math:`\eta_t \|z_t\|^2` stays above 1: scale them to norms of about 1, or lessen `eta0`.
+
+    References
+    ----------
+    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
+       International Conference on Machine Learning, 2003, Theorem 1.
+    .. [2] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
+       environments with unknown dynamics", Journal of Machine Learning Research 20, 2019.
+    .. [3] N. Cesa-Bianchi, P. M. Long, M. K. Warmuth, "Worst-case quadratic loss bounds for
+       prediction using linear functions and gradient descent", IEEE Transactions on Neural
+       Networks 7(3), 1996.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.learners import OGDRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3))
+    >>> y = X @ [1.0, -2.0, 0.5]
+    >>> OGDRegressor().fit(X, y).coef_.round(2)
+    array([ 1. , -2. ,  0.5])
+    """
+
+    _parameter_constraints = {
+        "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "power_t": [Interval(Real, 0, None, closed="left")],
+        "radius": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        shrinkage=0.0,
+        *,
+        loss="squared_error",
+        quantile=0.5,
+        eta0=0.1,
+        power_t=0.5,
+        radius=None,
+    ):
+        self.shrinkage = shrinkage
+        self.loss = loss
+        self.quantile = quantile
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius

@@ -11,6 +11,7 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dtrtrs
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import inherit_documentation
 from .._linalg import inverse_spd
 from .._tail import FEW, SharedInverse
 from ..base import OnlineRegressor
@@ -20,111 +21,19 @@ _REBUILD = 4096  # rounds between two rebuilds of P from A
 _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: start anew after it
 
 
-class ONSRegressor(OnlineRegressor):
-    r"""Online Newton step for the square loss: steps scaled by the gradients' own second moment.
+class _BlockNewton(OnlineRegressor):
+    r"""Base: the recursion of the clipped online Newton step, in blocks and row by row.
 
-    Round t forecasts :math:`\hat y_t = w_t^T z_t`, sees the target and steps against the gradient
-    :math:`g_t = 2 (\hat y_t - y_t) z_t` [1]_; before the next forecast, whose row is known by then,
-    it projects onto the weights that forecast within C [2]_:
-
-    .. math:: A_t = A_{t-1} + \kappa g_t g_t^T , \qquad \tilde w_{t+1} = w_t - A_t^{-1} g_t ,
-              \qquad w_{t+1} = \tilde w_{t+1}
-              - \mathrm{sign}(f) \frac{\max(|f| - C, 0)}{z_{t+1}^T A_t^{-1} z_{t+1}}
-              A_t^{-1} z_{t+1}
-
-    with :math:`f = \tilde w_{t+1}^T z_{t+1}` and :math:`A_0 = \mu I`.
-
-    Parameters
-    ----------
-    mu : float, default=1.0
-        Start of A, > 0, in squared units of the features (the papers' mu or alpha).
-    radius : float, default=1.0
-        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
-        the targets too.
-    curvature : float, default=None
-        :math:`\kappa > 0`, share of each gradient's outer product that enters A, in inverse squared
-        units of the targets. None is :math:`1 / (16 C^2)`, as KONS takes it; NONS-ALD takes
-        :math:`1 / (4 (U^2 + Y^2))`.
+    Clipping makes it non-linear, but all that a row asks of A and w are inner products: in a block
+    of 32 rows Z it runs on the 32 x 32 matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w
+    follow by matrix products. That is exact: the numbers are those of the one-row recursion up to
+    rounding.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Current weights :math:`\tilde w`, before the projection that the next row will ask for.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
-
-    See Also
-    --------
-    VAWRegressor : Second order too, without clipping or a bound on the targets.
-    OGDRegressor : First order, O(D) per round.
-
-    Notes
-    -----
-    *Cost.* :math:`O(D^2)` per round for D features. Clipping makes the recursion non-linear, but
-    all that a row asks of A and w are inner products: in a block of 32 rows Z it runs on the 32 x
-    32 matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w follow by matrix products. That
-    is exact: the numbers are those of the one-row recursion up to rounding.
-
-    *Theorem.* Let :math:`|y_t| \le C` and :math:`\kappa \le 1 / (8 C^2)`. Then against any u with
-    :math:`|u^T z_t| \le C` in all rounds
-
-    .. math:: \sum_t (\hat y_t - y_t)^2 - \sum_t (u^T z_t - y_t)^2
-              \le \frac{\mu}{2} \|u\|^2 + \frac{1}{2 \kappa} \ln \det (A_T / \mu) .
-
-    The last determinant is at most :math:`\det(I + Z^T Z / \nu)`, with
-    :math:`\nu = \mu / (16 \kappa C^2)`, and its logarithm at most
-    :math:`d_\mathrm{eff}(\nu) (1 + \ln(1 + \lambda / \nu))`, with :math:`d_\mathrm{eff}(\nu)` the
-    effective dimension of all rows Z and :math:`\lambda` the largest eigenvalue of :math:`Z^T Z`.
-    This is Theorem 2 of [1]_ with the constants of the square loss, which equals its second-order
-    expansion.
-
-    *Departures.* The projection of the last update is put off until the next row is known;
-    `predict` clips, which gives the same number.
-
-    *Numerics.* :math:`A^{-1}` is updated block by block, and rebuilt by Cholesky from the exact sum
-    A every 4096 rounds and after a row that shrinks it by more than 1e5. Targets far beyond the
-    radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e16, digits run out.
-
-    *Features* are taken as they come: there is no intercept and no scaling.
-
-    References
-    ----------
-    .. [1] E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online convex
-       optimization", Machine Learning 69, 2007, section 3.
-    .. [2] H. Luo, A. Agarwal, N. Cesa-Bianchi, J. Langford, "Efficient second order online learning
-       by sketching", Advances in Neural Information Processing Systems 29, 2016, section 2.
-    .. [3] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, eq. (8),
-       Theorem 4.9.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_okl import ONSRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(500, 3))
-    >>> y = X @ [0.3, -0.5, 0.1]
-    >>> model = ONSRegressor()
-    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
-    >>> model.coef_.round(1)
-    array([ 0.3, -0.5,  0.1])
     """
-
-    _parameter_constraints = {
-        "mu": [Interval(Real, 0, None, closed="neither")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
-        "curvature": [Interval(Real, 0, None, closed="neither"), None],
-    }
-    _structural = ("mu",)
-
-    def __init__(self, mu=1.0, *, radius=1.0, curvature=None):
-        self.mu = mu
-        self.radius = radius
-        self.curvature = curvature
 
     @property
     def coef_(self):
@@ -242,6 +151,101 @@ class ONSRegressor(OnlineRegressor):
             padded[-1, -1] = corner
             state[name] = padded
         state["theta"] = np.append(state["theta"], 0.0)
+
+
+@inherit_documentation
+class ONSRegressor(_BlockNewton):
+    r"""Online Newton step for the square loss: steps scaled by the gradients' own second moment.
+
+    Round t forecasts :math:`\hat y_t = w_t^T z_t`, sees the target and steps against the gradient
+    :math:`g_t = 2 (\hat y_t - y_t) z_t` [1]_; before the next forecast, whose row is known by then,
+    it projects onto the weights that forecast within C [2]_:
+
+    .. math:: A_t = A_{t-1} + \kappa g_t g_t^T , \qquad \tilde w_{t+1} = w_t - A_t^{-1} g_t ,
+              \qquad w_{t+1} = \tilde w_{t+1}
+              - \mathrm{sign}(f) \frac{\max(|f| - C, 0)}{z_{t+1}^T A_t^{-1} z_{t+1}}
+              A_t^{-1} z_{t+1}
+
+    with :math:`f = \tilde w_{t+1}^T z_{t+1}` and :math:`A_0 = \mu I`.
+
+    Parameters
+    ----------
+    mu : float, default=1.0
+        Start of A, > 0, in squared units of the features (the papers' mu or alpha).
+    radius : float, default=1.0
+        C > 0, the bound of the forecasts, in units of the targets. The theorem wants it to bound
+        the targets too.
+    curvature : float, default=None
+        :math:`\kappa > 0`, share of each gradient's outer product that enters A, in inverse squared
+        units of the targets. None is :math:`1 / (16 C^2)`, as KONS takes it; NONS-ALD takes
+        :math:`1 / (4 (U^2 + Y^2))`.
+
+    See Also
+    --------
+    VAWRegressor : Second order too, without clipping or a bound on the targets.
+    OGDRegressor : First order, O(D) per round.
+
+    Notes
+    -----
+    *Cost.* :math:`O(D^2)` per round for D features. Rows are learnt in blocks of 32 by matrix
+    products, which is exact: the numbers are those of the one-row recursion up to rounding.
+
+    *Theorem.* Let :math:`|y_t| \le C` and :math:`\kappa \le 1 / (8 C^2)`. Then against any u with
+    :math:`|u^T z_t| \le C` in all rounds
+
+    .. math:: \sum_t (\hat y_t - y_t)^2 - \sum_t (u^T z_t - y_t)^2
+              \le \frac{\mu}{2} \|u\|^2 + \frac{1}{2 \kappa} \ln \det (A_T / \mu) .
+
+    The last determinant is at most :math:`\det(I + Z^T Z / \nu)`, with
+    :math:`\nu = \mu / (16 \kappa C^2)`, and its logarithm at most
+    :math:`d_\mathrm{eff}(\nu) (1 + \ln(1 + \lambda / \nu))`, with :math:`d_\mathrm{eff}(\nu)` the
+    effective dimension of all rows Z and :math:`\lambda` the largest eigenvalue of :math:`Z^T Z`.
+    This is Theorem 2 of [1]_ with the constants of the square loss, which equals its second-order
+    expansion.
+
+    *Departures.* The projection of the last update is put off until the next row is known;
+    `predict` clips, which gives the same number.
+
+    *Numerics.* :math:`A^{-1}` is updated block by block, and rebuilt by Cholesky from the exact sum
+    A every 4096 rounds and after a row that shrinks it by more than 1e5. Targets far beyond the
+    radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e16, digits run out.
+
+    *Features* are taken as they come: there is no intercept and no scaling.
+
+    References
+    ----------
+    .. [1] E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online convex
+       optimization", Machine Learning 69, 2007, section 3.
+    .. [2] H. Luo, A. Agarwal, N. Cesa-Bianchi, J. Langford, "Efficient second order online learning
+       by sketching", Advances in Neural Information Processing Systems 29, 2016, section 2.
+    .. [3] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
+       online kernel regression", International Conference on Machine Learning, 2023, eq. (8),
+       Theorem 4.9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import ONSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(500, 3))
+    >>> y = X @ [0.3, -0.5, 0.1]
+    >>> model = ONSRegressor()
+    >>> forecasts = model.prequential_predict(X, y)  # each made before its target was seen
+    >>> model.coef_.round(1)
+    array([ 0.3, -0.5,  0.1])
+    """
+
+    _parameter_constraints = {
+        "mu": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "curvature": [Interval(Real, 0, None, closed="neither"), None],
+    }
+    _structural = ("mu",)
+
+    def __init__(self, mu=1.0, *, radius=1.0, curvature=None):
+        self.mu = mu
+        self.radius = radius
+        self.curvature = curvature
 
 
 class NewtonSteps(NamedTuple):

@@ -66,8 +66,8 @@ class RefitRegressor(OnlineRegressor):
         How many rounds late the labels come: row t is forecast by what was known of the rows up
         to t - 1 - `label_delay`.
     random_state : int, RandomState instance or None, default=None
-        Source of one number, drawn when the first row arrives, for every parameter named
-        ``random_state`` of `estimator` that is None: so that one stream gives one model.
+        Source of all random draws, used once when the first row arrives. It draws one number, for
+        every parameter named ``random_state`` of `estimator` that is None.
 
     Attributes
     ----------

@@ -1,8 +1,10 @@
 """A correction that learns what the progressive forecasts of a base leave."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import clone, is_regressor
-from sklearn.utils._param_validation import HasMethods
+from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._delay import delay_of
 from .._documentation import inherit_documentation
@@ -19,7 +21,7 @@ class ResidualRegressor(OnlineRegressor):
 
     The base forecasts each target before it is seen, :math:`b_t`; the correction learns the errors
     :math:`y_t - b_t` of these progressive forecasts, never those of a fit that has seen the target,
-    and forecasts :math:`c_t`; the forecast is :math:`b_t + c_t`.
+    from the rows :math:`(x_t, b_t)`, and forecasts :math:`c_t`; the forecast is :math:`b_t + c_t`.
 
     Parameters
     ----------
@@ -28,6 +30,12 @@ class ResidualRegressor(OnlineRegressor):
         package. None is :class:`VAWRegressor`.
     correction : online regressor, default=None
         The same. None is :class:`RefitRegressor`, boosted trees fitted now and then.
+    warmup : int, default=30
+        Number of first rounds whose errors the correction does not learn, and in which the base
+        forecasts alone: before it knows the level of the targets its errors say nothing of the
+        later ones, and are larger than these. Late labels are added to it.
+    passthrough : bool, default=True
+        Whether the correction sees the base's forecast as a last column; without it the rows alone.
 
     Attributes
     ----------
@@ -58,24 +66,30 @@ class ResidualRegressor(OnlineRegressor):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn_okl import RakerRegressor, ResidualRegressor, VAWRegressor
     >>> from sklearn_okl.datasets import make_ar4
     >>> X, y = make_ar4(300)
     >>> model = ResidualRegressor(VAWRegressor(), RakerRegressor(random_state=0)).fit(X, y)
-    >>> total = model.base_.predict(X) + model.correction_.predict(X)
-    >>> bool((model.predict(X) == total).all())
+    >>> base = model.base_.predict(X)
+    >>> correction = model.correction_.predict(np.column_stack([X, base]))
+    >>> bool((model.predict(X) == base + correction).all())
     True
     """
 
     _parameter_constraints = {
         "base": [HasMethods(_VERBS), None],
         "correction": [HasMethods(_VERBS), None],
+        "warmup": [Interval(Integral, 0, None, closed="left")],
+        "passthrough": ["boolean"],
     }
-    _structural = ("base", "correction")
+    _structural = ("base", "correction", "warmup", "passthrough")
 
-    def __init__(self, base=None, correction=None):
+    def __init__(self, base=None, correction=None, *, warmup=30, passthrough=True):
         self.base = base
         self.correction = correction
+        self.warmup = warmup
+        self.passthrough = passthrough
 
     @property
     def label_delay(self):
@@ -119,10 +133,22 @@ class ResidualRegressor(OnlineRegressor):
         }
 
     def _learn(self, state, X, y):
-        base = state["base"].prequential_predict(X, y)
-        correction = state["correction"].prequential_predict(X, y - base)
+        forecasts = np.array(state["base"].prequential_predict(X, y), dtype=np.float64)
+        n_alone = max(self.warmup + self.label_delay - state["t"], 0)
+        if n_alone < len(y):
+            rows, base = self._rows(X, forecasts)[n_alone:], forecasts[n_alone:]
+            errors = state["correction"].prequential_predict(rows, y[n_alone:] - base)
+            if state["t"] + n_alone == self.warmup + self.label_delay:
+                errors[0] = 0.0  # whatever a regressor forecasts that has learnt nothing
+            forecasts[n_alone:] += errors
         state["t"] += len(y)
-        return np.add(base, correction, dtype=np.float64)
+        return forecasts
 
     def _forecast(self, state, X):
-        return np.add(state["base"].predict(X), state["correction"].predict(X), dtype=np.float64)
+        forecasts = np.array(state["base"].predict(X), dtype=np.float64)
+        if state["t"] > self.warmup + self.label_delay:
+            forecasts += state["correction"].predict(self._rows(X, forecasts))
+        return forecasts
+
+    def _rows(self, X, forecasts):
+        return np.column_stack([X, forecasts]) if self.passthrough else X

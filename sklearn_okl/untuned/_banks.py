@@ -1,7 +1,6 @@
-"""What the estimators without tuning are made of: a dictionary of kernels, banks of experts."""
+"""Banks of experts: online ridge regressions on features of one shape, learnt together."""
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,85 +8,6 @@ from .._tail import Shared
 from ..features._fourier import fourier_map
 from ..kernels import sample_frequencies, shift_invariant_kernel
 from ..learners import VAWRegressor
-
-# Bandwidths in units that do not depend on the number d of inputs: of standardised rows, two have a
-# squared distance of about 2d and an absolute one of about d. Half a decade apart, as a kernel
-# ridge forecaster hardly notices less.
-_BANDWIDTHS = (
-    ("rbf", (0.2, 0.06, 0.6, 0.02, 2.0)),
-    ("laplacian", (0.5, 0.15, 1.5, 0.05)),
-    ("matern32", (1.0, 0.3, 3.0, 0.1)),
-)
-_REFINEMENT = 1.8  # about the root of the grid's ratio: between two of its points
-_LINEAR_ALPHAS = (0.1, 10.0)
-_OF_TARGETS = {"bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0}
-WALKS = ({"kernel": "persistence"} | _OF_TARGETS, {"kernel": "random walk"} | _OF_TARGETS)
-
-
-class Constants(NamedTuple):
-    """The few constants that somebody had to choose; ``python -m benchmarks default`` varies them.
-
-    Attributes
-    ----------
-    alphas : tuple of float
-        Ridges of the kernels that never forget.
-    births : tuple of int
-        Rounds at which new kernels are born between the best ones and their neighbours.
-    apprenticeship : int
-        Rounds that a kernel born so learns before it is heard.
-    fadings : tuple of float
-        Factors by which the experts' likelihoods fade; the regressions start from the first.
-    stacks : tuple of (float, float)
-        Ridge and forgetting of each ridge regression of the second level.
-    frequencies : float
-        Factor of the number of frequencies per kernel; the work stays the same.
-    """
-
-    alphas: tuple = (0.3, 0.03)
-    births: tuple = (512, 2048, 8192)
-    apprenticeship: int = 256
-    fadings: tuple = (0.95, 0.99)
-    stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
-    frequencies: float = 1.0
-
-
-def dictionary(alphas, lagged):
-    """Return the kernels (kernel, bandwidth, sees lags, ridge), those of most use first.
-
-    Half of them see the lags, if there are any.
-    """
-    kernels = [
-        (name, bandwidths[i])
-        for i in range(5)
-        for name, bandwidths in _BANDWIDTHS
-        if i < len(bandwidths)
-    ]
-    return [
-        {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
-        for alpha in alphas
-        for kernel, bandwidth in kernels
-        for lags in ((False, True) if lagged else (False,))
-    ]
-
-
-def linear_members(forgetting, lagged):
-    """Return the linear experts of one forgetting rate, those of most use first."""
-    alphas = _LINEAR_ALPHAS if forgetting == 1.0 else (1.0,)
-    return [
-        {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha}
-        for alpha in alphas
-        for lags in ((True, False) if lagged else (False,))
-    ]
-
-
-def refined(members, losses, size, born):
-    """Return new members between the best ones and their neighbours on the grid, not born yet."""
-    children = [
-        members[k] | {"bandwidth": members[k]["bandwidth"] * factor}
-        for k in np.argsort(losses, kind="stable")
-        for factor in (_REFINEMENT, 1.0 / _REFINEMENT)
-    ]
-    return [child for child in children if child not in born][:size]
 
 
 def inputs_of(bank, seen):
@@ -112,53 +32,9 @@ class MaskedFeatures:
         return Z
 
 
-class Shape(NamedTuple):
-    """What a bank's experts have in common.
-
-    Attributes
-    ----------
-    n_inputs : int
-        Inputs, the latest targets included.
-    n_lags : int
-        The latest targets, at the end of the inputs.
-    n_frequencies : int
-        Frequencies per kernel, 0 for linear experts.
-    linear : bool
-        Whether the inputs are among the features.
-    forgetting : float
-        Their forgetting rate.
-    """
-
-    n_inputs: int
-    n_lags: int
-    n_frequencies: int
-    linear: bool
-    forgetting: float
-
-    @property
-    def n_features(self):
-        """Features an expert."""
-        return 1 + self.linear * self.n_inputs + 2 * self.n_frequencies
-
-    @property
-    def work(self):
-        """Multiplications of an expert and a row, up to a factor."""
-        # a past that fades is summed and inverted more often
-        return self.n_features**2 * (1.0 if self.forgetting == 1.0 else 3.0)
-
-
-def shape_of(n_features, n_lags, n_frequencies, forgetting):
-    """Return the shape of kernel experts: without the inputs where they are the larger part.
-
-    D^2 would then pay for them in every expert, and the linear experts have them already.
-    """
-    n_inputs = n_features + n_lags
-    return Shape(n_inputs, n_lags, n_frequencies, n_inputs <= 2 * n_frequencies, forgetting)
-
-
-def start_bank(members, shape, rng, size=None, delay=0):
-    """Return the state of a bank of experts, with room for `size` of them."""
-    size = len(members) if size is None else size
+def start_bank(plan, rng, delay=0):
+    """Return the state of a bank of experts: those that are planned, and room for others."""
+    shape, members, size = plan
     u, m = shape.n_inputs, shape.n_frequencies
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them

@@ -1,64 +1,73 @@
 """One estimator that needs no tuning: kernels, ridges, scales and memories learnt from the stream.
 
-What its experts see is in `_inputs.py`, what they are in `_banks.py`, how they are mixed in
-`_mixture.py`, when a target is not believed in `_targets.py`.
+Who forecasts, and how they are mixed, is in `_experts.py`; when a target is not believed in
+`_targets.py`. What is left for here: the units of the targets, and what is done when they turn out
+to have been taken wrongly.
 """
 
 import textwrap
 from numbers import Integral, Real
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from ..algorithms._engines import forecast_bank, learn_bank, threads
 from ..base import _copied
+from ..base._bank import threads
 from . import _targets as targets
-from ._banks import (
-    WALKS,
-    Constants,
-    MaskedFeatures,
-    add_members,
-    awake,
-    dictionary,
-    inputs_of,
-    learner,
-    linear_members,
-    refined,
-    shape_of,
-    start_bank,
-)
-from ._inputs import LaggedInputs
-from ._mixture import Mixture
+from ._constants import BUDGETS, Constants
+from ._experts import Experts
 
-_LINEAR_SHARE = 0.2  # of the work, at most, for the linear experts of one forgetting rate
-_DRIFT_SHARE = 0.1  # for the kernels of one forgetting rate
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
-_REFINED_SHARE = 0.2  # for the kernels to be born
-
-
-class _Budget(NamedTuple):
-    frequencies: int  # a kernel
-    work: float  # sum of D^2 over all experts, those that forget counted three times
-    memories: tuple  # forgetting rates of the experts for drift
-    n_stacks: int | None  # None: all
-
-
-_BUDGETS = {
-    "fast": _Budget(25, 0.08e6, (0.995,), 1),
-    "balanced": _Budget(70, 1.8e6, (0.998, 0.99), None),
-    "accurate": _Budget(140, 7e6, (0.998, 0.99), None),
-}
 
 
 class DefaultModel:
-    """Base of the estimators without tuning: how the parts work together."""
+    """Base of the estimators without tuning: what they share, and how their parts work together.
+
+    A class derived from one of them may set ``constants``, see
+    :class:`sklearn_okl.untuned.Constants`.
+
+    Parameters
+    ----------
+    budget : {"fast", "balanced", "accurate"} or int, default="balanced"
+        What a row may cost: about 0.1, 0.5 or 2 ms in long calls on one core of 2020. An integer is
+        the number of random features of each kernel, at least 2, with the whole dictionary, at
+        whatever cost.
+    forgetting : float, default=None
+        Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
+        all experts. None, right for nearly everyone, has experts that never forget and experts
+        that look back about 500 and 100 rows ("fast": 200), and finds out.
+    lags : int, default=4
+        Number of the latest targets, or labels, that half of the experts see; with them two experts
+        forecast from these alone. `predict` is then right for one row only, which `label_delay`
+        says. 0 makes the model a function of X, for which earlier targets matter through learning
+        only: choose it where rows have no order.
+    label_delay : int, default=0
+        Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
+        that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next
+        row is to be forecast; for the 24 hours of the next day it is 23.
+    n_jobs : int or None, default=None
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
+    random_state : int, RandomState instance or None, default=None
+        Source of all random draws, used once when the first row arrives.
+
+    Attributes
+    ----------
+    experts_ : dict of ndarray of shape (n_experts,)
+        A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
+        Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
+        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
+        two, where there are `lags`, have no bandwidth and no alpha.
+    weights_ : ndarray of shape (n_experts,)
+        Weights of the first mixture, 0 for kernels that are not heard yet.
+    expert_losses_ : ndarray of shape (n_experts,)
+        Sums of squared progressive errors.
+    """
 
     _parameter_constraints = {
         "budget": [
-            StrOptions(set(_BUDGETS)),
+            StrOptions(set(BUDGETS)),
             Interval(Integral, 2, None, closed="left"),
         ],
         "forgetting": [Interval(Real, 0, 1, closed="right"), None],
@@ -69,7 +78,7 @@ class DefaultModel:
     }
     _structural = ("budget", "forgetting", "lags", "label_delay")
     _guarded = True  # whether a target can be faulty
-    _constants = Constants()
+    constants = Constants()
 
     def __init__(
         self,
@@ -97,13 +106,14 @@ class DefaultModel:
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
-        return state["losses"][_born(state)] * _squared_unit(state)
+        return state["losses"][self._experts().born(state)] * _squared_unit(state)
 
     @property
     def experts_(self):
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        return self._as_taught()._table(state)
+        age = state["t"] - state["targets"]["since"]
+        return self._as_taught()._experts().table(state, age, _squared_unit(state))
 
     def summary(self):
         """Say in a paragraph what was learnt.
@@ -149,8 +159,53 @@ class DefaultModel:
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            F, _ = self._forecast_experts(state, X)
-            return targets.unscaled(state["targets"], F[:, _born(state)])
+            F, _ = self._experts().ask(state, X)
+            return targets.unscaled(state["targets"], F[:, self._experts().born(state)])
+
+    def _experts(self):
+        return self._built(_experts)
+
+    def _start(self, n_features, n_targets=None):
+        # A seed of our own: the user's generator may be shared, and is not ours to copy.
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._start_from(n_features, seed)
+
+    def _start_from(self, n_features, seed):
+        return {
+            "t": 0,
+            "targets": self.constants.fence.start(self._guarded, self.label_delay),
+            "former": {},  # the model before it started anew, while its forecasts have no labels
+            "latest": _no_rows(n_features),  # up to a block of rows as they came, while young
+            "loss": 0.0,
+            "seed": seed,
+        } | self._experts().start(n_features, seed)
+
+    def _learn(self, state, X, y):
+        fence = self.constants.fence
+        n_first = max(1 + self.label_delay - state["t"], 0)
+        forecasts = np.empty(len(y))
+        low, room, alone = 0, {}, fence.alarmed(state["targets"])
+        longest = 1 if alone else _LONGEST
+        with threads(self.n_jobs) as run:
+            while low < len(y):
+                since = state["targets"]["since"]
+                n = min(len(y) - low, longest, self._rounds_to_stop(state["t"], since))
+                rows = slice(low, low + n)
+                part = self._learn_guarded(state, X[rows], y[rows], room, run, alone)
+                forecasts[low : low + len(part)] = part
+                low += len(part)
+                # a faulty target is met alone
+                alone = len(part) < n or fence.alarmed(state["targets"])
+                longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
+                self._stop(state, run)
+                former = state["former"]
+                if former and former["t"] <= state["t"] - self.label_delay:
+                    state["former"] = {}
+        forecasts[:n_first] = 0.0  # nothing was known, not even the origin
+        return forecasts
+
+    def _close(self, state, grows=False):
+        self._experts().close(state, grows)
 
     def _foreseen(self, X, ahead):
         """Return the state and its forecasts for rows."""
@@ -163,131 +218,37 @@ class DefaultModel:
         with one_blas_thread:
             return state, self._forecast(state, X, ahead=ahead)
 
-    def _start(self, n_features, n_targets=None):
-        # A seed of our own: the user's generator may be shared, and is not ours to copy.
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self._start_from(n_features, seed)
+    def _forecast(self, state, X, ago=0, ahead=False):
+        """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
+        former = state["former"]
+        if former and ago > state["t"] - former["t"]:
+            return self._forecast(former, X, ago - state["t"] + former["t"])
+        forecasts = self._forecast_scaled(state, X, ago, ahead)
+        return targets.unscaled(state["targets"], forecasts, ago)
 
-    def _start_from(self, n_features, seed):
-        rng = np.random.RandomState(seed)
-        plan = self._plan(n_features)
-        delay = self.label_delay
-        banks = [start_bank(members, shape, rng, size, delay) for shape, members, size in plan]
-        n_experts = self._inputs().n_walks + sum(len(bank["features"]["masks"]) for bank in banks)
-        return {
-            "t": 0,
-            "targets": targets.start(self._guarded, delay),
-            "former": {},  # the model before it started anew, while its forecasts have no labels
-            "latest": _no_rows(n_features),  # up to a block of rows as they came, while young
-            "inputs": self._inputs().start(n_features),
-            "banks": banks,
-            "rounds": np.zeros(n_experts, dtype=int),
-            "losses": np.zeros(n_experts),
-            "loss": 0.0,
-            # an expert that sees no lags, by whose forecasts new units are known
-            "reference": self._inputs().n_walks,
-            "mixture": self._mixture().start(n_experts),
-            "seed": seed,
-        }
-
-    def _plan(self, n_features):
-        """Return the banks as (shape, members, room): kernels, those to be born, linear, drift.
-
-        As many kernels as the work allows, in the dictionary's order; all experts of a bank have
-        one shape, so that they are learnt by the same products.
-        """
-        budget, constants = self._sizes(), self._constants
-        members = dictionary(constants.alphas, self.lags > 0)
-        always = 1.0 if self.forgetting is None else self.forgetting
-        drifting = budget.memories if self.forgetting is None else ()
-        m = max(int(budget.frequencies * constants.frequencies), 1)
-        main = shape_of(n_features, self.lags, m, always)
-
-        def room(shape, share, most, least=1):
-            return int(np.clip(share * budget.work / shape.work, least, most))
-
-        plan = []
-        for memory in (always, *drifting):
-            shape = main._replace(linear=True, n_frequencies=0, forgetting=memory)
-            linear = linear_members(memory, self.lags > 0)
-            # D^2 of many inputs may be more than all is to cost
-            n = room(shape, _LINEAR_SHARE, len(linear), least=int(shape.work <= budget.work / 4))
-            if n:
-                plan.append((shape, linear[:n], n))
-        # the shorter the past, the less of a ridge it can bear: the smaller ones come first
-        forgetful = dictionary(constants.alphas[::-1], self.lags > 0)
-        for memory in drifting:
-            shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
-            n = room(shape, _DRIFT_SHARE, 6)
-            plan.append((shape, forgetful[:n], n))
-        left = budget.work - sum(shape.work * n for shape, _, n in plan)
-        n_births = len(constants.births)
-        if n_births:
-            n_born = max(room(main, _REFINED_SHARE, _REFINED_SHARE * len(members)) // n_births, 2)
-            plan.append((main, [], n_born * n_births))  # the last ones: nobody changes his place
-            left -= n_born * n_births * main.work
-        n_main = int(np.clip(left / main.work, 2, len(members)))
-        return [(main, members[:n_main], n_main), *plan]
-
-    def _sizes(self):
-        """Return the budget; a number asks for the whole dictionary at whatever work."""
-        if isinstance(self.budget, str):
-            return _BUDGETS[self.budget]
-        return _BUDGETS["balanced"]._replace(frequencies=self.budget // 2, work=np.inf)
-
-    def _inputs(self):
-        return self._built(_inputs)
-
-    def _mixture(self):
-        return self._built(_mixture)
-
-    def _learn(self, state, X, y):
-        n_first = max(1 + self.label_delay - state["t"], 0)
-        forecasts = np.empty(len(y))
-        low, room, alone = 0, {}, targets.alarmed(state["targets"])
-        longest = 1 if alone else _LONGEST
-        with threads(self.n_jobs) as run:
-            while low < len(y):
-                since = state["targets"]["since"]
-                n = min(len(y) - low, longest, self._rounds_to_stop(state["t"], since))
-                rows = slice(low, low + n)
-                part = self._learn_guarded(state, X[rows], y[rows], room, run, alone)
-                forecasts[low : low + len(part)] = part
-                low += len(part)
-                # a faulty target is met alone
-                alone = len(part) < n or targets.alarmed(state["targets"])
-                longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
-                self._stop(state, run)
-                former = state["former"]
-                if former and former["t"] <= state["t"] - self.label_delay:
-                    state["former"] = {}
-        forecasts[:n_first] = 0.0  # nothing was known, not even the origin
-        return forecasts
-
-    def _close(self, state, grows=False):
-        for bank in state["banks"]:
-            learner(bank["forgetting"])._close(bank["experts"], grows)
+    def _forecast_scaled(self, state, X, ago=0, ahead=False):
+        age = state["t"] - state["targets"]["since"]
+        return self._experts().forecast(state, X, age, ago, ahead)
 
     def _rounds_to_stop(self, t, since):
         """Return the number of rounds until something else than learning is due."""
-        births, delay = self._constants.births, self.label_delay
-        heard = delay + self._constants.apprenticeship
-        reviews = (since + age for age in targets.REVIEWS)
+        births, delay = self.constants.births, self.label_delay
+        heard = delay + self.constants.apprenticeship
+        reviews = (since + age for age in self.constants.fence.reviews)
         stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
         return min(stop - t for stop in (*stops, 1 << t.bit_length()) if stop > t)
 
     def _stop(self, state, run):
         """Do what is due at this round, if anything is."""
+        fence = self.constants.fence
         t = state["t"]
-        if self._guarded and t - state["targets"]["since"] in targets.REVIEWS:
+        if self._guarded and t - state["targets"]["since"] in fence.reviews:
             self._review(state, run)
-        if t >= targets.BLOCK and t.bit_count() == 1:  # a power of two
-            main, places = next(self._banks(state))
-            lagged = np.array([member["lags"] for member in main["members"]])
-            losses = np.where(lagged, np.inf, state["losses"][places])
-            state["reference"] = places.start + int(losses.argmin())
-        if t in self._constants.births:
-            self._refine(state)
+        if t >= fence.block and t.bit_count() == 1:  # a power of two
+            self._experts().choose_reference(state)
+        if t in self.constants.births:
+            level = state["targets"]["level"]
+            self._experts().refine(state, self.n_features_in_, [state["seed"], t], level)
 
     def _learn_guarded(self, state, X, y, room, run, alone):
         """Learn rows up to the first faulty target or new unit; return their forecasts.
@@ -295,24 +256,25 @@ class DefaultModel:
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
         comes first: only a row that is alone is forecast before it is learnt.
         """
+        fence = self.constants.fence
         guard, t = state["targets"], state["t"]
-        n_before = self._n_learnt(state)
+        n_before = self._experts().n_learnt(state)
         if t == 0:
             guard["origin"] = float(y[0])
-        n = targets.n_alike(guard, t, y)
+        n = fence.n_alike(guard, t, y)
         X, y = X[:n], y[:n]
-        u = taught = targets.scaled(guard, y)
+        u = taught = fence.scaled(guard, y)
         if alone:
             forecast = float(self._forecast_scaled(state, X, self.label_delay)[0]) if t else 0.0
-            taught = np.array([targets.fenced(guard, t, float(u[0]), forecast)])
+            taught = np.array([fence.fenced(guard, t, float(u[0]), forecast)])
         elif not self._stands_at(t):
             _keep(state, room)
         forecasts, references = self._learn_rows(state, X, taught, run)
         units = targets.units_read(guard, len(u))
         misses = u - forecasts
-        errors = targets.errors_to_learn(guard, t, u, forecasts, taught)
-        n = len(u) if alone else targets.n_sound(guard, t, u, forecasts)
-        n, lags = targets.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
+        errors = fence.errors_to_learn(guard, t, u, forecasts, taught)
+        n = len(u) if alone else fence.n_sound(guard, t, u, forecasts)
+        n, lags = fence.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
             if self._stands_at(t):
                 room.update(_copied(self._state))
@@ -321,11 +283,11 @@ class DefaultModel:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
             forecasts, _ = self._learn_rows(state, X[:n], u[:n], run)
-        if self._guarded and t - guard["since"] < targets.REVIEWS[-1]:
+        if self._guarded and t - guard["since"] < fence.reviews[-1]:
             rows = {"X": X[:n], "y": y[:n], "faulty": (u != taught)[:n]}
             for name, before in state["latest"].items():
                 both = np.concatenate([before, rows[name]])
-                state["latest"][name] = both[-targets.BLOCK :].copy()
+                state["latest"][name] = both[-fence.block :].copy()
         answer = forecasts[:n] * units[:n, 1] + units[:n, 0]
         self._put_former(state, X[:n], answer)
         state["t"] += n
@@ -341,29 +303,8 @@ class DefaultModel:
 
     def _learn_rows(self, state, X, u, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
-        seen = self._inputs().learn(state["inputs"], X, u)
-        F = np.full((len(u), len(state["rounds"])), np.nan)
-        n_walks = self._inputs().n_walks
-        F[:, :n_walks] = seen.walks
-        n_learnt, heard = self._n_learnt(state), self._heard(state, self.label_delay)
-        yet_to_be_born = ~self._existed(state, self.label_delay)
-        state["rounds"][:n_walks] += len(u)
-        for bank, places in self._banks(state):
-            expert, U = learner(bank["forgetting"]), inputs_of(bank, seen)
-            if expert._takes_rows(len(u)):  # the unborn, whom a birth makes anew, learn for nothing
-                G = learn_bank(MaskedFeatures, expert, bank, U, u, run)
-                F[:, places] = G[:, : places.stop - places.start]
-            else:
-                expert._open(bank["experts"])
-                part = awake(bank)
-                F[:, places] = learn_bank(MaskedFeatures, expert, part, U, u, run)
-                bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
-            state["rounds"][places] += len(u)
-        F[:, yet_to_be_born] = np.nan
-        n_first = max(1 + self.label_delay - n_learnt, 0)  # whose forecasts are none
-        state["losses"] += np.nansum(np.square(F - u[:, None])[n_first:], axis=0)
-        forecasts = self._mixture().learn(state["mixture"], F, u, seen.scale, heard)
-        return forecasts, F[:, state["reference"]]
+        age = state["t"] - state["targets"]["since"]
+        return self._experts().learn(state, X, u, age, run)
 
     def _put_former(self, state, X, answer):
         """Put in the forecasts (n,) of the next rows that were made before a start anew."""
@@ -372,10 +313,6 @@ class DefaultModel:
             made = state["t"] + np.arange(len(X)) - self.label_delay
             for i, ago in enumerate((former["t"] - made[made < former["t"]]).tolist()):
                 answer[i] = self._forecast(former, X[i : i + 1], ago)[0]
-
-    def _n_learnt(self, state):
-        """Return the number of rows learnt since the start: those of the oldest expert."""
-        return int(state["rounds"].max())
 
     def _learn_errors(self, state, misses, errors):
         """Learn by how much forecasts have missed, and the errors that the fence makes of it."""
@@ -386,25 +323,16 @@ class DefaultModel:
         known = state["inputs"]["lags"]
         known[: len(lags)] = lags[: len(known)]
 
-    def _heard(self, state, ago=0):
-        """Return which experts (K,) were heard some rounds ago: those born late learn first."""
-        age = state["t"] - state["targets"]["since"] - ago
-        old_enough = state["rounds"] - ago >= min(age, self._constants.apprenticeship)
-        return old_enough & self._existed(state, ago)
-
-    def _existed(self, state, ago):
-        """Return which experts (K,) existed some rounds ago, or in the first round."""
-        return state["rounds"] >= min(ago, self._n_learnt(state))
-
     def _review(self, state, run):
         """Judge the latest targets as a whole; start anew with them if they were taken wrongly."""
+        fence = self.constants.fence
         t, guard = state["t"], state["targets"]
         age = t - guard["since"]
-        n = min(age, targets.BLOCK)
+        n = min(age, fence.block)
         X, y, known = (state["latest"][name][-n:] for name in ("X", "y", "faulty"))
-        faulty, middle, usual = targets.first_faulty(y)
+        faulty, middle, usual = fence.first_faulty(y)
         judged_otherwise = age == n and (faulty != known).any()
-        if judged_otherwise or not targets.is_sane(guard, middle, usual):
+        if judged_otherwise or not fence.is_sane(guard, middle, usual):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             former = dict(state) if self.label_delay else {}
             state.update(self._start_from(X.shape[1], state["seed"]), former=former)
@@ -412,75 +340,15 @@ class DefaultModel:
             y = np.where(faulty, np.clip(y, middle - usual, middle + usual), y)
             guard = state["targets"]
             guard |= {"since": t - n, "origin": float(y[~faulty][0]), "unit": float(usual)}
-            u = targets.scaled(guard, y)
+            u = fence.scaled(guard, y)
             forecasts, references = self._learn_rows(state, X, u, run)
-            targets.learn(guard, t - n, u, forecasts, references, u)
+            fence.learn(guard, t - n, u, forecasts, references, u)
             guard["n_faulty"] = n_faulty
             state["t"] = t
             errors = (u - forecasts)[1 + self.label_delay :]
             self._learn_errors(state, errors, errors)
-        if age == targets.REVIEWS[-1]:
+        if age == fence.reviews[-1]:
             state["latest"] = _no_rows(X.shape[1])
-
-    def _refine(self, state):
-        """Let new kernels be born between the best ones and their neighbours."""
-        shape, _, room = self._plan(self.n_features_in_)[-1]
-        main, young = state["banks"][0], state["banks"][-1]
-        losses = state["losses"][next(self._banks(state))[1]]
-        born = [*main["members"], *young["members"]]
-        members = refined(main["members"], losses, room // len(self._constants.births), born)
-        rng = np.random.RandomState([state["seed"], state["t"]])
-        add_members(young, members, shape, rng, level=state["targets"]["level"])
-
-    def _forecast(self, state, X, ago=0, ahead=False):
-        """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
-        former = state["former"]
-        if former and ago > state["t"] - former["t"]:
-            return self._forecast(former, X, ago - state["t"] + former["t"])
-        forecasts = self._forecast_scaled(state, X, ago, ahead)
-        return targets.unscaled(state["targets"], forecasts, ago)
-
-    def _forecast_scaled(self, state, X, ago=0, ahead=False):
-        F, scales = self._forecast_experts(state, X, ago, ahead)
-        return self._mixture().forecast(state["mixture"], F, scales, self._heard(state, ago), ago)
-
-    def _forecast_experts(self, state, X, ago=0, ahead=False):
-        """Return the forecasts (n, K) of the experts, and the scale of the targets."""
-        of_inputs = self.label_delay - np.arange(len(X)) if ahead else ago
-        seen = self._inputs().look(state["inputs"], X, of_inputs)
-        F = np.full((len(X), len(state["rounds"])), np.nan)
-        F[:, : self._inputs().n_walks] = seen.walks
-        for bank, places in self._banks(state):
-            part, expert = awake(bank, ago), learner(bank["forgetting"])
-            F[:, places] = forecast_bank(MaskedFeatures, expert, part, inputs_of(bank, seen))
-        return F, seen.scale
-
-    def _banks(self, state):
-        """Yield each bank with somebody awake, and their columns of forecasts."""
-        low = self._inputs().n_walks
-        for bank in state["banks"]:
-            n = len(bank["members"])
-            if n:
-                yield bank, slice(low, low + n)
-            low += len(bank["features"]["masks"])
-
-    def _table(self, state):
-        born = _born(state)
-        members = list(WALKS[: self._inputs().n_walks])
-        members += [member for bank in state["banks"] for member in bank["members"]]
-        columns = {name: np.array([member[name] for member in members]) for name in members[0]}
-        weights = np.where(self._heard(state), Mixture.weights(state["mixture"]), 0.0)[born]
-        n_forecasts = np.maximum(state["rounds"][born] - self.label_delay, 1)
-        losses = state["losses"][born] * _squared_unit(state)
-        return (
-            {"name": np.array([_name(**member) for member in members])}
-            | columns
-            | {
-                "weight": weights / weights.sum(),
-                "mean_loss": losses / n_forecasts,
-                "n_rounds": state["rounds"][born],
-            }
-        )
 
 
 def _keep(state, room):
@@ -509,34 +377,22 @@ def _go_back(state, room):
         state[name], room[name] = room[name], state[name]
 
 
-def _inputs(model):
-    return LaggedInputs(model.lags, model.label_delay)
+def _experts(model):
+    return Experts(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
 
 
-def _mixture(model):
-    constants = model._constants
-    stacks = constants.stacks[: model._sizes().n_stacks]
-    return Mixture(constants.fadings, stacks, _inputs(model).n_walks, model.label_delay)
+def _budget(model):
+    """Return the budget; a number asks for the whole dictionary at whatever work."""
+    budgets = model.constants.budgets
+    if isinstance(model.budget, str):
+        return budgets[model.budget]
+    return budgets["balanced"]._replace(frequencies=model.budget // 2, work=np.inf)
 
 
 def _no_rows(n_features):
     return {"X": np.empty((0, n_features)), "y": np.empty(0), "faulty": np.empty(0, dtype=bool)}
 
 
-def _born(state):
-    return np.flatnonzero(state["rounds"] > 0)
-
-
 def _squared_unit(state):
     unit = targets.unit(state["targets"])
     return unit * unit  # infinite, and no error, beyond 1e154
-
-
-def _name(kernel, bandwidth, lags, alpha, forgetting):
-    """Name an expert by all that makes it another one than its neighbours."""
-    if np.isnan(alpha):
-        return kernel
-    parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
-    parts += ["lags"] if lags else []
-    parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
-    return ", ".join(parts)

@@ -2,65 +2,30 @@
 
 import numpy as np
 
+from .._documentation import inherit_documentation
 from ..base import OnlineRegressor
 from . import _conformal
 from . import _targets as targets
 from ._model import DefaultModel
 
 
+@inherit_documentation
 class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     r"""Kernel regression on a stream without tuning: hand it rows, get forecasts and intervals.
 
     Scales, kernels, ridges, memories and their mixture are learnt on the way, each forecast from
     the rows before it only.
 
-    Parameters
-    ----------
-    budget : {"fast", "balanced", "accurate"} or int, default="balanced"
-        What a row may cost: about 0.1, 0.5 or 2 ms in long calls on one core of 2020. An integer is
-        the number of random features of each kernel, at least 2, with the whole dictionary, at
-        whatever cost.
-    forgetting : float, default=None
-        Factor in (0, 1] by which the weight of a row fades with each row that follows, the same for
-        all experts. None, right for nearly everyone, has experts that never forget and experts
-        that look back about 500 and 100 rows ("fast": 200), and finds out.
-    lags : int, default=4
-        Number of the latest targets that half of the experts see; with them two experts forecast
-        from the latest targets alone, see Notes. `predict` is then right for one row only, which
-        `label_delay` says. 0 makes the model a function of X, for which earlier targets matter
-        through learning only: choose it where rows have no order.
-    label_delay : int, default=0
-        Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
-        that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next
-        row is to be forecast; for the 24 hours of the next day it is 23.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. They pay in calls of some hundred rows or more.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
-
     Attributes
     ----------
-    experts_ : dict of ndarray of shape (n_experts,)
-        A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
-        Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
-        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
-        two, where there are `lags`, have no bandwidth and no alpha.
-    weights_ : ndarray of shape (n_experts,)
-        Weights of the first mixture, 0 for kernels that are not heard yet.
-    expert_losses_ : ndarray of shape (n_experts,)
-        Sums of squared progressive errors.
     n_faulty_ : int
         Targets that were too far from their forecasts to be learnt as they were.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
     OnlineKernelClassifier : The same for two classes.
+    StackedBOARegressor : Its mixture alone, for forecasts that you already have.
+    LagFeatures : The latest targets as columns, for models of your own.
     VAW2Regressor : The published algorithm that is nearest to it.
     MultiKernelRegressor : To put a model together by hand.
 
@@ -112,10 +77,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     and 8192 rows new kernels are born between the best ones and their neighbours, and heard after
     256 rows more. A share of the experts forgets.
 
-    *Mixture.* BOA over the experts; their means under likelihoods that fade within about 20 and 100
-    rows, for quick changes [3]_; ridge regressions of the errors of the first of these means on the
-    experts' deviations from it; and BOA over all of these. Forecasts stay within the range of the
-    past targets, widened by a tenth.
+    *Mixture.* That of :class:`StackedBOARegressor`: BOA over the experts; their means under
+    likelihoods that fade within about 20 and 100 rows [3]_; ridge regressions of the errors of the
+    first of these means; and BOA over all of these. Forecasts stay within the range of the past
+    targets, widened by a tenth.
 
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,

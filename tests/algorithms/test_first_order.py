@@ -9,11 +9,8 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel
 
 from sklearn_okl.algorithms._gradient import KOGDRegressor
-from sklearn_okl.algorithms._random_features import (
-    OMKRRegressor,
-    RakerRegressor,
-    RFOMKRRegressor,
-)
+from sklearn_okl.algorithms._omkr import OMKRRegressor, RFOMKRRegressor
+from sklearn_okl.algorithms._random_features import RakerRegressor
 from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.learners import OGDRegressor
 from sklearn_okl.losses import get_loss

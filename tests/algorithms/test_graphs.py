@@ -14,8 +14,11 @@ from sklearn_okl.algorithms._graphs import (
     OMKLSFGRegressor,
     OMKLSFGRRegressor,
 )
+from sklearn_okl.base import OnFourierFeatures, OnlineRegressor
+from sklearn_okl.base._graph_rounds import GraphRounds
 from sklearn_okl.evaluation import check_online_estimator
-from sklearn_okl.feedback._graphs import kernel_distances
+from sklearn_okl.feedback import FeedbackGraph
+from sklearn_okl.feedback._distances import kernel_distances
 from sklearn_okl.kernels import kernel_list
 from tests.oracles import graphs as oracle
 from tests.timing import processor_times
@@ -23,6 +26,38 @@ from tests.timing import processor_times
 CLASSES = [OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor]
 GRID = {"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2, 1.0]}
 SMALL = {"kernels": GRID, "n_components": 20, "random_state": 0, "n_selected": 2}
+
+
+class Pairs(FeedbackGraph):
+    """Every node asks two kernels, and is as likely as any other: only what a graph must say."""
+
+    def start(self, kernels):
+        return {"probabilities": np.full(len(kernels), 1 / len(kernels))}
+
+    def draw(self, state, log_weights, t, rng):
+        n_kernels = len(log_weights)
+        node = int(rng.randint(n_kernels))
+        asked = np.array([node, (node + 1) % n_kernels])
+        chances = np.full(2, 2 / n_kernels)
+        state.update(node=node, asked=asked, n_combined=2, chances=chances)
+
+    def edges(self, state):
+        nodes = np.eye(len(state["probabilities"]), dtype=bool)
+        return nodes | np.roll(nodes, 1, axis=0)
+
+
+class PairsRegressor(OnFourierFeatures, GraphRounds, OnlineRegressor):
+    """A graph of one's own in the engine."""
+
+    def __init__(self, kernels=None, n_components=20, *, n_selected=2, random_state=None):
+        self.kernels, self.n_components, self.random_state = kernels, n_components, random_state
+        self.n_selected = n_selected
+        self.form, self.sampling, self.frequencies = "paired", "iid", None
+        self.eta0, self.power_t, self.shrinkage, self.min_probability = 0.5, 0.5, 0.0, 0.0
+        self.freeze_after = 1
+
+    def _graph(self):
+        return Pairs()
 
 
 def stream(seed, n=200, d=3):
@@ -159,10 +194,10 @@ def taught(class_, **options):
 
 def draws(model, n=20_000):
     """Draw the next round again and again; yield the state after each draw."""
-    state = copy.deepcopy(model._state)
+    state, graph = copy.deepcopy(model._state), model._graph()
     for _ in range(n):
-        model._draw(state)
-        yield state
+        graph.draw(state["graph"], state["log_weights"], state["t"] + 1, state["rng"])
+        yield state["graph"]
 
 
 @pytest.mark.parametrize("class_", CLASSES)
@@ -207,6 +242,16 @@ def test_importance_weights_of_omkl_gf_are_nearly_unbiased_otherwise():
     for state in draws(model):
         sums[state["asked"]] += 1 / state["chances"]
     assert_allclose(sums / 20_000, 1, atol=0.2)
+
+
+def test_a_graph_of_one_s_own():
+    check_online_estimator(PairsRegressor(GRID, random_state=0), random_state=1)
+    X, y = stream(2, 400)
+    model = PairsRegressor(GRID, random_state=0)
+    forecasts = model.prequential_predict(X, y)
+    assert np.mean((forecasts - y)[200:] ** 2) < np.var(y[200:])
+    assert_array_equal(model.graph_.sum(axis=0), np.full(6, 2))
+    assert model.graph_[model.selected_, model.node_].all()
 
 
 def test_laws_with_phases():

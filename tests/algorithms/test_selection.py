@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_classifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
+from benchmarks.papers.bandit_lines import LINES, ProgramSampler
 from sklearn_okl.algorithms._selection import (
     IOKSClassifier,
     IOKSRegressor,
@@ -91,7 +92,7 @@ def test_equals_the_oracle(class_, loss, seed):
         assert names == [("rbf", 0.3), ("laplacian", 0.3), ("rbf", 2.0), ("laplacian", 2.0)]
     if seed == 2:
         given = {"horizon": 500} if hasattr(model, "horizon") else {}
-        model.set_params(**given, **({"radius": 0.3} if hasattr(model, "radius") else {}))
+        model.set_params(**given, **({"radius": 0.3} if "radius" in model.get_params() else {}))
     sampler, radius = literal_sampler(model, len(kernels))
     if is_classifier(model):
         y = np.where(y > np.median(y), 1.0, -1.0)
@@ -117,7 +118,7 @@ def test_norms_are_those_of_the_expansions(class_):
     X, y = stream(0, 600)
     for kernels in (None, MIXED):
         model = class_(kernels, random_state=0).fit(3 * X, 2 * y)
-        radius = getattr(model, "radius", np.inf)
+        radius = model.get_params().get("radius", np.inf)
         at_the_border = 0
         for f, kernel in zip(model._state["functions"], model.kernels_, strict=True):
             rows = f["rows"][:, :-2]
@@ -362,3 +363,9 @@ def test_faster_than_the_literal_loop(class_):
     ours, loop = processor_times(lambda: model.fit(X, y), literal, turns=3)
     print(f"{class_.__name__}: {loop / ours:.1f} times as fast")
     assert loop / ours > 1.5  # `python -m benchmarks speed` asks for 3
+
+
+@pytest.mark.parametrize("name", ["OKS++, program", "RF-OKS++, program"])
+def test_the_programs_lines_draw_by_the_programs_sampler(name):
+    model = LINES[name].model("log_loss", 100, None, 0)
+    assert isinstance(model._sampler(3), ProgramSampler)

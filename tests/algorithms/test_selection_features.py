@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_classifier
 
-from sklearn_okl.algorithms import _selection_features
 from sklearn_okl.algorithms._selection_features import (
     RFIOKSClassifier,
     RFIOKSRegressor,
@@ -17,8 +16,7 @@ from sklearn_okl.algorithms._selection_features import (
     RFOKSPlusPlusRegressor,
     RFOKSRegressor,
 )
-from sklearn_okl.base import _selector
-from sklearn_okl.feedback._bandits import draw_arm
+from sklearn_okl.base import Sampler
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles import bandit_features as oracle
 from tests.oracles import bandits
@@ -70,21 +68,20 @@ def maps_of(model):
     """Return the oracle's maps of a fitted model's kernels."""
     phases = [None] * len(model.kernels_)
     if model.form == "phase":
-        phases = model._state["features"]["phases"][model._map().draws]
+        phases = model._state["features"]["phases"][model._bank.draws]
     return [oracle.paired(W, b) for W, b in zip(model.frequencies_, phases, strict=True)]
 
 
 @pytest.fixture
 def draws(monkeypatch):
     """Record the laws and the arms drawn from them."""
-    record = []
+    record, draw = [], Sampler.draw
 
-    def recorded(law, uniform):
-        record.append((law["probabilities"].copy(), draw_arm(law, uniform)))
+    def recorded(sampler, law, uniform):
+        record.append((law["probabilities"].copy(), draw(sampler, law, uniform)))
         return record[-1][1]
 
-    for module in (_selector, _selection_features):  # the first draw, and those of the rounds
-        monkeypatch.setattr(module, "draw_arm", recorded)
+    monkeypatch.setattr(Sampler, "draw", recorded)
     return record
 
 
@@ -117,7 +114,7 @@ def test_equals_the_oracle(class_, loss, seed, draws):
     # the generator of the draws comes after those of the maps
     source = np.random.RandomState(seed)
     if seed != 2:
-        model._map().start(3, source)
+        model._bank.start(3, source)
     rng = np.random.RandomState(source.randint(2**31 - 1))
     sampler = literal_sampler(model, len(maps))
     box = (model.radius or np.inf) / np.sqrt(model.frequencies_.shape[-1])
@@ -148,7 +145,7 @@ def test_features_are_those_of_each_kernel(form):
     X, y = stream(1, 40)
     grid = {"kernel": ["rbf", "laplacian", "matern32", "cauchy"], "gamma": [0.5, None]}
     model = RFOKSRegressor(grid, n_components=20000, form=form, random_state=0).fit(X, y)
-    view = model._map().view(model._state["features"])
+    view = model._bank.view(model._state["features"])
     view.look_at(X)
     for i, kernel in enumerate(model.kernels_):
         Z = view.features(i, slice(None))
@@ -342,7 +339,7 @@ def test_speed(class_):
     X, y = stream(0, 2000, d=20)
     model = class_(random_state=0)
     old = copy.deepcopy(model.fit(X, y)).partial_fit(X, y)
-    maps, view = maps_of(model), model._map().view(model._state["features"])
+    maps, view = maps_of(model), model._bank.view(model._state["features"])
 
     def map_rows():
         for low in range(0, 1024, 64):

@@ -14,16 +14,19 @@ from sklearn.utils._param_validation import Interval
 import sklearn_okl.base
 from sklearn_okl import (
     CONKONSRegressor,
+    KernelVAWRegressor,
     MultiKernelRegressor,
     OKSClassifier,
     OKSRegressor,
     ONSRegressor,
+    VAWRegressor,
     load,
     save,
 )
 from sklearn_okl.base import (
     ConvexAggregator,
     EntryRule,
+    FullInformationRegressor,
     GrowingBasisRegressor,
     KernelSelector,
     OnlineClassifier,
@@ -48,6 +51,38 @@ class Leader(ConvexAggregator):
         state["sums"] = state["sums"] + regrets
 
 
+class Halved:
+    """A stage between experts and aggregator."""
+
+    def _validate(self):
+        pass
+
+    def _start(self, n_experts):
+        return {"rounds": 0}
+
+    def _learn(self, state, F, y):
+        state["rounds"] += len(y)
+        return F / 2
+
+    def _forecast(self, state, F):
+        return F / 2
+
+
+class LedRegressor(FullInformationRegressor):
+    """One VAW per kernel, and the leader of them."""
+
+    def __init__(
+        self, kernels=None, alpha=1.0, *, n_components=20, halved=False, random_state=None
+    ):
+        super().__init__(kernels, n_components=n_components, random_state=random_state)
+        self.alpha = alpha
+        self.halved = halved
+
+    def _parts(self):
+        between = [Halved()] if self.halved else []
+        return VAWRegressor(self.alpha), *between, Leader()
+
+
 class Even(Sampler):
     """All arms are as likely, whatever they lose."""
 
@@ -58,6 +93,20 @@ class Even(Sampler):
         return {"probabilities": np.full(self.n_arms, 1 / self.n_arms)}
 
     def credit(self, state, arm, loss, gradient_sq):
+        return 0.1
+
+
+class InTurn(Even):
+    """Arms one after the other: a sampler that draws by itself."""
+
+    def start(self):
+        return super().start() | {"next": 0}
+
+    def draw(self, state, uniform):
+        return state["next"]
+
+    def credit(self, state, arm, loss, gradient_sq):
+        state["next"] = (arm + 1) % self.n_arms
         return 0.1
 
 
@@ -124,10 +173,11 @@ class SomeRowsRegressor(FirstRowsRegressor):
     def _rule(self):
         return SomeRows()
 
-    def _admit(self, rows, i):
-        rows.learn(i + 1)
-        if rows.grow(i):
-            rows.restart()
+    def _admit(self, newton, learnt, phi, y):
+        forecasts = newton._learn(learnt, phi[:, :-1], y)
+        learnt.clear()
+        learnt.update(newton._start(phi.shape[1]))
+        return forecasts
 
 
 def stream(n=200, d=3):
@@ -147,6 +197,8 @@ def test_public_bases_name_no_private_module():
     [
         (Leader(), False),
         (MultiKernelRegressor({"gamma": [0.1, 1.0]}, None, Leader(), random_state=0), False),
+        (LedRegressor({"gamma": [0.1, 1.0]}, random_state=0), False),
+        (LedRegressor({"gamma": [0.1, 1.0]}, halved=True, random_state=0), False),
         (EvenRegressor(random_state=0), True),
         (EvenRegressor({"gamma": [0.5, 1.0]}, radius=0.5, random_state=0), True),
         (EvenClassifier(random_state=0), True),
@@ -171,6 +223,41 @@ def test_parameters_that_a_subclass_does_not_name_have_defaults_and_are_no_param
         EvenRegressor(radius=-1.0).fit(*stream())
 
 
+def test_full_information_of_ones_own_is_the_composed_estimator():
+    X, y = stream()
+    grid = {"gamma": [0.1, 1.0, 10.0]}
+    model = LedRegressor(grid, 0.5, random_state=0)
+    composed = MultiKernelRegressor(
+        grid, VAWRegressor(0.5), Leader(), n_components=20, random_state=0
+    )
+    forecasts = model.prequential_predict(X, y)
+    assert_array_equal(forecasts, composed.prequential_predict(X, y))
+    assert_array_equal(model.weights_, composed.weights_)
+    assert_array_equal(model.predict_experts(X), composed.predict_experts(X))
+    assert model.set_params(alpha=1.0).kernels_ == composed.kernels_
+    halved = LedRegressor(grid, 0.5, halved=True, random_state=0).fit(X, y)
+    assert_array_equal(halved.expert_losses_, composed.expert_losses_)
+    assert np.abs(halved.predict(X)).max() < np.abs(composed.predict(X)).max()
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "words"),
+    [
+        ((VAWRegressor(alpha=-1.0), Leader()), ValueError, "'alpha' parameter of VAWRegressor"),
+        ((VAWRegressor(), Leader(quantile=2.0)), ValueError, "'quantile' parameter of Leader"),
+        ((KernelVAWRegressor(), Leader()), TypeError, "KernelVAWRegressor cannot be an expert"),
+        ((VAWRegressor(), ONSRegressor()), TypeError, "ONSRegressor cannot be the aggregator"),
+    ],
+)
+def test_parts_of_full_information_are_validated(parts, error, words):
+    class Bad(FullInformationRegressor):
+        def _parts(self):
+            return parts
+
+    with pytest.raises(error, match=words):
+        Bad({"gamma": [0.1]}).fit(*stream())
+
+
 def test_a_dictionary_of_the_first_rows():
     X, y = stream()
     model = FirstRowsRegressor(0.5, budget=7).fit(X, y)
@@ -184,6 +271,19 @@ def test_the_rule_is_told_of_every_entry():
     X, y = stream()
     model = SomeRowsRegressor(0.5).fit(X, y)
     assert model._state["rule"]["entered"] >= len(model.components_) > 5
+
+
+def test_a_sampler_may_draw_by_itself():
+    class InTurnRegressor(KernelSelector, OnlineRegressor):
+        def _sampler(self, n_kernels):
+            return InTurn(n_kernels)
+
+    X, y = stream()
+    model = InTurnRegressor({"gamma": [0.1, 1.0, 10.0]}, random_state=0)
+    for t in range(7):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+        assert model.kernel_index_ == (t + 1) % 3  # drawn ahead
+    assert_array_equal(model.n_support_, [3, 2, 2])
 
 
 def test_functions_stay_in_the_ball():
@@ -223,6 +323,7 @@ def test_named_classes_differ_from_the_bases_in_their_rule_alone():
         MultiKernelRegressor({"gamma": [0.1, 1.0]}, None, Leader(), random_state=0),
         FirstRowsRegressor(0.5),
         EvenRegressor(random_state=0),
+        LedRegressor({"gamma": [0.1, 1.0]}, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -7,8 +7,8 @@ from scipy.stats import kstest
 from sklearn.base import clone
 
 from sklearn_okl.features import FourierFeatures
-from sklearn_okl.features._fourier import FourierBank, fourier_map
 from sklearn_okl.kernels import KERNELS, SAMPLINGS, kernel_list, kernel_matrix, sample_frequencies
+from sklearn_okl.kernels._fourier import FourierBank, fourier_map
 
 FORMS = ("paired", "phase")
 

@@ -123,10 +123,10 @@ def test_ald_on_airfoil(data_files):
 
 
 def test_the_threshold_of_ald():
-    assert ALDNystroem()._threshold() == 0.01
-    assert ALDNystroem(horizon=2500)._threshold() == 0.01
-    assert ALDNystroem(horizon=1000)._threshold() == 0.025
-    assert ALDNystroem(horizon=1000, novelty=0.3)._threshold() == 0.3
+    assert ALDNystroem()._rule().novelty == 0.01
+    assert ALDNystroem(horizon=2500)._rule().novelty == 0.01
+    assert ALDNystroem(horizon=1000)._rule().novelty == 0.025
+    assert ALDNystroem(horizon=1000, novelty=0.3)._rule().novelty == 0.3
     for horizon in (1, 25, 49):  # the first row enters
         assert len(ALDNystroem(horizon=horizon).fit(uniform_rows(5)).components_) >= 1
 

@@ -12,7 +12,6 @@ from sklearn_okl.feedback._bandits import (
     AdaptiveExp3Sampler,
     Exp3Sampler,
     TsallisSampler,
-    draw_arm,
     is_restart,
     slope_bound,
     smoothness_of,
@@ -44,7 +43,7 @@ def warm(sampler, n_rounds=150, seed=0):
     rng = np.random.RandomState(seed)
     state = sampler.start()
     for _ in range(n_rounds):
-        arm = draw_arm(state, rng.random_sample())
+        arm = sampler.draw(state, rng.random_sample())
         sampler.credit(state, arm, rng.random_sample() * (arm + 1) / sampler.n_arms, 1.0)
     return state
 
@@ -105,7 +104,7 @@ def test_frequencies_of_draws_are_the_law(index):
     law = state["probabilities"]
     assert_allclose(law.sum(), 1.0, atol=1e-12)
     uniforms = np.random.RandomState(1).random_sample(20_000)
-    arms = [draw_arm(state, u) for u in uniforms]
+    arms = [sampler.draw(state, u) for u in uniforms]
     assert_array_equal(arms, draw(law, uniforms))
     counts = np.bincount(arms, minlength=6)
     expected = 20_000 * law
@@ -139,7 +138,7 @@ def test_estimated_losses_are_unbiased(index):
     assert_allclose(law @ table, losses, atol=1e-9)  # the expectation itself
     rng = np.random.RandomState(2)
     n = 20_000
-    drawn = table[[draw_arm(before, rng.random_sample()) for _ in range(n)]]
+    drawn = table[[sampler.draw(before, rng.random_sample()) for _ in range(n)]]
     deviation = drawn.std(axis=0) / np.sqrt(n)
     assert (np.abs(drawn.mean(axis=0) - losses) <= 5 * deviation + 1e-9).all()
 
@@ -174,7 +173,7 @@ def test_huge_losses_leave_a_law(index):
     sampler = samplers(6)[index][0]
     state, rng = sampler.start(), np.random.RandomState(0)
     for t in range(3000):
-        arm = draw_arm(state, rng.random_sample())
+        arm = sampler.draw(state, rng.random_sample())
         step = sampler.credit(state, arm, 1e8 * (t % 3 + arm), 1e16)
         assert 0 < step < np.inf
         law = state["probabilities"]
@@ -264,7 +263,7 @@ def test_explicit_inequalities_of_the_proofs(index, kind):
         return units * q ** (-7 / 8) + 7 * q ** (1 / 8) - 8 * units
 
     for t in range(T):
-        arm = draw_arm(state, rng.random_sample())
+        arm = sampler.draw(state, rng.random_sample())
         before = copy.deepcopy(state)
         sampler.credit(state, arm, losses[t, arm], 1.0)
         cost = np.zeros(K)

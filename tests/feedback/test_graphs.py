@@ -8,13 +8,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 from scipy.stats import chi2
 
-from sklearn_okl.feedback._graphs import (
-    bipartite_graph,
-    bipartite_laws,
-    checked_distances,
-    draw,
+from sklearn_okl.feedback import (
+    BipartiteGraph,
+    FeedbackGraph,
+    RefinedSimilarityGraph,
+    SimilarityGraph,
+)
+from sklearn_okl.feedback._bipartite import bipartite_graph, bipartite_laws
+from sklearn_okl.feedback._distances import checked_distances, kernel_distances
+from sklearn_okl.feedback._graphs import draw
+from sklearn_okl.feedback._similarity import (
     greedy_set_cover,
-    kernel_distances,
     refining_edges,
     similarity_graph,
 )
@@ -218,3 +222,50 @@ def test_every_kernel_is_joined_as_often_as_equation_21_says(exploration):
     joined = 1 - (1 - laws) ** n_selected
     deviations = (counts - n_draws * joined) / np.sqrt(n_draws * joined * (1 - joined))
     assert abs(deviations).max() < 6  # 36 of them: below 1e-6 together
+
+
+GRAPHS = [
+    BipartiteGraph(3, 2, freeze_after=5),
+    SimilarityGraph(2, freeze_after=5),
+    RefinedSimilarityGraph(2, freeze_after=5, n_dominating=2),
+]
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: type(graph).__name__)
+def test_a_drawn_node_asks_its_kernels_with_their_chances(graph):
+    rng, log_weights = np.random.RandomState(0), np.linspace(0.0, 2.0, 8)
+    state = graph.start(kernel_list(SMALL))
+    for t in range(1, 12):
+        graph.draw(state, log_weights, t, rng)
+        edges, law = graph.edges(state), state["probabilities"]
+        assert edges.shape == (8, len(law))
+        assert_allclose(law.sum(), 1)
+        asked = np.sort(state["asked"])
+        assert_array_equal(asked, edges[:, state["node"]].nonzero()[0])
+        assert 1 <= state["n_combined"] <= len(asked)
+        if not isinstance(graph, BipartiteGraph):  # whose kernels have chances before the draw
+            assert_allclose(state["chances"], edges[state["asked"]] @ law)
+        assert ((state["chances"] > 0) & (state["chances"] <= 1 + 1e-12)).all()
+        pool, stays = graph.pool(state, t)
+        assert set(asked) <= set(pool)
+        assert stays == (t > 5)
+        graph.credit(state, 0.5, 1.0)
+
+
+@pytest.mark.parametrize("graph", GRAPHS[1:], ids=lambda graph: type(graph).__name__)
+def test_the_node_drawn_is_charged_for_its_forecast(graph):
+    state = graph.start(kernel_list(SMALL))
+    graph.draw(state, np.zeros(8), 1, np.random.RandomState(0))
+    node = state["node"]
+    graph.credit(state, 0.5, 2.0)
+    expected = np.zeros(8)
+    expected[node] = -0.5 * 2.0 / max(state["probabilities"][node], 0.2)
+    assert_allclose(state["log_node_weights"], expected)
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments"), [("start", ([],)), ("draw", ({}, None, 1, None)), ("edges", ({},))]
+)
+def test_what_a_graph_must_say(verb, arguments):
+    with pytest.raises(NotImplementedError, match="FeedbackGraph"):
+        getattr(FeedbackGraph(), verb)(*arguments)

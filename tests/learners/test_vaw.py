@@ -331,3 +331,13 @@ def test_rows_at_odd_addresses_give_the_same_bits():
         other.prequential_predict(moved, at_odd_address(y)), model.prequential_predict(X, y)
     )
     np.testing.assert_array_equal(other.predict(moved), model.predict(X))
+
+
+@pytest.mark.parametrize("verb", ["fit", "partial_fit", "prequential_predict", "predict"])
+def test_unknown_arguments_are_refused_in_the_name_of_the_class(verb):
+    X, y = np.ones((3, 2)), np.ones(3)
+    model = VAWRegressor().fit(X, y)
+    rows = (X,) if verb == "predict" else (X, y)
+    with pytest.raises(TypeError, match=f"VAWRegressor.{verb} takes no argument 'weights'"):
+        getattr(model, verb)(*rows, weights=y)
+    assert model.n_samples_seen_ == 3

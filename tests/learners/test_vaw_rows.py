@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import VAW2Regressor, VAWRegressor, _tail
-from sklearn_okl.learners import _vaw
+from sklearn_okl.learners import _ridge
 
 BANK = {"kernels": {"gamma": [0.1, 1.0, 3.0]}, "n_components": 30, "random_state": 0}
 
@@ -103,7 +103,9 @@ def test_a_call_that_fails_leaves_no_trace_in_shared_buffers(monkeypatch):
 
     for t in range(2, 6):
         with monkeypatch.context() as patch:
-            patch.setattr(_vaw.VAWRegressor, "_rounds_to_stop", interrupted)  # the row is written
+            patch.setattr(
+                _ridge.RidgeRecursion, "_rounds_to_stop", interrupted
+            )  # the row is written
             with pytest.raises(KeyboardInterrupt):
                 model.partial_fit(-X[t : t + 1], y[t : t + 1])
         assert pickle.dumps(model) == before
@@ -159,7 +161,7 @@ def test_merging_counts_the_rows_of_both_tails(n_rows):
 def test_large_banks_are_replaced_group_by_group(monkeypatch):
     # groups of one expert, so that a tail waits while the next one fills; rebuilds come soon
     monkeypatch.setattr(_tail, "_GROUP_BYTES", 1)
-    monkeypatch.setattr(_vaw, "_REBUILD", 64)
+    monkeypatch.setattr(_ridge, "_REBUILD", 64)
     X, y = stream()
     bank = BANK | {"kernels": {"gamma": [0.1, 0.3, 1.0, 3.0, 10.0]}}
     whole, single = VAW2Regressor(**bank), VAW2Regressor(**bank)

@@ -5,8 +5,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.untuned import _conformal
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned import Constants, _conformal
 
 N_STREAMS = 20
 
@@ -25,7 +24,7 @@ def streams(n_streams, n):
 
 def model_of(budget, seed, lags=4, **constants):
     model = OnlineKernelRegressor(budget=budget, lags=lags, random_state=seed)
-    model._constants = Constants(**constants)
+    model.constants = Constants(**constants)
     return model
 
 
@@ -95,7 +94,7 @@ def test_what_is_learnt_unheard_has_no_say():
     assert young.any()
     assert (table["weight"][young] == 0.0).all()
     before = model.predict(X)
-    model._state["banks"][-1]["experts"]["theta"] += 1e3
+    model._state["banks"]["born"]["experts"]["theta"] += 1e3
     np.testing.assert_array_equal(model.predict(X), before)
     model = model_of("fast", 0).fit(X, y)
     assert (model.experts_["weight"][young] > 0.0).all()
@@ -108,7 +107,7 @@ def test_a_newborn_forecasts_the_level_of_the_latest_block():
     state = model._state
     level = state["targets"]["level"] * state["targets"]["unit"] + state["targets"]["origin"]
     np.testing.assert_allclose(level, np.median(y[448:]))
-    F = model._forecast_experts(state, X[:1])[0][0, -6:]
+    F = model._experts().ask(state, X[:1])[0][0, -6:]
     born = F[~np.isnan(F)] * state["targets"]["unit"] + state["targets"]["origin"]
     assert len(born)
     np.testing.assert_allclose(born, level)

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
-from sklearn_okl.untuned import _model
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned import Constants, _model
 
 
 def stream(surprise, n=210):
@@ -65,7 +64,7 @@ CASES = [
 def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     # with a fresh start, a new level or new experts while labels are out
     constants = Constants(births=(70, 100), apprenticeship=40)
-    monkeypatch.setattr(_model.DefaultModel, "_constants", constants)
+    monkeypatch.setattr(_model.DefaultModel, "constants", constants)
     X, y = stream(surprise)
     whole, cut = model_of(delay), model_of(delay)
     expected = queue(model_of(delay), X, y)
@@ -86,7 +85,7 @@ def test_the_state_holds_what_the_rows_that_are_out_need():
         grown = len(pickle.dumps(model.partial_fit(X, y)))
         assert abs(grown - sizes[delay]) < 8000  # blocks of rows are filled, and emptied
     coefficients = sum(
-        bank["experts"]["theta"].nbytes for bank in model._state["banks"]
+        bank["experts"]["theta"].nbytes for bank in model._state["banks"].values()
     )  # of all experts, once a round
     assert sizes[40] - sizes[20] == pytest.approx(sizes[20] - sizes[0], rel=0.02)
     assert sizes[40] - sizes[20] < 1.25 * 20 * coefficients
@@ -97,11 +96,11 @@ def test_rows_ahead_are_seen_as_they_will_be_taught():
     X, y = stream("walk")
     model = model_of(delay).fit(X[:150], y[:150])
     ahead, taught = X[150 : 151 + delay], []
-    expected = model._inputs().look(model._state["inputs"], ahead, np.arange(delay, -1, -1))
+    expected = model._experts().inputs.look(model._state["inputs"], ahead, np.arange(delay, -1, -1))
     for t in range(150, 151 + delay):
         state = pickle.loads(pickle.dumps(model._state))
         u = (y[t : t + 1] - state["targets"]["origin"]) / state["targets"]["unit"]
-        taught.append(model._inputs().learn(state["inputs"], X[t : t + 1], u))
+        taught.append(model._experts().inputs.learn(state["inputs"], X[t : t + 1], u))
         model.partial_fit(X[t : t + 1], y[t : t + 1])
     for name in ("inputs", "steady", "walks"):
         assert_allclose(

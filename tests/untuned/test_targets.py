@@ -8,8 +8,9 @@ from sklearn.datasets import make_friedman1
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import load_dataset
 from sklearn_okl.evaluation import _laws, online_checks
-from sklearn_okl.untuned import _targets as targets
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned._model import DefaultModel
+from sklearn_okl.untuned._targets import TargetFence
 
 BUDGETS = ["fast", "balanced"]
 FAULTS = (200.0, 1e3, -9999.0, 1e6, 1e12, 1e30)
@@ -227,8 +228,8 @@ def test_a_target_out_of_all_bounds(far):
 
 def unfenced(monkeypatch):
     """Put the fence infinitely far away."""
-    for name in ("_REACH", "_EARLY_REACH", "_FAR", "_COUNTED"):
-        monkeypatch.setattr(targets, name, np.inf)
+    fence = TargetFence(reach=np.inf, early_reach=np.inf, far=np.inf, counted=np.inf)
+    monkeypatch.setattr(DefaultModel, "constants", Constants(fence=fence))
 
 
 def intermittent_demand(seed, n=4000):
@@ -276,12 +277,14 @@ def test_clean_heavy_tails_of_a_real_stream(budget, data_files, monkeypatch, ful
 def test_first_targets_are_judged_as_a_whole():
     y = np.arange(16.0)
     y[3] = 1e3
-    faulty, middle, usual = targets.first_faulty(y)
+    faulty, middle, usual = Constants().fence.first_faulty(y)
     assert_array_equal(np.flatnonzero(faulty), [3])
     assert middle == np.median(y)
     assert usual == np.sort(np.abs(y - middle))[-2]
     # where nearly all are equal, nothing is known of what is far
-    assert not targets.first_faulty(np.append(np.zeros(60), [1.0, 50.0, 3.0, 1e6]))[0].any()
+    assert (
+        not Constants().fence.first_faulty(np.append(np.zeros(60), [1.0, 50.0, 3.0, 1e6]))[0].any()
+    )
 
 
 def test_a_faulty_target_is_a_miss_of_the_interval():

@@ -7,20 +7,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import lfilter
+from sklearn.base import clone
 
 from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
-from sklearn_okl.features._units import RunningUnits
-from sklearn_okl.untuned import _conformal
-from sklearn_okl.untuned._banks import Constants
+from sklearn_okl.untuned import Constants, RunningUnits, TargetFence, _conformal
+from sklearn_okl.untuned._constants import BUDGETS
 from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._mixture import Mixture
-from sklearn_okl.untuned._model import _BUDGETS
 from tests.oracles import default as oracle
-
-UNITS = RunningUnits()
 
 
 def fast(**arguments):
@@ -81,13 +77,13 @@ def test_oracle(arguments, seed):
     forecasts = model.prequential_predict(100 * X - 7, 50 * y + 1000)
     constants = Constants()
     experts = []
-    for bank in model._state["banks"]:
+    for bank in model._state["banks"].values():
         maps = bank["features"]
         for k, member in enumerate(bank["members"]):
             expert = maps["frequencies"][k], maps["masks"][k]
             experts.append((*expert, member["alpha"], member["forgetting"]))
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
-    stacks = constants.stacks[: model._sizes().n_stacks]
+    stacks = constants.stacks[: model._experts().budget.n_stacks]
     parts = experts, model.lags, constants.fadings, stacks, model.label_delay
     expected = oracle.default(100 * X - 7, 50 * y + 1000, *parts)
     assert_allclose(forecasts, expected, rtol=1e-8)
@@ -157,65 +153,6 @@ def test_a_column_that_changes_its_unit(unit):
         np.mean((fast().prequential_predict(Z, y)[3000:] - y[3000:]) ** 2) for Z in (X, broken)
     ]
     assert losses[1] < 1.5 * losses[0]
-
-
-@pytest.mark.parametrize("unit", CHANGES)
-@pytest.mark.parametrize("at", [640, 660, 675, 700])  # early, in the middle and late in a block
-def test_new_moments_within_two_blocks(unit, at):
-    x = np.random.default_rng(at).normal(3.0, 2.0, size=2000)
-    x[at:] = CHANGES[unit](x[at:])
-    centers, scales = UNITS.learn(UNITS.start(1), x[:, None])[:, 0].swapaxes(0, 1)
-    for t in (at + 130, 1999):
-        assert abs(centers[t, 0] - x[at:].mean()) < 0.6 * x[at:].std()
-        assert 0.7 < scales[t, 0] / x[at:].std() < 1.4
-
-
-def test_moments_against_numpy_and_the_cut():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e3, -1e8]
-    state = UNITS.start(3)
-    centers, scales = UNITS.learn(state, X)[:, 0].swapaxes(0, 1)
-    for t in (2, 50, 399):
-        assert_allclose(centers[t], X[:t].mean(axis=0), rtol=1e-10, atol=1e-10)
-        assert_allclose(scales[t], X[:t].std(axis=0), rtol=1e-6)
-    assert_allclose(UNITS.known(state)[0, 0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
-    X = rng.standard_cauchy(size=(5000, 3))
-    X[2000:, 1] *= 1e-4
-    whole = UNITS.learn(UNITS.start(3), X)
-    state, parts = UNITS.start(3), []
-    for low in range(0, 5000, 37):
-        parts.append(UNITS.learn(state, X[low : low + 37]))
-    assert_array_equal(np.concatenate(parts), whole)
-
-
-def test_moments_are_kept_where_no_unit_changes():
-    rng = np.random.default_rng(0)
-    n = 20_000
-    t = np.arange(n)
-    columns = {
-        "gaussian": rng.normal(size=n),
-        "heavy tails": rng.standard_t(1.5, size=n),
-        "random walk": np.cumsum(rng.normal(size=n)),
-        "trend": t + rng.normal(size=n),
-        "season": np.sin(2 * np.pi * t / 3000) + 0.01 * rng.normal(size=n),
-        "days": np.maximum(np.sin(2 * np.pi * t / 1440), 0.0) * (1 + 0.1 * rng.normal(size=n)),
-        "volatile": rng.normal(size=n) * np.exp(0.7 * np.sin(2 * np.pi * t / 700)),
-        "rare": (rng.uniform(size=n) < 0.01) * 1.0,
-        "rare, in runs": ((t // 80) % 100 == 7) * 1.0,
-        "levels": np.repeat(rng.normal(size=n // 500), 500),
-        "counts": rng.poisson(1.0, size=n) * 1.0,
-        "half zeros": np.maximum(rng.normal(size=n), 0.0),
-    }
-    X = np.column_stack(list(columns.values()))
-    state = UNITS.start(X.shape[1])
-    scales = UNITS.learn(state, X)[:, 0, 1]
-    rows = dict(zip(columns, state["weights"], strict=True))
-    assert rows == dict.fromkeys(columns, n)
-    spreads = dict(zip(columns, scales[-1] / X[:-1].std(axis=0), strict=True))
-    faulty = {name for name, spread in spreads.items() if abs(spread - 1.0) > 1e-6}
-    assert faulty <= {"heavy tails", "rare", "rare, in runs"}
-    assert spreads["rare"] > 0.3
-    assert spreads["heavy tails"] > 0.05
 
 
 def test_lines_through_inputs_that_grow_or_wander():
@@ -298,7 +235,7 @@ def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
         labels = targets if make is OnlineKernelRegressor else targets > np.median(y)
         model.fit(X, labels)
         assert not model.experts_["lags"].any()
-        U, *_ = model._inputs().look(model._state["inputs"], X)
+        U, *_ = model._experts().inputs.look(model._state["inputs"], X)
         assert U.shape == X.shape
         seen.append(U)
     assert_array_equal(seen[0], seen[1])
@@ -363,24 +300,6 @@ def test_memory_is_constant():
     # room for the kernels to be born is there from the start; their names come later
     assert max(sizes) - min(sizes) < 0.01 * sizes[0]
     assert sizes[-1] - sizes[-2] < 64
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_never_much_worse_than_the_best_part(seed):
-    rng = np.random.default_rng(seed)
-    n, K = 2000, 12
-    mixture = Mixture(Constants().fadings, Constants().stacks)
-    y = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
-    good = y * 0.8
-    F = np.where(rng.uniform(size=(n, K)) < 0.5, -1.0, 1.0)
-    F[: n // 2, 3], F[:, 5] = good[: n // 2], y * np.where(np.arange(n) < 1500, 1.0, -0.2)
-    F[:200, :2] = np.nan  # asleep
-    state = mixture.start(K)
-    forecasts = mixture.learn(state, F, y, np.ones(n))
-    losses = np.nanmean((F - y[:, None]) ** 2, axis=0)[2:]
-    # losses up to about 4: the bound's shape for two levels of BOA, with room for its constants
-    surplus = ((forecasts - y) ** 2).sum() - n * losses.min()
-    assert surplus < 4 * 2 * np.sqrt(np.log(K) * n * losses.min() + 16 * np.log(K)) + 40
 
 
 @pytest.mark.parametrize(("n_features", "seed"), [(10, 3), (5, 3)])
@@ -511,7 +430,32 @@ def test_budgets_change_the_work():
     for budget in ("fast", "balanced", "accurate"):
         model = OnlineKernelRegressor(budget=budget, random_state=0)
         for d in (1, 4, 60, 130, 500, 3000):
-            work = sum(shape.work * n for shape, _, n in model._plan(d))
-            assert work < 1.1 * _BUDGETS[budget].work
+            work = sum(shape.work * n for shape, _, n in model._experts().plan(d).values())
+            assert work < 1.1 * BUDGETS[budget].work
     wide = np.random.default_rng(0).normal(size=(20, 600))
     assert np.isfinite(fast().fit(wide, wide[:, 0]).predict(wide)).all()
+
+
+def test_constants_of_ones_own(friedman):
+    X, y = friedman
+
+    class Own(OnlineKernelRegressor):
+        constants = Constants(
+            bandwidths=(("rbf", (0.5,)), ("laplacian", (0.3,))),
+            births=(100,),
+            apprenticeship=50,
+            units=RunningUnits(clip=1.0),
+            fence=TargetFence(reach=3.0),
+        )
+
+    model = Own(budget="fast", random_state=0).fit(X[:300], y[:300])
+    table = model.experts_
+    widths = table["bandwidth"][~np.isnan(table["bandwidth"])]
+    refinement = Own.constants.refinement
+    grid = [w * f for w in (0.5, 0.3) for f in (1.0, refinement, 1.0 / refinement)]
+    assert np.isin(widths.round(6), np.round(grid, 6)).all()
+    assert set(table["n_rounds"]) == {200, 300}
+    seen = model._experts().inputs.look(model._state["inputs"], X)
+    assert np.abs(seen.inputs).max() == 1.0
+    assert model.n_faulty_ > 0 == fast().fit(X[:300], y[:300]).n_faulty_
+    assert clone(model).constants is Own.constants

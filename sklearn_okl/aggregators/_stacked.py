@@ -1,0 +1,443 @@
+"""An aggregation of aggregations: BOA, fading means and regressions, and BOA of these."""
+
+from functools import cache
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from .._delay import as_it_was, late
+from .._documentation import inherit_documentation
+from .._linalg import row_slices
+from ..base import OnlineRegressor
+from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, mix
+from ..features._moments import faded, paths
+from ..features._units import deviations, mean_and_variance
+from ..learners import VAWRegressor
+from ._second_order import BOARegressor
+
+_SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
+_LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
+_FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
+_HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
+_KNOWN = 24.0  # faded rounds from which on these losses say something
+_TINY = np.finfo(float).tiny
+_BOA = BOARegressor()
+
+
+@inherit_documentation
+class StackedBOARegressor(OnlineRegressor):
+    r"""Mix experts in several ways, and mix these by BOA: seldom worse than any way, often better.
+
+    :class:`BOARegressor` over the experts, the columns of X, for its theorem; their means under
+    likelihoods that fade, for quick changes; ridge regressions of the errors of the first of these
+    means on the experts' deviations from it, for what no expert knows alone; and BOA over all of
+    these.
+
+    Parameters
+    ----------
+    fadings : sequence of float, default=(0.95, 0.99)
+        Factors in (0, 1) by which the likelihoods fade per round, one for each mean: they look back
+        about 20 and 100 rounds. Without any, the regressions start from BOA.
+    stacks : sequence of (float, float), default=((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
+        Ridge and forgetting of each ridge regression. The deviations are in units of the standard
+        deviation of the targets.
+    n_direct : int, default=0
+        How many experts, the first ones, the last BOA hears directly too, such as naive forecasts
+        that are hard to beat. In each round those are left out, at both levels, whose recent loss
+        is above 1.2 times that of the best other expert.
+    margin : float, default=0.1
+        Share of the range of the past targets by which what is forecast may leave it.
+    fallback : float, default=None
+        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
+        such rows are an error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        Weights of the experts in the first BOA for the next round if all are awake.
+    way_weights_ : ndarray of shape (n_ways,)
+        Weights in the last BOA: of the first one, the means, the regressions, the direct experts.
+
+    See Also
+    --------
+    BOARegressor : The convex aggregator that both levels are.
+    VAWRegressor : A regression on the experts alone.
+    OnlineKernelRegressor : Mixes its kernels so.
+
+    Notes
+    -----
+    *Cost.* O(K) per round for K experts, and O(K^2) for each regression.
+
+    This is no convex combination: the regressions may leave the range of the experts' forecasts,
+    though not that of the past targets, with a margin. The first round is forecast by the mean of
+    the experts, and only its target is learnt: it is the origin, from which distances are learnt.
+
+    *The means* [2]_ weigh expert k by the likelihood of Gaussian errors, which fades:
+
+    .. math:: w_{k,t} \propto \exp\Bigl(-\frac{1}{2 \sigma_t^2}
+              \sum_{s < t} \lambda^{t-1-s} e_{k,s}^2 \Bigr),
+
+    with the least of the faded mean squares for the variance: dynamic model averaging, with one
+    variance for all and static experts.
+
+    *The regressions* are stacking [3]_ in sequence, each a :class:`VAWRegressor` from the
+    deviations of the experts to the error of the mean, so that a whole is an affine combination.
+
+    *Theorem.* BOA's, once for each level [1]_: with :math:`r_{k,t}` the difference of the losses,
+    the regret against expert k, its forecasts clipped as above, is of the order of
+    :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` for the first BOA, and the last one adds as much with the
+    number of ways in the place of K. Against the best mean or regression it is that of the last BOA
+    alone. For the means themselves, and regressions that forget, no bound is known.
+
+    *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
+    it gets no weight, BOA counts no regret, a mean charges it what BOA loses, and for a regression
+    it forecasts the mean.
+
+    References
+    ----------
+    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
+       106(1), 2017.
+    .. [2] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
+       dynamic model averaging", Technometrics 52(1), 2010.
+    .. [3] L. Breiman, "Stacked regressions", Machine Learning 24(1), 1996.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import BOARegressor, StackedBOARegressor
+    >>> rng = np.random.default_rng(0)
+    >>> y, fault = rng.normal(size=(2, 500))
+    >>> experts = np.c_[y + fault, y + 2 * fault]  # twice the one less the other is right
+    >>> for model in BOARegressor(), StackedBOARegressor():
+    ...     print(f"{np.mean((model.prequential_predict(experts, y) - y)[100:] ** 2):.1f}")
+    0.9
+    0.1
+    """
+
+    _allow_nan = True
+    _parameter_constraints = {
+        "fadings": ["array-like"],
+        "stacks": ["array-like"],
+        "n_direct": [Interval(Integral, 0, None, closed="left")],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "fallback": EXPERT_CONSTRAINTS["fallback"],
+    }
+    _structural = ("fadings", "stacks", "n_direct")
+
+    def __init__(
+        self,
+        *,
+        fadings=(0.95, 0.99),
+        stacks=((4.0, 0.998), (4.0, 1.0), (0.4, 0.99)),
+        n_direct=0,
+        margin=0.1,
+        fallback=None,
+    ):
+        self.fadings = fadings
+        self.stacks = stacks
+        self.n_direct = n_direct
+        self.margin = margin
+        self.fallback = fallback
+
+    @property
+    def weights_(self):
+        """Weights of the experts in the first BOA, of shape (n_experts,)."""
+        return self._weights(self._fitted_state("weights_"))
+
+    @property
+    def way_weights_(self):
+        """Weights in the last BOA, of shape (n_ways,)."""
+        return _BOA._weights(self._fitted_state("way_weights_")["last"])
+
+    def _weights(self, state):
+        return _BOA._weights(state["experts"])
+
+    def _validate(self):
+        super()._validate()
+        if not all(isinstance(fading, Real) and 0.0 < fading < 1.0 for fading in self.fadings):
+            raise ValueError(f"fadings={self.fadings!r} must be numbers between 0 and 1.")
+        for stack in self.stacks:
+            if len(stack) != 2 or not (stack[0] > 0.0 and 0.0 < stack[1] <= 1.0):
+                raise ValueError(
+                    f"stacks={self.stacks!r} must be pairs of a ridge > 0 and a forgetting factor "
+                    "in (0, 1]."
+                )
+
+    def _start(self, n_features, n_targets=None, late=0):
+        """Return the state before the first row.
+
+        With `late` rounds, rows are forecast by what was known so many rounds ago.
+        """
+        if self.n_direct and self.n_direct >= n_features:
+            raise ValueError(
+                f"n_direct={self.n_direct} must be less than the number of experts, the columns "
+                f"of X, but there are n_features={n_features}."
+            )
+        n_ways = 1 + len(self.fadings) + len(self.stacks) + self.n_direct
+        regressions = [_regression(*stack, late > 0) for stack in self.stacks]
+        return {
+            "t": 0,
+            "origin": None,  # the first target: all else is learnt as the distance from it
+            "sums": np.zeros((3, 1)),  # of the distances: their number, sum, and sum of squares
+            "low": 0.0,
+            "high": 0.0,
+            "past": np.zeros((late, 2)),  # lows and highs before the latest rounds
+            "experts": _BOA._start(n_features, late=late),
+            "fading": [_start_likelihoods(n_features, late) for _ in self.fadings],
+            "stacks": [regression._start(n_features, late=late) for regression in regressions],
+            "last": _BOA._start(n_ways, late=late),
+        }
+
+    def _learn(self, state, X, y):
+        forecasts, awake = self._awake(X)
+        for rows in _tiles(X, awake):
+            F, is_first = X[rows], state["origin"] is None
+            if is_first:
+                mean = np.nanmean(F[0])
+                state["origin"] = float(y[rows][0])
+            F, distances = F - state["origin"], y[rows] - state["origin"]
+            if is_first:
+                F[0] = 0.0  # nobody knew the origin, and nobody is to be judged by that
+            scales = _learn_scales(state, distances)
+            learnt = self._learn_rows(state, F, distances, scales) + state["origin"]
+            if is_first:
+                learnt[0] = mean
+            forecasts[rows] = learnt
+        return forecasts
+
+    def _forecast(self, state, X):
+        forecasts, awake = self._awake(X)
+        scale = _scales(*state["sums"])
+        for rows in _tiles(X, awake):
+            if state["origin"] is None:  # in no row so far was any expert awake
+                forecasts[rows] = np.nanmean(X[rows], axis=1)
+                continue
+            F = X[rows] - state["origin"]
+            forecasts[rows] = self._forecast_rows(state, F, scale) + state["origin"]
+        return forecasts
+
+    def _awake(self, X):
+        """Return room for forecasts, and the rows with somebody awake, or None for all."""
+        idle = np.isnan(X).all(axis=1)
+        if not idle.any():
+            return np.empty(len(X)), None
+        if self.fallback is None:
+            raise ValueError(
+                f"Row {int(idle.argmax())} of X holds NaN only: every expert is asleep and there "
+                "is nothing to forecast from. Drop such rows, or set 'fallback' to the number that "
+                "shall be forecast there."
+            )
+        return np.full(len(X), float(self.fallback)), ~idle
+
+    def _learn_rows(self, state, F, y, scales, heard=None):
+        """Return forecasts (n,) from those of experts F (n, K), NaN where one is asleep.
+
+        `scales` (n,) of the targets are those known before each row. Experts (K,) that are not
+        `heard` yet have no say; what they lose is known when they are.
+        """
+        limits = np.empty((len(y) + 1, 2))  # lows and highs before each row, and after the last
+        limits[0], limits[1:] = (state["low"], state["high"]), y[:, None]
+        np.minimum.accumulate(limits[:, 0], out=limits[:, 0])
+        np.maximum.accumulate(limits[:, 1], out=limits[:, 1])
+        state["low"], state["high"] = limits[-1].tolist()
+        limits, state["past"] = late(limits[:-1], state["past"])
+        state["t"] += len(y)
+        return self._round(F, heard, _Learning(self, state, limits, scales, y))
+
+    def _forecast_rows(self, state, F, scales, heard=None, ago=0):
+        """Return forecasts (n,), each as if the next, by what was known some rounds ago."""
+        limits = as_it_was(np.array([state["low"], state["high"]]), state["past"], ago)
+        return self._round(F, heard, _Asking(self, state, limits, scales, ago))
+
+    def _round(self, F, heard, side):
+        """Return forecasts (n,): a forecast is a round whose `side` asks its parts only."""
+        everybody = self._sane(F, side.limits)
+        F = everybody if heard is None or heard.all() else np.where(heard, everybody, np.nan)
+        if self.n_direct and self.fadings:
+            F = self._without_hopeless(F, *side.latest_losses(F))
+        columns = [side.first(F)]
+        columns += [_means(F, *known) for known in side.likelihoods(everybody, columns[0])]
+        base = columns[min(1, len(self.fadings))]
+        D = _deviations(F, base, side.scales)
+        for correction in side.corrections(D, base):
+            columns.append(self._sane(base + side.scales * correction, side.limits))
+        return side.last(_apart([*columns, *F[:, : self.n_direct].T], side.scales))
+
+    def _sane(self, F, limits):
+        """Clip forecasts (n,) or (n, K) to limits (2,) or (n, 2) of the past and a margin."""
+        low, high = limits[..., 0], limits[..., 1]
+        margin = self.margin * (high - low)
+        low, high = low - margin, high + margin
+        if low.ndim and F.ndim == 2:
+            low, high = low[:, None], high[:, None]
+        return np.minimum(np.maximum(F, low), high)
+
+    def _without_hopeless(self, F, losses, rounds):
+        """Let the direct experts sleep in F (n, K) while others have lost much less of late.
+
+        BOA drops an expert only as fast as its share of the errors shows, which where others hardly
+        err costs more than they do.
+        """
+        n = self.n_direct
+        others = np.where(np.isnan(F), np.inf, losses)[:, n:].min(axis=1, keepdims=True)
+        hopeless = (losses[..., :n] > _HOPELESS * others) | (rounds < _KNOWN)
+        F = F.copy()
+        F[:, :n] = np.where(hopeless, np.nan, F[:, :n])
+        return F
+
+
+class _Learning:
+    """The side of a round that learns: what each part says of rows, before it is taught them."""
+
+    def __init__(self, mixture, state, limits, scales, y):
+        self.limits, self.scales = limits, scales
+        self._mixture, self._state, self._y = mixture, state, y
+
+    def latest_losses(self, F):
+        squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[:, None])
+        known = _likelihood_paths(self._state["fading"][-1], squares, self._mixture.fadings[-1])
+        past = self._state["fading"][-1]["past"]
+        return [late(path[:-1], past[name])[0] for name, path in known.items()]
+
+    def first(self, F):
+        return _BOA._learn(self._state["experts"], F, self._y)
+
+    def likelihoods(self, F, of_boa):
+        # who sleeps is charged what BOA loses, as specialists are
+        squares = np.where(np.isnan(F), of_boa[:, None], F) - self._y[:, None]
+        np.square(squares, out=squares)
+        for fading, state in zip(self._mixture.fadings, self._state["fading"], strict=True):
+            yield _learn_likelihoods(state, squares, fading)
+
+    def corrections(self, D, base):
+        errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST)
+        for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
+            yield _regression(*stack, "past" in state)._learn(state, D, errors)
+
+    def last(self, columns):
+        return _BOA._learn(self._state["last"], columns, self._y)
+
+
+class _Asking:
+    """The side of a round that asks only, by what was known some rounds ago."""
+
+    def __init__(self, mixture, state, limits, scales, ago):
+        self.limits, self.scales = limits, scales
+        self._mixture, self._state, self._ago = mixture, state, ago
+
+    def latest_losses(self, F):
+        return _known_likelihoods(self._state["fading"][-1], self._ago)
+
+    def first(self, F):
+        return _mixed(self._state["experts"], F, self._ago)
+
+    def likelihoods(self, F, of_boa):
+        for state in self._state["fading"]:
+            yield _known_likelihoods(state, self._ago)
+
+    def corrections(self, D, base):
+        for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
+            known = state | {"theta": state["past"][-self._ago]} if self._ago else state
+            yield _regression(*stack, "past" in state)._forecast(known, D)
+
+    def last(self, columns):
+        return _mixed(self._state["last"], columns, self._ago)
+
+
+def _tiles(X, awake):
+    """Yield the rows with somebody awake, so many at a time that the cache holds them."""
+    for rows in row_slices(len(X), max(1, TILE_SIZE // X.shape[1])):
+        if awake is None:
+            yield rows
+        elif awake[rows].any():
+            yield rows.start + np.flatnonzero(awake[rows])
+
+
+def _learn_scales(state, y):
+    """Learn targets (n,), distances from the origin; return the scales known before each."""
+    sums = paths(y[:, None], *state["sums"])
+    state["sums"] = np.array([path[-1] for path in sums])
+    return _scales(*(path[:-1, 0] for path in sums))
+
+
+def _scales(weights, sums, squares):
+    """Return the standard deviations of the targets, and 1 where they have been equal."""
+    scales = deviations(*mean_and_variance(weights, sums, squares))
+    return np.where(scales > 0.0, scales, 1.0)
+
+
+def _start_likelihoods(n_experts, delay):
+    """Return the state of likelihoods that fade, before the first row."""
+    return {
+        "losses": np.zeros(n_experts),
+        "rounds": np.zeros(1),
+        "past": {"losses": np.zeros((delay, n_experts)), "rounds": np.zeros((delay, 1))},
+    }
+
+
+def _learn_likelihoods(state, squares, fading):
+    """Learn squared errors (n, K); return the faded sums (n, K) and counts (n, 1) read by each."""
+    paths = _likelihood_paths(state, squares, fading)
+    known = []
+    for name, path in paths.items():
+        state[name] = path[-1]
+        read, state["past"][name] = late(path[:-1], state["past"][name])
+        known.append(read)
+    return known
+
+
+def _known_likelihoods(state, ago=0):
+    """Return the faded sums (K,) and counts (1,) known some rounds ago."""
+    return [as_it_was(state[name], past, ago) for name, past in state["past"].items()]
+
+
+def _likelihood_paths(state, squares, fading):
+    terms = {"losses": squares, "rounds": np.ones((len(squares), 1))}
+    return {name: faded(term, state[name], fading) for name, term in terms.items()}
+
+
+def _means(F, losses, rounds):
+    """Return the means (n,) of forecasts F (n, K) under the likelihoods of those who are awake."""
+    asleep = np.isnan(F)
+    losses = np.where(asleep, np.inf, losses)
+    least = losses.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # beside an expert without fault nobody else counts
+        excess = (losses - least) / np.maximum(least, _TINY)
+    weights = np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)
+    return np.einsum("nk,nk->n", weights, np.where(asleep, 0.0, F)) / weights.sum(axis=1)
+
+
+def _mixed(state, F, ago):
+    """Return the mean (n,) of forecasts F (n, K) under the weights of BOA some rounds ago."""
+    log_weights = state["past"][-ago] if ago else _BOA._log_weights(state)
+    asleep = np.isnan(F)
+    return mix(log_weights, np.where(asleep, 0.0, F), asleep if asleep.any() else None)
+
+
+def _deviations(F, base, scales):
+    D = (F - base[:, None]) / np.reshape(scales, (-1, 1))
+    # a faulty row among those learnt for a trial must not cost the rows before it their digits
+    D[np.isnan(D)] = 0.0
+    np.maximum(D, -_FARTHEST, out=D)
+    return np.minimum(D, _FARTHEST, out=D)
+
+
+def _apart(columns, scales):
+    """Return columns of forecasts (n, C), equal where they differ by rounding only.
+
+    BOA knows no size that is too small: in the first rounds, when all agree, it would weigh them by
+    their rounding errors.
+    """
+    columns = np.column_stack(columns)
+    first = columns[:, :1]
+    differences = columns - first
+    differences[np.abs(differences) <= _SAME * np.reshape(scales, (-1, 1))] = 0.0
+    return first + differences
+
+
+@cache
+def _regression(alpha, forgetting, is_late):
+    # the leverage of a row in a model some rounds ago would ask for all matrices since then
+    forecaster = "ridge" if is_late else "vaw"
+    return VAWRegressor(alpha, forecaster=forecaster, forgetting=forgetting)

@@ -1,0 +1,102 @@
+"""How a bank of experts, one per kernel, learns a stream together: by groups that fit the cache."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from .._linalg import row_slices
+
+_TILE = 128  # rows whose features one group of experts holds at once
+_GROUP_BYTES = 3_300_000  # state of the experts learnt together: about what the cache holds
+
+
+class threads:
+    """A pool of as many threads as joblib makes of `n_jobs`, whatever backend it names.
+
+    The groups of a bank fill arrays in place, so they must be threads.
+    """
+
+    def __init__(self, n_jobs):
+        self.n_jobs = effective_n_jobs(n_jobs)
+
+    def __enter__(self):
+        self._pool = None if self.n_jobs == 1 else ThreadPoolExecutor(self.n_jobs)
+        return self
+
+    def __exit__(self, *_):
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def map(self, function, items):
+        """Call a function on each item; return the results in order."""
+        return list((map if self._pool is None else self._pool.map)(function, items))
+
+
+def learn_bank(features, expert, bank, X, y, run):
+    """Let a bank of experts learn rows in place, a group of them at a time.
+
+    Parameters
+    ----------
+    features : object
+        With ``_transform(maps, X) -> (g, n, D)`` for the maps of some of the experts.
+    expert : online regressor that learns banks
+    bank : dict
+        With the states "features" and "experts", all arrays with a leading axis of experts.
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    run : threads
+
+    Returns
+    -------
+    F : ndarray of shape (n, n_experts)
+        Forecasts, each made before its target was seen.
+    """
+    size = len(next(iter(bank["features"].values())))
+    F = np.empty((len(y), size))
+    if expert._takes_rows(len(y)):
+        F[...] = expert._learn(bank["experts"], features._transform(bank["features"], X), y).T
+        return F
+    expert._open(bank["experts"])
+    groups = _groups(size, bank["experts"], run.n_jobs)
+    counters = run.map(partial(_learn_group, features, expert, bank, X, y, F), groups)
+    bank["experts"].update(counters[0])  # the same for every group
+    return F
+
+
+def forecast_bank(features, expert, bank, X):
+    """Return the forecasts (n, n_experts) of a bank for rows X (n, d), each as if the next."""
+    F = np.empty((len(X), len(next(iter(bank["features"].values())))))
+    for rows in row_slices(len(X), _TILE):
+        Z = features._transform(bank["features"], X[rows])
+        F[rows] = expert._forecast(bank["experts"], Z).T
+    return F
+
+
+def _learn_group(features, expert, state, X, y, F, group):
+    """Let one group of experts learn rows; fill their columns of F, return the new counters."""
+    maps, members = _members(state["features"], group), _members(state["experts"], group)
+    with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
+        for rows in row_slices(len(y), _TILE):
+            Z = features._transform(maps, X[rows])  # (g, n, D)
+            F[rows, group] = expert._learn(members, Z, y[rows]).T
+    return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
+
+
+def _members(state, group):
+    """Return the part of a bank's state that belongs to a slice of its experts, as views."""
+    return {
+        name: value[group] if isinstance(value, np.ndarray) else value
+        for name, value in state.items()
+    }
+
+
+def _groups(bank_size, experts, n_jobs):
+    """Cut the bank into equal slices whose state fits the cache, a number for each job."""
+    size = sum(part.nbytes for part in experts.values() if isinstance(part, np.ndarray))
+    n_groups = -(-size // _GROUP_BYTES)
+    n_groups = min(bank_size, n_jobs * -(-n_groups // n_jobs))
+    ends = np.linspace(0, bank_size, n_groups + 1).round().astype(int)
+    return [slice(low, high) for low, high in pairwise(ends.tolist())]

@@ -1,0 +1,159 @@
+"""The engine of full information: every expert learns from every row, and a rule combines them.
+
+The experts never look at the aggregator, so each stage learns whole blocks on its own:
+``F = experts(features(X), y)``, then ``aggregator(F, y)``.
+"""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._documentation import inherit_documentation
+from .._linalg import row_slices
+from ._bank import forecast_bank, learn_bank, threads
+from ._of_experts import OfExperts
+from ._on_fourier_features import OnFourierFeatures
+from ._regressor import OnlineRegressor
+
+_CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory for forecasts
+
+
+@inherit_documentation
+class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
+    """Base of the multi-kernel regressors whose experts all learn from every row.
+
+    Each kernel of a dictionary gets random Fourier features and an expert on them; the stages after
+    the experts make one forecast of theirs. A subclass declares these parts, in the order in which
+    a row meets them::
+
+        _parts() -> expert, *stages
+
+    It is asked in every call, so it reads the parameters as they are now. The expert is an
+    :class:`OnlineRegressor` that learns banks, such as :class:`~sklearn_okl.VAWRegressor`. The last
+    stage is an aggregator: a :class:`ConvexAggregator`, or any other with the three private verbs
+    and ``_weights(state)``, as :class:`~sklearn_okl.VAWRegressor` has it. Whatever stands between
+    has the verbs and ``_validate()`` too, and takes forecasts (n, K) to forecasts (n, K).
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads over the experts. They pay in calls of some hundred rows or more.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        Current weights of the experts in the combination.
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of squared errors of each expert's own progressive forecasts (unclipped).
+    kernels_ : list of dict
+        Parameters of each expert, in the order of `weights_`.
+
+    See Also
+    --------
+    sklearn_okl.MultiKernelRegressor : The parts as parameters, where no class is worth writing.
+
+    Notes
+    -----
+    *Cost.* That of K experts on D features, plus the aggregator's on K forecasts.
+
+    Parts with parameters are validated with the parameters of the class itself. A subclass with
+    parameters of its own names those it takes in its ``__init__`` and hands them to this one; those
+    that it does not name keep their defaults.
+
+    Examples
+    --------
+    >>> from sklearn_okl import BOARegressor, OGDRegressor
+    >>> from sklearn_okl.base import FullInformationRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> class DescentsRegressor(FullInformationRegressor):
+    ...     def _parts(self):
+    ...         return OGDRegressor(eta0=0.5), BOARegressor()
+    >>> X, y = make_ar4(300)
+    >>> model = DescentsRegressor({"gamma": [0.01, 0.1, 1.0]}, random_state=0).fit(X, y)
+    >>> model.weights_.shape, model.predict_experts(X[:5]).shape
+    ((3,), (5, 3))
+    """
+
+    _parameter_constraints = {
+        **OnFourierFeatures._parameter_constraints,
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        n_components=100,
+        form="paired",
+        sampling="iid",
+        frequencies=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernels = kernels
+        self.n_components = n_components
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def weights_(self):
+        """Current weights of the experts in the last stage, of shape (n_kernels,)."""
+        state = self._fitted_state("weights_")
+        return self._as_taught()._parts()[-1]._weights(state["stages"][-1])
+
+    def _validate(self):
+        super()._validate()
+        expert, *_, aggregator = parts = self._parts()
+        if not expert._learns_banks:
+            raise TypeError(
+                f"{type(expert).__name__} cannot be an expert of {type(self).__name__}: "
+                "it does not learn one model per kernel side by side. Use VAWRegressor."
+            )
+        if not hasattr(aggregator, "_weights"):
+            raise TypeError(
+                f"{type(aggregator).__name__} cannot be the aggregator of "
+                f"{type(self).__name__}: it has no weights over forecasts. Use VAWRegressor."
+            )
+        for part in parts:
+            part._validate()
+
+    def _start(self, n_features, n_targets=None):
+        expert, *stages = self._parts()
+        maps = self._bank._start(n_features, check_random_state(self.random_state))
+        bank = self._bank.kernels
+        return {
+            "t": 0,
+            "features": maps,
+            "experts": expert._start(self._bank._n_components(maps), bank=bank),
+            "expert_losses": np.zeros(len(bank)),
+            "stages": [stage._start(len(bank)) for stage in stages],
+        }
+
+    def _learn(self, state, X, y):
+        expert, *stages = self._parts()
+        forecasts = np.empty(len(y))
+        with threads(self.n_jobs) as run:
+            for rows in row_slices(len(y), _CHUNK):
+                F = learn_bank(self._bank, expert, state, X[rows], y[rows], run)
+                state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
+                for stage, stage_state in zip(stages, state["stages"], strict=True):
+                    F = stage._learn(stage_state, F, y[rows])
+                forecasts[rows] = F
+        state["t"] += len(y)
+        return forecasts
+
+    def _close(self, state, grows=False):
+        self._parts()[0]._close(state["experts"], grows)
+
+    def _forecast(self, state, X):
+        F = self._forecast_experts(state, X)
+        for stage, stage_state in zip(self._parts()[1:], state["stages"], strict=True):
+            F = stage._forecast(stage_state, F)
+        return F
+
+    def _forecast_experts(self, state, X):
+        return forecast_bank(self._bank, self._parts()[0], state, X)

@@ -1,0 +1,39 @@
+"""What estimators that mix experts show of these."""
+
+from .._linalg import one_blas_thread
+
+
+class OfExperts:
+    """Estimators that mix experts: how good each has been, and what each would forecast.
+
+    A subclass keeps "expert_losses" in its state and says in ``_forecast_experts(state, X)`` what
+    the experts forecast for rows.
+
+    Attributes
+    ----------
+    expert_losses_ : ndarray of shape (n_kernels,)
+        Sum of losses of each expert's own progressive forecasts; of regressors, squared errors.
+    """
+
+    @property
+    def expert_losses_(self):
+        """Sum of losses of each expert's own progressive forecasts, of shape (n_experts,)."""
+        return self._fitted_state("expert_losses_")["expert_losses"].copy()
+
+    def predict_experts(self, X):
+        """Forecast each row by each expert; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_experts)
+            The experts' own forecasts, not clipped, NaN for those asleep; of classifiers their
+            decision values.
+        """
+        state, X = self._asked(X)
+        with one_blas_thread:
+            return self._forecast_experts(state, X)

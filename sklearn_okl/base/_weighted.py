@@ -1,0 +1,83 @@
+"""The shell of regressors whose rows may have weights: the public verbs."""
+
+import numpy as np
+
+from .._validation import refuse_arguments
+from ._regressor import OnlineRegressor
+
+
+class WeightedRegressor(OnlineRegressor):
+    """The shell of regressors whose `_learn` takes weights of rows, `sample_weight`, or None."""
+
+    def fit(self, X, y, sample_weight=None, **params):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        refuse_arguments(self, "fit", params)
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            raise ValueError(
+                "All values in sample_weight are zero: nothing would be learnt. Give at least one "
+                "positive weight, or use partial_fit."
+            )
+        self._advance(X, y, restart=True, sample_weight=sample_weight)
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None, **params):
+        """Learn the next rounds; the first call starts the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        refuse_arguments(self, "partial_fit", params)
+        self._advance(X, y, restart=False, sample_weight=sample_weight)
+        return self
+
+    def prequential_predict(self, X, y, sample_weight=None, **params):
+        """Learn as `partial_fit` does, and return the forecasts made on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        y_pred : ndarray of the shape of y
+            The forecast of each row made before its target was seen.
+        """
+        refuse_arguments(self, "prequential_predict", params)
+        return self._advance(X, y, restart=False, sample_weight=sample_weight)

@@ -1,0 +1,220 @@
+"""Running quantiles of columns, and what share of the past a value is above."""
+
+from numbers import Integral
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._documentation import inherit_documentation
+from ..base import OnlineTransformer
+from ._moments import moderate
+
+_BLOCK = 256  # rows between two looks; before there are so many, at their powers of two
+_FEW = 8  # rows for which all columns are compared at once
+
+
+@inherit_documentation
+class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
+    r"""Replace each value by its rank among the values before it, as a normal or uniform score.
+
+    A column of any distribution becomes one of a known distribution, whatever its unit and its
+    tails: of :math:`x_t` with the running distribution function :math:`F_{t-1}` of its column,
+    :math:`\Phi^{-1}(F_{t-1}(x_t))` or :math:`F_{t-1}(x_t)`. Faulty values get the score of the
+    largest ones before them.
+
+    Parameters
+    ----------
+    n_quantiles : int, default=128
+        Number of quantiles per column that stand for the past, at least 2. Scores are exact at
+        them, and interpolated in between.
+    output_distribution : {"normal", "uniform"}, default="normal"
+        Scores of the standard normal distribution, which suit kernels, or shares in (0, 1).
+
+    Attributes
+    ----------
+    quantiles_ : ndarray of shape (n_quantiles, n_features_in_)
+        The quantiles at the latest look, NaN in columns that had no values.
+
+    See Also
+    --------
+    RunningStandardScaler : The running mean and standard deviation.
+    RunningRobustScaler : Median and quartiles of the latest rows.
+    sklearn.preprocessing.QuantileTransformer : For data that are there at once.
+
+    Notes
+    -----
+    *Cost.* O(d log q) per row for d columns and q quantiles, and O(d q) every 256 rows; memory for
+    d q quantiles and 256 rows.
+
+    *When quantiles change.* After rounds 1, 2, 4, ..., 256 they are those of all rows so far, and
+    after each multiple of 256 those of the quantiles before, each standing for its share of the
+    past, together with the 256 rows since. Between two looks the map is fixed, so that what learns
+    from its output sees few changes. With n values a share is within 1 / (2 n) of 0 and 1 at most.
+
+    *Ties.* A value that is a share of its column has the mean of the scores that are its own.
+
+    *Missing values.* NaN stays NaN, and does not count.
+
+    References
+    ----------
+    .. [1] R. Jain, I. Chlamtac, "The P² algorithm for dynamic calculation of quantiles and
+       histograms without storing observations", Communications of the ACM 28(10), 1985, on
+       quantiles in fixed memory; here they are merged in blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl import RunningQuantileTransformer
+    >>> X = np.random.default_rng(0).exponential(size=(1000, 1))
+    >>> scores = RunningQuantileTransformer().prequential_transform(X)
+    >>> bool(abs(scores[256:].mean()) < 0.1), bool(abs(scores[256:].std() - 1.0) < 0.1)
+    (True, True)
+    """
+
+    _allow_nan = True
+    _parameter_constraints = {
+        "n_quantiles": [Interval(Integral, 2, None, closed="left")],
+        "output_distribution": [StrOptions({"normal", "uniform"})],
+    }
+
+    def __init__(self, n_quantiles=128, *, output_distribution="normal"):
+        self.n_quantiles = n_quantiles
+        self.output_distribution = output_distribution
+
+    @property
+    def quantiles_(self):
+        """The quantiles at the latest look, of shape (n_quantiles, n_features_in_)."""
+        return self._fitted_state("quantiles_")["looks"][-1][1].copy()
+
+    def _begin(self, X, y):
+        return start(X.shape[1], self.n_quantiles)
+
+    def _flow(self, state, X, y, delay):
+        self._check_quantiles(state)
+        return self._scores(learn(state, moderate(X), delay))
+
+    def _ask(self, state, X):
+        self._check_quantiles(state)
+        return self._scores(ask(state, moderate(X)))
+
+    def _scores(self, shares):
+        return ndtri(shares) if self.output_distribution == "normal" else shares
+
+    def _check_quantiles(self, state):
+        size = len(state["looks"][-1][1])
+        if size != self.n_quantiles:
+            raise ValueError(
+                f"n_quantiles={self.n_quantiles} cannot change in mid-stream: there are {size} so "
+                "far. Call 'fit' to start afresh, or set the old value again."
+            )
+
+
+def start(n_columns, size):
+    """Return the quantiles of nothing."""
+    nothing = np.zeros(n_columns)
+    return {
+        "t": 0,
+        # (round, quantiles (size, d), values that they stand for (d,)), those that a late row may
+        # know of; the arrays are replaced, never written
+        "looks": ((0, np.full((size, n_columns), np.nan), nothing),),
+        "block": np.empty((0, n_columns)),  # rows since the last multiple of `_BLOCK`
+    }
+
+
+def learn(state, X, delay=0):
+    """Learn rows (n, d) in order; return shares (n, d) by what was known `delay` rows earlier."""
+    shares = np.empty_like(X)
+    low = 0
+    while low < len(X):
+        t = state["t"]
+        n = min(len(X) - low, _next_look(t) - t)
+        # rows between two looks; a look takes effect `delay` rows later
+        for first, last in _spans(state["looks"], t - delay, n):
+            rows = slice(low + first, low + last)
+            shares[rows] = _shares(_known(state["looks"], t + first - delay), X[rows])
+        state["block"] = np.concatenate([state["block"], X[low : low + n]])
+        state["t"] = t = t + n
+        if t == _next_look(t - 1):
+            _look(state)
+            looks = list(state["looks"])
+            while len(looks) > 1 and looks[1][0] <= t - delay:
+                del looks[0]
+            state["looks"] = tuple(looks)
+        low += n
+    return shares
+
+
+def ask(state, X, ago=0):
+    """Return shares (n, d) by what was known some rounds ago, one number or one per row."""
+    if isinstance(ago, np.ndarray):
+        shares = np.empty_like(X)
+        for one in np.unique(ago):
+            shares[ago == one] = ask(state, X[ago == one], int(one))
+        return shares
+    return _shares(_known(state["looks"], state["t"] - ago), X)
+
+
+def _next_look(t):
+    """Return the first round after t at whose end the quantiles change."""
+    return 1 << t.bit_length() if t < _BLOCK else (t // _BLOCK + 1) * _BLOCK
+
+
+def _known(looks, t):
+    """Return the latest look that is known before row t."""
+    return next((look for look in reversed(looks) if look[0] <= t), looks[0])
+
+
+def _spans(looks, t, n):
+    """Yield the parts (low, high) of n rows, the first at round t, that know the same look."""
+    cuts = [look[0] - t for look in looks if 0 < look[0] - t < n]
+    yield from zip([0, *cuts], [*cuts, n], strict=True)
+
+
+def _look(state):
+    _, quantiles, n_before = state["looks"][-1]
+    t, block = state["t"], state["block"]
+    if t <= _BLOCK:  # the block holds all rows
+        quantiles, n_before = np.full_like(quantiles, np.nan), np.zeros_like(n_before)
+    size = len(quantiles)
+    n = n_before + np.isfinite(block).sum(axis=0)
+    values = np.concatenate([quantiles, block])
+    weights = np.concatenate(
+        [np.broadcast_to(n_before / size, quantiles.shape), np.ones_like(block)]
+    )
+    weights[np.isnan(values)] = 0.0
+    order = np.argsort(values, axis=0, kind="stable")  # NaN, which weighs nothing, is last
+    values = np.take_along_axis(values, order, axis=0)
+    weights = np.take_along_axis(weights, order, axis=0)
+    places = np.cumsum(weights, axis=0) - 0.5 * weights
+    levels = (np.arange(size) + 0.5) / size
+    merged = np.full_like(quantiles, np.nan)
+    for j in np.flatnonzero(n):
+        some = weights[:, j] > 0.0
+        merged[:, j] = np.interp(levels * n[j], places[some, j], values[some, j])
+    state["looks"] = (*state["looks"], (t, merged, n))
+    if t % _BLOCK == 0:
+        state["block"] = block[:0]
+
+
+def _shares(look, X):
+    """Return which share (n, d) of the values that quantiles stand for is below each value."""
+    _, quantiles, n = look
+    size = len(quantiles)
+    if len(X) <= _FEW:
+        below = (quantiles < X[:, None, :]).sum(axis=1)
+        up_to = (quantiles <= X[:, None, :]).sum(axis=1)
+    else:
+        below, up_to = np.empty((2, *X.shape), dtype=np.intp)
+        for j, column in enumerate(quantiles.T):
+            below[:, j] = column.searchsorted(X[:, j], "left")
+            up_to[:, j] = column.searchsorted(X[:, j], "right")
+    lower, upper = np.clip(below - 1, 0, size - 1), np.clip(below, 0, size - 1)
+    low = np.take_along_axis(quantiles, lower, axis=0)
+    gap = np.take_along_axis(quantiles, upper, axis=0) - low
+    part = np.divide(X - low, gap, out=np.zeros_like(X), where=gap > 0.0)
+    ranks = np.where(up_to > below, 0.5 * (below + up_to - 1), lower + np.clip(part, 0.0, 1.0))
+    least = 0.5 / np.maximum(n, 1.0)
+    shares = np.clip((ranks + 0.5) / size, least, 1.0 - least)
+    return np.where(np.isnan(X), np.nan, shares)

@@ -1,0 +1,417 @@
+"""The recursion of ridge regression, in blocks and row by row, for one model or a bank."""
+
+import math
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._linalg import block_innovations, inverse_spd
+from .._tail import FEW, SharedInverse
+from .._validation import refuse_arguments, weights_of
+from ..base import WeightedRegressor, _copied, _same
+
+_BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
+_STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
+_REFRESH = 64  # rounds between two returns of the ridge that forgetting has worn away, at most;
+# without forgetting, the round after which the coarse start of P is forgotten by a rebuild
+_WORN = 1e-10  # and sooner, before less than this share of it is left
+_REBUILD = 4096  # rounds between two rebuilds of P from A, once the stream is long
+_GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebuild after it
+
+
+class RidgeRecursion(WeightedRegressor):
+    r"""Base: online least squares with a ridge, forecasting before or after the row is counted.
+
+    A subclass has the parameters `alpha`, `forecaster` and `forgetting`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Current ridge solution :math:`S_t^{-1} b_t`.
+    """
+
+    _multi_output = True
+    _learns_banks = True
+
+    def predict(self, X, return_std=False, **params):
+        r"""Forecast each row as if it were the next one; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        return_std : bool, default=False
+            Whether to return the standard deviation of the target about the forecast too.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Forecasts.
+        y_std : ndarray of the same shape
+            Only with ``return_std``: :math:`\hat\sigma \sqrt{1 + z^T S^{-1} z}`, with
+            :math:`\hat\sigma^2` the running mean of the squared normalised ridge errors
+            :math:`(y_t - \theta_{t-1}^T z_t)^2 / (1 + z_t^T S_{t-1}^{-1} z_t)`, forgotten as the
+            rows are. Under Gaussian noise and ``forecaster="ridge"`` it is Bayesian linear
+            regression's, with the noise at its most likely value.
+        """
+        refuse_arguments(self, "predict", params)
+        state, X = self._asked(X)
+        forecasts, leverages = self._forecast_with_leverages(state, X)
+        if not return_std:
+            return forecasts
+        spread = np.sqrt(1.0 + leverages)
+        sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
+        return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
+
+    def merge(self, other):
+        """Learn what another model has learnt from other rows.
+
+        Parameters
+        ----------
+        other : VAWRegressor
+            Fitted on rows of the same features, with the same `alpha`; it is left as it is.
+
+        Returns
+        -------
+        self : object
+            The model that would have learnt the rows of both: its sums of products, which are all
+            that a ridge solution needs, are those of both. So parts of a data set can be learnt on
+            different machines.
+
+        Raises
+        ------
+        TypeError
+            If `other` is no VAWRegressor.
+        ValueError
+            If the two do not fit together, or forget: their rows have no common order.
+
+        Notes
+        -----
+        Equal to one model on the joined rows up to rounding, but for the running variance behind
+        `predict`'s standard deviations: progressive errors depend on the order of the rows, so
+        those of the two are pooled.
+
+        Examples
+        --------
+        >>> from sklearn_okl import VAWRegressor
+        >>> from sklearn_okl.datasets import make_ar4
+        >>> X, y = make_ar4(200)
+        >>> halves = VAWRegressor().fit(X[:100], y[:100]), VAWRegressor().fit(X[100:], y[100:])
+        >>> merged, whole = halves[0].merge(halves[1]), VAWRegressor().fit(X, y)
+        >>> bool(abs(merged.coef_ - whole.coef_).max() < 1e-12)
+        True
+        """
+        if not isinstance(other, type(self)):
+            raise TypeError(
+                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
+            )
+        for model in (self, other):
+            check_is_fitted(model)
+            model._validate()
+            model._check_structure()
+            if model.forgetting < 1.0:
+                raise ValueError("Models that forget cannot be merged: set forgetting=1.0.")
+        mine, theirs = self._state, other._state
+        if mine["b"].shape != theirs["b"].shape or mine["alpha"] != theirs["alpha"]:
+            raise ValueError(
+                f"The models have {mine['b'].shape} and {theirs['b'].shape} features (and "
+                f"targets), alpha={float(mine['alpha'])} and {float(theirs['alpha'])}; both must "
+                "agree."
+            )
+        if not _same(
+            getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+        ):
+            raise ValueError("The models have learnt features of different names.")
+        state, theirs = _copied(mine), _copied(theirs)
+        self._open(state)
+        self._open(theirs)
+        for name in ("t", "b", "squares", "mass"):
+            state[name] = mine[name] + theirs[name]
+        state["A"] += theirs["A"] - mine["alpha"] * np.eye(len(state["A"]))
+        self._rebuild(state)
+        self._state = state
+        return self
+
+    @property
+    def coef_(self):
+        """Ridge solution, of shape (n_features,) or (n_targets, n_features)."""
+        return self._weights(self._fitted_state("coef_"))
+
+    def _weights(self, state):
+        return state["theta"].T.copy()
+
+    def _start(self, n_features, n_targets=None, bank=None, late=0):
+        """Return the state of one model, or of a bank with a leading axis.
+
+        `bank` is a list with one dict of parameters a model; the only one that may vary is alpha.
+        With `late` rounds the ridge forecasts of `_learn` are those of the model so many rounds
+        ago, for labels that come late.
+        """
+        if bank is None:
+            alpha = np.array(float(self.alpha))
+        else:
+            alpha = np.array([float(member.get("alpha", self.alpha)) for member in bank])
+        targets = () if n_targets is None else (n_targets,)
+        A = alpha[..., None, None] * np.eye(n_features)
+        return {
+            "t": 0,
+            "alpha": alpha,
+            "A": A,  # S_t
+            "b": np.zeros((*alpha.shape, n_features, *targets)),
+            "P": np.eye(n_features) / alpha[..., None, None],  # S_t^-1
+            "theta": np.zeros((*alpha.shape, n_features, *targets)),  # P b
+            "squares": np.zeros((*alpha.shape, *targets)),  # normalised ridge errors squared
+            "mass": 0.0,  # discounted sum of weights
+        } | (
+            # theta of the latest rounds, the oldest first
+            {"past": np.zeros((*alpha.shape, late, n_features, *targets))} if late else {}
+        )
+
+    def _learn(self, state, X, y, sample_weight=None):
+        if sample_weight is not None:
+            sample_weight = weights_of(sample_weight, len(y))
+        if not self._takes_rows(len(y)):
+            self._open(state)
+            return self._learn_blocks(state, X, y, sample_weight)
+        Y = y.reshape(len(y), -1)
+        forecasts = np.empty((*state["alpha"].shape, *Y.shape))
+        for t, target in enumerate(Y):
+            weight = 1.0 if sample_weight is None else float(sample_weight[t])
+            forecasts[..., t, :] = self._learn_row(state, X[..., t, :], target, weight)
+        return forecasts.reshape(*state["alpha"].shape, *y.shape)
+
+    def _learn_blocks(self, state, X, y, sample_weight=None):
+        """Learn rows in blocks, writing P and A in place."""
+        n = len(y)
+        Y = y.reshape(n, -1)
+        forecasts = np.empty((*state["alpha"].shape, n, Y.shape[1]))
+        low = 0
+        while low < n:
+            high = min(n, low + self._rounds_to_stop(state["t"]))
+            low += self._learn_stretch(
+                state,
+                X[..., low:high, :],
+                Y[low:high],
+                None if sample_weight is None else sample_weight[low:high],
+                forecasts[..., low:high, :],
+            )
+        return forecasts.reshape(*state["alpha"].shape, *y.shape)
+
+    def _takes_rows(self, n):
+        return n <= FEW
+
+    def _open(self, state):
+        """Let P and A be arrays of this state's own, with all rows in them, to be written."""
+        if "inverse" in state:
+            state["A"], state["P"] = state.pop("inverse").opened()
+
+    def _close(self, state, grows=False):
+        """Commit P and A: they are shared from now on, and rows go into a tail."""
+        if "inverse" in state and state["inverse"].tail.forgetting != self.forgetting:
+            self._open(state)  # the parameter was set in mid-stream
+        if "inverse" not in state:
+            A, P = state.pop("A"), state.pop("P")
+            state["inverse"] = SharedInverse(A, P, state["alpha"], self.forgetting, grows)
+
+    def _learn_row(self, state, z, y, weight):
+        """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
+
+        It is the block recursion with a block that grows from call to call, the tail; P is read,
+        not written.
+        """
+        self._close(state, grows=True)
+        inverse, t = state["inverse"], state["t"]
+        lead, width = state["alpha"].shape, z.shape[-1]
+        theta = state["theta"].reshape(*lead, width, -1)
+        growth = inverse.tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
+        if "past" in state:
+            past = state["past"].reshape(*lead, -1, *theta.shape[-2:])
+            forecast = (z[..., None, :] @ past[..., 0, :, :])[..., 0, :]
+            past[..., :-1, :, :] = past[..., 1:, :, :]
+            past[..., -1, :, :] = theta
+        known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
+        direction = inverse.times(z)
+        leverage = np.maximum(np.add.reduce(z * direction, axis=-1), 0.0)
+        if "past" not in state:
+            forecast = known
+            if self.forecaster == "vaw":
+                forecast = known / (1.0 + growth * leverage)[..., None]
+        root = math.sqrt(weight * growth)
+        gain = 1.0 + root * root * leverage
+        scale = (root / np.sqrt(gain))[..., None]
+        direction *= scale
+        error = scale * (y - known)  # (..., q)
+        theta += direction[..., :, None] * error[..., None, :]
+        squares, b = state["squares"].reshape(error.shape), state["b"].reshape(theta.shape)
+        if self.forgetting < 1.0:  # in the sums it is the past that fades
+            squares *= self.forgetting
+            b *= self.forgetting
+        squares += np.square(error) / growth
+        b += z[..., None] * (weight * y)
+        state["mass"] = self.forgetting * state["mass"] + weight
+        state["inverse"] = inverse.and_row(root * z, direction)
+        state["t"] = t + 1
+        self._commit(state, extreme=bool(np.maximum.reduce(gain, axis=None) > _GAIN_LIMIT))
+        return forecast
+
+    def _commit(self, state, extreme):
+        """Bring rows into P and A where it is their turn; rebuild P where that is due."""
+        inverse, is_stop = state["inverse"], self._rounds_to_stop(state["t"] - 1) == 1
+        if extreme or (inverse.is_whole and (is_stop or inverse.tail.is_full)):
+            self._open(state)
+            self._keep_healthy(state, extreme)
+            self._close(state, grows=True)
+        elif not inverse.is_whole:
+            if self._is_rebuild_due(state["t"]):
+                inverse = inverse.and_anew()
+            state["inverse"], anew = inverse.and_replaced()
+            if anew is not None:
+                b = state["b"].reshape(*state["alpha"].shape, -1)
+                state["theta"].reshape(b.shape)[anew] = state["inverse"].times(b)[anew]
+
+    def _learn_stretch(self, state, Z, Y, weights, out):
+        """Learn rows in blocks, then bring the sums up to date; return how many rows it was.
+
+        It ends early after a row of extreme gain, so that P is rebuilt before the next row.
+        """
+        n, lead = len(Y), state["alpha"].shape
+        growth = None
+        if self.forgetting < 1.0:
+            # S_t / gamma^t = S_0 + sum_i gamma^-i z_i z_i': forgetting is growing weights
+            growth = self.forgetting ** -np.arange(1.0, n + 1)
+            weights = growth if weights is None else weights * growth
+        theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
+        squares = state["squares"].reshape(*lead, -1)
+        done, extreme = 0, False
+        while done < n and not extreme:
+            # Blocks end where the stream's own count is a multiple of their length, so that most
+            # ways of cutting a stream lead through the very same blocks.
+            rows = slice(done, min(n, done + _BLOCK - (state["t"] + done) % _BLOCK))
+            try:
+                block = _innovations(Z, state["P"], theta, Y, weights, rows)
+            except np.linalg.LinAlgError:  # P is no longer definite
+                if done > 0:
+                    extreme = True
+                    break
+                self._rebuild(state)
+                rows = slice(0, 1)
+                block = _innovations(Z, state["P"], theta, Y, weights, rows)
+            beyond = np.flatnonzero(
+                block.gains.reshape(-1, rows.stop - done).max(axis=0) > _GAIN_LIMIT
+            )
+            if len(beyond):
+                extreme = True
+                rows = slice(done, done + int(beyond[0]) + 1)
+                block = block.first(rows.stop - done)
+            out[..., rows, :] = block.forecasts
+            if self.forecaster == "vaw":
+                leverages = block.leverages if growth is None else block.leverages * growth[rows]
+                out[..., rows, :] /= 1.0 + leverages[..., None]
+            V = block.directions.swapaxes(-1, -2)
+            if "past" in state:
+                out[..., rows, :] = self._forecast_late(state, Z[..., rows, :], theta, block)
+            theta += V @ block.errors
+            squares += np.square(block.errors).sum(axis=-2)
+            state["P"] -= V @ block.directions
+            done = rows.stop
+        self._add_to_sums(
+            state, Z[..., :done, :], Y[:done], None if weights is None else weights[:done]
+        )
+        self._keep_healthy(state, extreme)
+        return done
+
+    def _forecast_late(self, state, Z, theta, block):
+        """Return the forecasts (..., n, q) for a block by the model some rounds before each row."""
+        n, late = Z.shape[-2], state["past"].shape[theta.ndim - 2]
+        past = state["past"].reshape(*theta.shape[:-2], late, *theta.shape[-2:])
+        steps = block.directions[..., None] * block.errors[..., None, :]
+        path = np.concatenate([past, theta[..., None, :, :], steps], axis=-3)
+        np.cumsum(path[..., late:, :, :], axis=-3, out=path[..., late:, :, :])
+        past[...] = path[..., n : n + late, :, :]
+        return np.einsum("...nd,...ndq->...nq", Z, path[..., :n, :, :])
+
+    def _add_to_sums(self, state, Z, Y, weights):
+        """Add rows to the exact sums; discount all but theta, which has no size of its own."""
+        n = len(Y)
+        ZT = Z.swapaxes(-1, -2) if weights is None else Z.swapaxes(-1, -2) * weights
+        state["A"] += ZT @ Z
+        state["b"] += (ZT @ Y).reshape(state["b"].shape)
+        state["mass"] += float(n if weights is None else weights.sum())
+        state["t"] += n
+        if self.forgetting < 1.0:
+            for name in ("A", "b", "squares", "mass"):
+                state[name] *= self.forgetting**n
+            state["P"] /= self.forgetting**n
+
+    def _keep_healthy(self, state, extreme):
+        """Put back the lost ridge and rebuild P where the stream's count or the last row asks."""
+        t, refresh = state["t"], self._refresh_interval()
+        if self.forgetting < 1.0 and t % refresh == 0:
+            lost = (1.0 - self.forgetting**refresh) * state["alpha"]
+            state["A"] += lost[..., None, None] * np.eye(state["A"].shape[-1])
+            self._rebuild(state)
+        elif extreme or self._is_rebuild_due(t):
+            self._rebuild(state)
+
+    def _is_rebuild_due(self, t):
+        return t == _REFRESH or t % _REBUILD == 0
+
+    def _rounds_to_stop(self, t):
+        """Return the number of rounds until the sums must be up to date."""
+        if self.forgetting == 1.0:
+            return _REFRESH - t if t < _REFRESH else _STRETCH - t % _STRETCH
+        # Inside a stretch the past keeps its size and the rows grow instead; the growth is kept
+        # below 10, so that it costs at most one digit.
+        longest = min(_BLOCK, _rounds_until(0.1, self.forgetting))
+        refresh = self._refresh_interval()
+        return min(longest - t % longest, refresh - t % refresh)
+
+    def _refresh_interval(self):
+        return min(_REFRESH, _rounds_until(_WORN, self.forgetting))
+
+    def _rebuild(self, state):
+        """Recompute P and theta from the exact sums."""
+        lead, n_features = state["alpha"].shape, state["A"].shape[-1]
+        state["P"][...] = inverse_spd(state["A"], state["alpha"])
+        b = state["b"].reshape(*lead, n_features, -1)
+        state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
+
+    def _forecast(self, state, X):
+        if self.forecaster == "ridge":
+            return self._ridge_forecasts(state, X)
+        return self._forecast_with_leverages(state, X)[0]
+
+    def _ridge_forecasts(self, state, X):
+        lead = state["alpha"].shape
+        targets = state["theta"].shape[len(lead) + 1 :]
+        forecasts = X @ state["theta"].reshape(*lead, X.shape[-1], -1)
+        return forecasts.reshape(*forecasts.shape[:-1], *targets)
+
+    def _forecast_with_leverages(self, state, X):
+        """Return forecasts (..., n[, q]) and leverages z' P z / gamma of shape (..., n)."""
+        forecasts = self._ridge_forecasts(state, X)
+        if "inverse" in state:
+            leverages = state["inverse"].sizes(X)
+        else:
+            leverages = np.einsum("...d,...d->...", X @ state["P"], X)
+            np.maximum(leverages, 0.0, out=leverages)
+        leverages /= self.forgetting
+        if self.forecaster == "vaw":
+            shrunk = 1.0 + leverages
+            forecasts /= shrunk if forecasts.ndim == shrunk.ndim else shrunk[..., None]
+        return forecasts, leverages
+
+
+def _rounds_until(share, forgetting):
+    """Return after how many whole rounds, one at least, forgetting has left no less than share."""
+    if forgetting == 1.0:
+        return _REFRESH
+    return int(min(_REFRESH, max(1.0, np.log(share) / np.log(forgetting))))
+
+
+def _innovations(Z, P, theta, Y, weights, rows):
+    return block_innovations(
+        Z[..., rows, :], P, theta, Y[rows], None if weights is None else weights[rows]
+    )

@@ -1,0 +1,121 @@
+"""What somebody had to choose: every number that shapes the estimators without tuning."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..features._units import RunningUnits
+from ._targets import TargetFence
+
+
+class Budget(NamedTuple):
+    """What a row may cost.
+
+    Attributes
+    ----------
+    frequencies : int
+        Frequencies per kernel.
+    work : float
+        Largest sum of D^2 over all experts of D features, those that forget counted three times.
+    memories : tuple of float
+        Forgetting rates of the experts for drift.
+    n_stacks : int or None
+        How many of the regressions of the mixture, the first ones; None: all.
+    """
+
+    frequencies: int
+    work: float
+    memories: tuple
+    n_stacks: int | None
+
+
+BUDGETS = {
+    "fast": Budget(25, 0.08e6, (0.995,), 1),
+    "balanced": Budget(70, 1.8e6, (0.998, 0.99), None),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), None),
+}
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of the estimators without tuning, for subclasses that want others.
+
+    They were chosen on made streams, and ``python -m benchmarks default`` varies them: forecasts
+    depend little on any of them. A class of one's own sets them as its attribute ``constants``.
+
+    Parameters
+    ----------
+    bandwidths : tuple of (str, tuple of float)
+        Kernels and their bandwidths, those of most use first, in units that do not depend on the
+        number d of inputs: of standardised rows, two have a squared distance of about 2d and an
+        absolute one of about d. Half a decade apart, as a kernel ridge forecaster hardly notices
+        less.
+    refinement : float
+        Factor between the bandwidth of a kernel and those born beside it: about the root of the
+        ratio of neighbours, so between two of them.
+    alphas : tuple of float
+        Ridges of the kernels that never forget, the one of most use first. Those that forget take
+        them in the other order: the shorter the past, the less of a ridge it can bear.
+    linear_alphas : tuple of float
+        Ridges of the linear experts that never forget.
+    fading_alpha : float
+        Ridge of the linear experts that forget.
+    births : tuple of int
+        Rounds at which new kernels are born between the best ones and their neighbours.
+    apprenticeship : int
+        Rounds that a kernel born so learns before it is heard.
+    frequencies : float
+        Factor of the number of frequencies per kernel; the work stays the same.
+    linear_share : float
+        Largest share of the work for the linear experts of one forgetting rate.
+    drift_share : float
+        Largest share for the kernels of one forgetting rate.
+    drift_kernels : int
+        And how many these are at most.
+    birth_share : float
+        Largest share for the kernels to be born.
+    fadings, stacks, margin : tuple, tuple, float
+        Those of :class:`~sklearn_okl.StackedBOARegressor`, which mixes the experts.
+    units : RunningUnits
+        When a column's unit counts as changed, and how far its values count: a dataclass, too.
+    fence : TargetFence
+        When a target is not believed, and when their level or unit counts as changed: one more.
+    budgets : dict of Budget
+        What the names of budgets mean.
+
+    See Also
+    --------
+    sklearn_okl.OnlineKernelRegressor : The regressor.
+    sklearn_okl.OnlineKernelClassifier : The classifier.
+
+    Examples
+    --------
+    >>> from sklearn_okl import OnlineKernelRegressor
+    >>> from sklearn_okl.untuned import Constants
+    >>> class WithoutBirths(OnlineKernelRegressor):
+    ...     constants = Constants(births=())
+    >>> WithoutBirths(budget="fast").fit([[0.0], [1.0]], [0.0, 1.0]).n_samples_seen_
+    2
+    """
+
+    bandwidths: tuple = (
+        ("rbf", (0.2, 0.06, 0.6, 0.02, 2.0)),
+        ("laplacian", (0.5, 0.15, 1.5, 0.05)),
+        ("matern32", (1.0, 0.3, 3.0, 0.1)),
+    )
+    refinement: float = 1.8
+    alphas: tuple = (0.3, 0.03)
+    linear_alphas: tuple = (0.1, 10.0)
+    fading_alpha: float = 1.0
+    births: tuple = (512, 2048, 8192)
+    apprenticeship: int = 256
+    frequencies: float = 1.0
+    linear_share: float = 0.2
+    drift_share: float = 0.1
+    drift_kernels: int = 6
+    birth_share: float = 0.2
+    fadings: tuple = (0.95, 0.99)
+    stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
+    margin: float = 0.1
+    units: RunningUnits = RunningUnits()  # noqa: RUF009  it is frozen
+    fence: TargetFence = TargetFence()  # noqa: RUF009
+    budgets: dict = field(default_factory=BUDGETS.copy)

@@ -1,0 +1,186 @@
+"""The experts of the estimators without tuning, and their mixture, for targets in a unit.
+
+What they see is in `_inputs.py`, which there are in `_plan.py`, how they learn in `_banks.py`; of
+faulty targets and of new units nothing is known here.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from ..aggregators import StackedBOARegressor
+from ..base._bank import forecast_bank, learn_bank
+from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, start_bank
+from ._inputs import LaggedInputs
+from ._plan import BORN, MAIN, WALKS, name_of, plan, refined
+
+
+class Experts:
+    """Random walks and banks of kernels that learn a stream together, and what mixes them.
+
+    Their state is a part of the estimator's; its ages are rounds since what was learnt counts.
+
+    Parameters
+    ----------
+    budget : Budget
+    forgetting : float or None
+    lags, delay : int
+    constants : Constants
+    """
+
+    def __init__(self, budget, forgetting, lags, delay, constants):
+        self.budget, self.forgetting, self.lags = budget, forgetting, lags
+        self.delay, self.constants = delay, constants
+        self.inputs = LaggedInputs(lags, delay, constants.units)
+        self.mixture = StackedBOARegressor(
+            fadings=constants.fadings,
+            stacks=constants.stacks[: budget.n_stacks],
+            n_direct=self.inputs.n_walks,
+            margin=constants.margin,
+        )
+
+    def plan(self, n_features):
+        """Return the banks by name, see `_plan.py`."""
+        return plan(n_features, self.lags, self.forgetting, self.budget, self.constants)
+
+    def start(self, n_features, seed):
+        """Return the state before the first row."""
+        rng, delay, n_walks = np.random.RandomState(seed), self.delay, self.inputs.n_walks
+        plans = self.plan(n_features)
+        n_experts = n_walks + sum(bank.room for bank in plans.values())
+        return {
+            "inputs": self.inputs.start(n_features),
+            "banks": {name: start_bank(bank, rng, delay) for name, bank in plans.items()},
+            "rounds": np.zeros(n_experts, dtype=int),
+            "losses": np.zeros(n_experts),
+            # an expert that sees no lags, by whose forecasts new units are known
+            "reference": n_walks,
+            "mixture": self.mixture._start(n_experts, late=delay),
+        }
+
+    def learn(self, state, X, u, age, run):
+        """Learn rows and targets; return the forecasts, and those of the expert of reference."""
+        n_learnt, heard = self.n_learnt(state), self.heard(state, age, self.delay)
+        yet_to_be_born = ~self._existed(state, self.delay)
+        seen = self.inputs.learn(state["inputs"], X, u)
+        awake = self._awake(state)
+        F = self._forecasts(state, awake, seen, len(u), partial(self._teach, u=u, run=run))
+        for _, places in awake:
+            state["rounds"][places] += len(u)
+        F[:, yet_to_be_born] = np.nan
+        n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
+        state["losses"] += np.nansum(np.square(F - u[:, None])[n_first:], axis=0)
+        forecasts = self.mixture._learn_rows(state["mixture"], F, u, seen.scale, heard)
+        return forecasts, F[:, state["reference"]]
+
+    def forecast(self, state, X, age, ago=0, ahead=False):
+        """Return forecasts by what was known some rounds ago; learns nothing."""
+        F, scales = self.ask(state, X, ago, ahead)
+        heard = self.heard(state, age, ago)
+        return self.mixture._forecast_rows(state["mixture"], F, scales, heard, ago)
+
+    def ask(self, state, X, ago=0, ahead=False):
+        """Return the forecasts (n, K) of the experts, and the scale of the targets."""
+        of_inputs = self.delay - np.arange(len(X)) if ahead else ago
+        seen = self.inputs.look(state["inputs"], X, of_inputs)
+        awake = self._awake(state)
+        return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen.scale
+
+    def close(self, state, grows=False):
+        """Let large arrays be shared by copies of the state."""
+        for bank in state["banks"].values():
+            learner(bank["forgetting"])._close(bank["experts"], grows)
+
+    def n_learnt(self, state):
+        """Return the number of rows learnt since the start: those of the oldest expert."""
+        return int(state["rounds"].max())
+
+    def born(self, state):
+        """Return the places of the experts that are there."""
+        return np.flatnonzero(state["rounds"] > 0)
+
+    def heard(self, state, age, ago=0):
+        """Return which experts (K,) were heard some rounds ago: those born late learn first."""
+        old_enough = state["rounds"] - ago >= min(age - ago, self.constants.apprenticeship)
+        return old_enough & self._existed(state, ago)
+
+    def _existed(self, state, ago):
+        """Return which experts (K,) existed some rounds ago, or in the first round."""
+        return state["rounds"] >= min(ago, self.n_learnt(state))
+
+    def choose_reference(self, state):
+        """Take the best kernel so far that sees no lags for the reference."""
+        places = self._places(state)[MAIN]
+        lagged = np.array([member["lags"] for member in state["banks"][MAIN]["members"]])
+        losses = np.where(lagged, np.inf, state["losses"][places])
+        state["reference"] = places.start + int(losses.argmin())
+
+    def refine(self, state, n_features, seed, level):
+        """Let new kernels be born between the best ones and their neighbours."""
+        main, young = state["banks"][MAIN], state["banks"][BORN]
+        shape, _, room = self.plan(n_features)[BORN]
+        members = refined(
+            main["members"],
+            state["losses"][self._places(state)[MAIN]],
+            room // len(self.constants.births),
+            [*main["members"], *young["members"]],
+            self.constants.refinement,
+        )
+        add_members(young, members, shape, np.random.RandomState(seed), level=level)
+
+    def table(self, state, age, squared_unit):
+        """Return what each expert is and how it fares."""
+        born = self.born(state)
+        members = list(WALKS[: self.inputs.n_walks])
+        members += [member for bank in state["banks"].values() for member in bank["members"]]
+        columns = {name: np.array([member[name] for member in members]) for name in members[0]}
+        weights = self.mixture._weights(state["mixture"])
+        weights = np.where(self.heard(state, age), weights, 0.0)[born]
+        n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
+        losses = state["losses"][born] * squared_unit
+        return (
+            {"name": np.array([name_of(**member) for member in members])}
+            | columns
+            | {
+                "weight": weights / weights.sum(),
+                "mean_loss": losses / n_forecasts,
+                "n_rounds": state["rounds"][born],
+            }
+        )
+
+    def _forecasts(self, state, awake, seen, n, of_bank):
+        """Return the forecasts (n, K) of the experts awake; each bank is asked or taught."""
+        F = np.full((n, len(state["rounds"])), np.nan)
+        for part, places in awake:
+            F[:, places] = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
+        return F
+
+    def _teach(self, bank, U, u, run):
+        """Let a bank learn rows; return the forecasts (n, g) of those awake."""
+        expert = learner(bank["forgetting"])
+        if expert._takes_rows(len(u)):  # the unborn, whom a birth makes anew, learn for nothing
+            return learn_bank(MaskedFeatures, expert, bank, U, u, run)[:, : len(bank["members"])]
+        expert._open(bank["experts"])
+        part = awake(bank)
+        F = learn_bank(MaskedFeatures, expert, part, U, u, run)
+        bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
+        return F
+
+    def _awake(self, state):
+        """Return None for the walks and each bank with somebody awake, with their places."""
+        banks, places = {"walks": None} | state["banks"], self._places(state)
+        return [(banks[name], part) for name, part in places.items() if part.stop > part.start]
+
+    def _places(self, state):
+        """Return by name the places, among all experts, of the walks and of those in each bank."""
+        low = self.inputs.n_walks
+        places = {"walks": slice(0, low)}
+        for name, bank in state["banks"].items():
+            places[name] = slice(low, low + len(bank["members"]))
+            low += len(bank["features"]["masks"])
+        return places
+
+
+def _asked(bank, U, ago):
+    """Return the forecasts (n, g) of a bank some rounds ago."""
+    return forecast_bank(MaskedFeatures, learner(bank["forgetting"]), awake(bank, ago), U)

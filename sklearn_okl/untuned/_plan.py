@@ -1,0 +1,156 @@
+"""Which experts there are: a dictionary of kernels, and as many of it as the work allows."""
+
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+WALKS = tuple(
+    {"kernel": name, "bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0}
+    for name in ("persistence", "random walk")
+)
+MAIN, BORN = "kernels", "born"  # names of the banks that births look at
+
+
+class Shape(NamedTuple):
+    """What a bank's experts have in common.
+
+    Attributes
+    ----------
+    n_inputs : int
+        Inputs, the latest targets included.
+    n_lags : int
+        The latest targets, at the end of the inputs.
+    n_frequencies : int
+        Frequencies per kernel, 0 for linear experts.
+    linear : bool
+        Whether the inputs are among the features.
+    forgetting : float
+        Their forgetting rate.
+    """
+
+    n_inputs: int
+    n_lags: int
+    n_frequencies: int
+    linear: bool
+    forgetting: float
+
+    @property
+    def n_features(self):
+        """Features per expert."""
+        return 1 + self.linear * self.n_inputs + 2 * self.n_frequencies
+
+    @property
+    def work(self):
+        """Multiplications of an expert and a row, up to a factor."""
+        # a past that fades is summed and inverted more often
+        return self.n_features**2 * (1.0 if self.forgetting == 1.0 else 3.0)
+
+
+class Bank(NamedTuple):
+    """The plan of a bank: experts of one shape, so that they are learnt by the same products.
+
+    Attributes
+    ----------
+    shape : Shape
+    members : list of dict
+        The experts that are there from the start, those of most use first.
+    room : int
+        How many there may be.
+    """
+
+    shape: Shape
+    members: list
+    room: int
+
+
+def plan(n_features, n_lags, forgetting, budget, constants):
+    """Return the banks by name: kernels, linear experts, kernels for drift, those to be born.
+
+    As many kernels as the work allows, in the dictionary's order. The order of the banks is that
+    of the columns of the experts' forecasts, so who is born comes last, and nobody changes places.
+    """
+    always = 1.0 if forgetting is None else forgetting
+    drifting = budget.memories if forgetting is None else ()
+    m = max(int(budget.frequencies * constants.frequencies), 1)
+    main = shape_of(n_features, n_lags, m, always)
+    kernels = dictionary(constants.bandwidths, constants.alphas, n_lags > 0)
+    forgetful = dictionary(constants.bandwidths, constants.alphas[::-1], n_lags > 0)
+
+    def room(shape, share, most, least=1):
+        return int(np.clip(share * budget.work / shape.work, least, most))
+
+    banks = {}
+    for memory in (always, *drifting):
+        shape = main._replace(linear=True, n_frequencies=0, forgetting=memory)
+        alphas = constants.linear_alphas if memory == 1.0 else (constants.fading_alpha,)
+        members = linear_members(alphas, n_lags > 0)
+        # D^2 of many inputs may be more than all is to cost
+        least = int(shape.work <= budget.work / 4)
+        n = room(shape, constants.linear_share, len(members), least)
+        if n:
+            banks[f"linear, {memory}"] = Bank(shape, members[:n], n)
+    for memory in drifting:
+        shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
+        n = room(shape, constants.drift_share, constants.drift_kernels)
+        banks[f"kernels, {memory}"] = Bank(shape, forgetful[:n], n)
+    if constants.births:
+        n = room(main, constants.birth_share, constants.birth_share * len(kernels))
+        n = max(n // len(constants.births), 2)
+        banks[BORN] = Bank(main, [], n * len(constants.births))
+    left = budget.work - sum(bank.shape.work * bank.room for bank in banks.values())
+    n = int(np.clip(left / main.work, 2, len(kernels)))
+    return {MAIN: Bank(main, kernels[:n], n)} | banks
+
+
+def shape_of(n_features, n_lags, n_frequencies, forgetting):
+    """Return the shape of kernel experts: without the inputs where they are the larger part.
+
+    D^2 would then pay for them in every expert, and the linear experts have them already.
+    """
+    n_inputs = n_features + n_lags
+    return Shape(n_inputs, n_lags, n_frequencies, n_inputs <= 2 * n_frequencies, forgetting)
+
+
+def dictionary(bandwidths, alphas, lagged):
+    """Return the kernels (kernel, bandwidth, sees lags, ridge), those of most use first.
+
+    Half of them see the lags, if there are any.
+    """
+    columns = zip_longest(*[[(name, width) for width in widths] for name, widths in bandwidths])
+    kernels = [kernel for column in columns for kernel in column if kernel is not None]
+    return [
+        {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
+        for alpha in alphas
+        for kernel, bandwidth in kernels
+        for lags in ((False, True) if lagged else (False,))
+    ]
+
+
+def linear_members(alphas, lagged):
+    """Return the linear experts of one forgetting rate, those of most use first."""
+    return [
+        {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha}
+        for alpha in alphas
+        for lags in ((True, False) if lagged else (False,))
+    ]
+
+
+def refined(members, losses, size, born, factor):
+    """Return new members between the best ones and their neighbours on the grid, not born yet."""
+    children = [
+        members[k] | {"bandwidth": members[k]["bandwidth"] * step}
+        for k in np.argsort(losses, kind="stable")
+        for step in (factor, 1.0 / factor)
+    ]
+    return [child for child in children if child not in born][:size]
+
+
+def name_of(kernel, bandwidth, lags, alpha, forgetting):
+    """Name an expert by all that makes it another one than its neighbours."""
+    if np.isnan(alpha):
+        return kernel
+    parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
+    parts += ["lags"] if lags else []
+    parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
+    return ", ".join(parts)

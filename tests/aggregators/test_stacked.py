@@ -1,0 +1,123 @@
+"""The mixture of the estimators without tuning, alone: by definition, and what it promises."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import BOARegressor, ExpertsRegressor, StackedBOARegressor, VAWRegressor
+from sklearn_okl.evaluation import check_online_estimator
+from tests.oracles.default import mixture as by_definition
+
+FADINGS, STACKS = (0.95, 0.99), ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
+
+
+def stream(seed, n=260, n_experts=6):
+    rng = np.random.default_rng(seed)
+    y = np.sin(np.arange(n) / 7.0) + 0.1 * rng.normal(size=n)
+    F = y[:, None] + rng.normal(size=(n, n_experts)) * rng.uniform(0.1, 1.0, n_experts)
+    F[0] = y[0] = 0.0  # the origin
+    return F, y
+
+
+@pytest.mark.parametrize("n_direct", [0, 2])
+@pytest.mark.parametrize("stacks", [STACKS, ((1.0, 1.0),)])
+def test_definition(stacks, n_direct):
+    F, y = stream(n_direct)
+    scales = np.array([y[:t].std() if t else 0.0 for t in range(len(y))])
+    scales[scales == 0.0] = 1.0
+    expected = by_definition(F, y, scales, FADINGS, stacks, n_direct, 0)
+    model = StackedBOARegressor(fadings=FADINGS, stacks=stacks, n_direct=n_direct)
+    assert_allclose(model.prequential_predict(F, y), expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_never_much_worse_than_the_best_part(seed):
+    rng = np.random.default_rng(seed)
+    n, K = 2000, 12
+    y = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
+    good = y * 0.8
+    F = np.where(rng.uniform(size=(n, K)) < 0.5, -1.0, 1.0)
+    F[: n // 2, 3], F[:, 5] = good[: n // 2], y * np.where(np.arange(n) < 1500, 1.0, -0.2)
+    F[:200, :2] = np.nan  # asleep
+    forecasts = StackedBOARegressor().prequential_predict(F, y)
+    losses = np.nanmean((F - y[:, None]) ** 2, axis=0)[2:]
+    # losses up to about 4: the bound's shape for two levels of BOA, with room for its constants
+    surplus = ((forecasts - y) ** 2).sum() - n * losses.min()
+    assert surplus < 4 * 2 * np.sqrt(np.log(K) * n * losses.min() + 16 * np.log(K)) + 40
+
+
+@pytest.mark.parametrize(
+    ("factor", "shift"), [(2.0**-30, 0.0), (2.0**20, -(2.0**25)), (2.0**40, 0.0)]
+)
+def test_units_and_origin_do_not_matter(factor, shift):
+    F, y = stream(3)
+    F[0] += np.arange(6)  # the first forecast is their mean
+    forecasts = StackedBOARegressor(n_direct=1).prequential_predict(F, y)
+    other = StackedBOARegressor(n_direct=1)
+    scaled = other.prequential_predict(factor * F + shift, factor * y + shift)
+    assert_allclose((scaled - shift) / factor, forecasts, rtol=1e-5, atol=1e-7)
+    assert_allclose(forecasts[0], F[0].mean())
+
+
+def test_forecasts_leave_the_experts_range_but_not_that_of_the_targets():
+    rng = np.random.default_rng(0)
+    y, fault = rng.normal(size=(2, 600))
+    F = np.c_[y + fault, y + 2 * fault]
+    F[500] = 1e9
+    model = StackedBOARegressor()
+    forecasts = model.prequential_predict(F, y)
+    outside = (forecasts < F.min(axis=1)) | (forecasts > F.max(axis=1))
+    assert outside[100:].mean() > 0.5
+    lows, highs = np.minimum.accumulate(y)[:-1], np.maximum.accumulate(y)[:-1]
+    margins = 0.1 * (highs - lows) + 1e-12
+    assert (forecasts[1:] >= lows - margins).all()
+    assert (forecasts[1:] <= highs + margins).all()
+    boa = BOARegressor().prequential_predict(F, y)
+    assert np.mean((forecasts - y)[100:500] ** 2) < 0.2 * np.mean((boa - y)[100:500] ** 2)
+    assert model.weights_.shape == (2,)
+    assert model.way_weights_.shape == (6,)
+    assert_allclose(model.way_weights_.sum(), 1.0)
+    assert (
+        np.abs(StackedBOARegressor(margin=0.0).prequential_predict(F, y)[1:]).max()
+        <= np.abs(y).max()
+    )
+
+
+def test_rows_without_experts():
+    F, y = stream(4)
+    gaps = F.copy()
+    gaps[[0, 20, 21, 200]] = np.nan
+    with pytest.raises(ValueError, match="Row 0 of X holds NaN only"):
+        StackedBOARegressor().fit(gaps, y)
+    model = StackedBOARegressor(fallback=7.0)
+    forecasts = model.prequential_predict(gaps, y)
+    awake = ~np.isnan(gaps).all(axis=1)
+    expected = StackedBOARegressor().prequential_predict(F[awake], y[awake])
+    assert_allclose(forecasts[awake], expected)
+    assert (forecasts[~awake] == 7.0).all()
+    assert model.predict(gaps[19:22])[1:].tolist() == [7.0, 7.0]
+    model = StackedBOARegressor(fallback=7.0).fit(gaps[:1], y[:1])
+    assert_allclose(model.predict(gaps[:2]), [7.0, F[1].mean()])
+
+
+def test_bad_parameters():
+    F, y = stream(5)
+    for arguments, message in [
+        ({"fadings": (1.0,)}, "fadings"),
+        ({"stacks": ((0.0, 1.0),)}, "stacks"),
+        ({"stacks": ((1.0, 1.0, 1.0),)}, "stacks"),
+        ({"n_direct": 6}, "n_direct=6 must be less"),
+        ({"margin": -1.0}, "margin"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            StackedBOARegressor(**arguments).fit(F, y)
+
+
+def test_it_mixes_models():
+    experts = [("weak", VAWRegressor(100.0)), ("strong", VAWRegressor(0.1))]
+    model = ExpertsRegressor(experts, StackedBOARegressor())
+    check_online_estimator(model)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=400)
+    assert np.mean((model.prequential_predict(X, y) - y)[100:] ** 2) < 0.03

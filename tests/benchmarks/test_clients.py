@@ -1,0 +1,73 @@
+"""The job clients: what it says of tests that come right and of those that do not."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = """
+import pytest
+
+client = lambda what: pytest.mark.client("numpy", what, ())
+
+
+@client("something")
+def test_something():
+"""
+TAIL = """
+
+@client("another thing")
+def test_another():
+    pass
+"""
+JOB = """
+import sys
+from pathlib import Path
+from benchmarks import clients
+
+clients.TESTS = Path(sys.argv[1])
+sys.exit(clients.run(Path(sys.argv[2])))
+"""
+
+
+def run(folder, *arguments):
+    """Run a program in a process of its own, since a session of pytest is one already."""
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    path = folder / "clients.json"
+    return done, json.loads(path.read_text("utf-8"))["lines"] if path.exists() else None
+
+
+def test_the_job(tmp_path):
+    job = "-m", "benchmarks", "clients", "--output", tmp_path, "--only"
+    done, (line,) = run(tmp_path, *job, "CURVE: BY hand")
+    assert done.returncode == 0, done.stderr
+    assert "validation_curve: by hand  as expected" in done.stdout
+    assert line["program"] == "scikit-learn"
+    assert line["version"].count(".") >= 1
+    assert line["kind"] == line["says"] == "as expected"
+    assert run(tmp_path, *job, "no such line")[0].returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "says", "status"),
+    [
+        ("print(1)", "as expected", "as expected", 0),
+        ("raise AssertionError('up to 0.5 apart')", "wrong", "up to 0.5 apart", 1),
+        ("raise KeyError('a column')", "wrong", "KeyError: 'a column'", 1),
+        ("pytest.xfail('theirs is old')", "theirs", "theirs is old", 0),
+        ("pytest.skip('not installed: no_such')", "not installed", "not installed: no_such", 0),
+    ],
+)
+def test_what_is_said_of_a_line(body, kind, says, status, tmp_path):
+    (tmp_path / "test_made_up.py").write_text(f"{HEAD}    {body}\n{TAIL}", encoding="utf-8")
+    done, lines = run(tmp_path, "-c", JOB, tmp_path, tmp_path)
+    table = f"numpy {np.__version__}\n  something      {says}\n  another thing  as expected"
+    assert table in done.stdout, done.stderr
+    assert [line["kind"] for line in lines] == [kind, "as expected"]
+    assert lines[0]["says"] == says
+    assert done.returncode == status

@@ -1,0 +1,74 @@
+"""Running moments that notice when a column changes its unit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl.untuned import RunningUnits
+
+UNITS = RunningUnits()
+CHANGES = {
+    "x 1000": lambda x: 1e3 * x,
+    "/ 1000": lambda x: 1e-3 * x,
+    "x 30": lambda x: 30.0 * x,
+    "Fahrenheit": lambda x: 1.8 * x + 32.0,
+}
+
+
+@pytest.mark.parametrize("unit", CHANGES)
+@pytest.mark.parametrize("at", [640, 660, 675, 700])  # early, in the middle and late in a block
+def test_new_moments_within_two_blocks(unit, at):
+    x = np.random.default_rng(at).normal(3.0, 2.0, size=2000)
+    x[at:] = CHANGES[unit](x[at:])
+    centers, scales = UNITS.learn(UNITS.start(1), x[:, None])[:, 0].swapaxes(0, 1)
+    for t in (at + 130, 1999):
+        assert abs(centers[t, 0] - x[at:].mean()) < 0.6 * x[at:].std()
+        assert 0.7 < scales[t, 0] / x[at:].std() < 1.4
+
+
+def test_moments_against_numpy_and_the_cut():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e3, -1e8]
+    state = UNITS.start(3)
+    centers, scales = UNITS.learn(state, X)[:, 0].swapaxes(0, 1)
+    for t in (2, 50, 399):
+        assert_allclose(centers[t], X[:t].mean(axis=0), rtol=1e-10, atol=1e-10)
+        assert_allclose(scales[t], X[:t].std(axis=0), rtol=1e-6)
+    assert_allclose(UNITS.known(state)[0, 0], X.mean(axis=0), rtol=1e-10, atol=1e-10)
+    X = rng.standard_cauchy(size=(5000, 3))
+    X[2000:, 1] *= 1e-4
+    whole = UNITS.learn(UNITS.start(3), X)
+    state, parts = UNITS.start(3), []
+    for low in range(0, 5000, 37):
+        parts.append(UNITS.learn(state, X[low : low + 37]))
+    assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_moments_are_kept_where_no_unit_changes():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    t = np.arange(n)
+    columns = {
+        "gaussian": rng.normal(size=n),
+        "heavy tails": rng.standard_t(1.5, size=n),
+        "random walk": np.cumsum(rng.normal(size=n)),
+        "trend": t + rng.normal(size=n),
+        "season": np.sin(2 * np.pi * t / 3000) + 0.01 * rng.normal(size=n),
+        "days": np.maximum(np.sin(2 * np.pi * t / 1440), 0.0) * (1 + 0.1 * rng.normal(size=n)),
+        "volatile": rng.normal(size=n) * np.exp(0.7 * np.sin(2 * np.pi * t / 700)),
+        "rare": (rng.uniform(size=n) < 0.01) * 1.0,
+        "rare, in runs": ((t // 80) % 100 == 7) * 1.0,
+        "levels": np.repeat(rng.normal(size=n // 500), 500),
+        "counts": rng.poisson(1.0, size=n) * 1.0,
+        "half zeros": np.maximum(rng.normal(size=n), 0.0),
+    }
+    X = np.column_stack(list(columns.values()))
+    state = UNITS.start(X.shape[1])
+    scales = UNITS.learn(state, X)[:, 0, 1]
+    rows = dict(zip(columns, state["weights"], strict=True))
+    assert rows == dict.fromkeys(columns, n)
+    spreads = dict(zip(columns, scales[-1] / X[:-1].std(axis=0), strict=True))
+    faulty = {name for name, spread in spreads.items() if abs(spread - 1.0) > 1e-6}
+    assert faulty <= {"heavy tails", "rare", "rare, in runs"}
+    assert spreads["rare"] > 0.3
+    assert spreads["heavy tails"] > 0.05

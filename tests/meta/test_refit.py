@@ -1,0 +1,131 @@
+"""Batch models on a stream: the schedule, the past they see, what copies share."""
+
+import copy
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_okl import RefitRegressor
+from sklearn_okl.meta._refit import next_fit
+from tests.oracles.refit import refit
+
+TREE = DecisionTreeRegressor(max_depth=5, random_state=0)
+
+
+def stream(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=n) + 5.0
+
+
+@pytest.mark.parametrize("growth", [0.05, 0.1, 0.5, 2.0])
+def test_the_schedule(growth):
+    n, rounds = 0, []
+    while n < 5000:
+        n = next_fit(n, growth)
+        rounds.append(n)
+    assert rounds[0] == 30
+    for before, after in pairwise(rounds):
+        share = growth * before
+        assert after == before + max(1, int(share) + (share - int(share) > 1e-6))
+
+
+@pytest.mark.parametrize("delay", [0, 1, 7, 45])
+@pytest.mark.parametrize(("growth", "window"), [(0.05, None), (0.3, None), (0.5, 40)])
+def test_equal_to_the_oracle_whatever_the_cut(growth, window, delay):
+    X, y = stream()
+    options = {"growth": growth, "window": window, "label_delay": delay}
+    expected = refit(TREE, X, y, growth, window, delay)
+    model = RefitRegressor(TREE, **options)
+    assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-12)
+    parts, model = [], RefitRegressor(TREE, **options)
+    cuts = [0, 1, 2, 29, 30, 31, 32, 100, 101, 333, 400]
+    for low, high in pairwise(cuts):
+        parts.append(model.prequential_predict(X[low:high], y[low:high]))
+        model = pickle.loads(pickle.dumps(model))
+    assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 28, 29, 30, 31, 32])
+def test_few_rows_and_the_first_fit(n):
+    X, y = stream(n)
+    model = RefitRegressor(TREE).fit(X, y)
+    assert model.n_samples_fit_ == {30: 30, 31: 30, 32: 32}.get(n, 0)
+    if n < 30:
+        assert_allclose(model.predict(X), y.mean())
+        with pytest.raises(AttributeError, match="first fit is after 30 rows"):
+            model.estimator_  # noqa: B018
+    else:
+        assert_array_equal(model.predict(X), model.estimator_.predict(X))
+
+
+def test_two_copies_that_part_do_not_see_each_other():
+    X, y = stream()
+    model = RefitRegressor(KNeighborsRegressor(), growth=0.1).fit(X[:100], y[:100])
+    other, third = copy.copy(model), copy.deepcopy(model)
+    for t in range(100, 160):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+        other.partial_fit(X[t : t + 1], -y[t : t + 1])
+    third.partial_fit(X[100:160], y[100:160])
+    assert_array_equal(model.predict(X), third.predict(X))
+    assert not np.allclose(other.predict(X), third.predict(X))
+
+
+def test_an_unset_random_state_is_drawn_once():
+    X, y = stream(120)
+    forest = RandomForestRegressor(n_estimators=3)
+    models = [RefitRegressor(forest, growth=0.5, random_state=seed) for seed in (0, 0, 1)]
+    F = [model.prequential_predict(X, y) for model in models]
+    assert_array_equal(F[0], F[1])
+    assert not np.array_equal(F[0], F[2])
+    assert forest.random_state is None
+    fixed = RandomForestRegressor(n_estimators=3, random_state=7)
+    assert RefitRegressor(fixed, random_state=0).fit(X, y).estimator_.random_state == 7
+
+
+def test_gaps_are_for_estimators_that_take_them():
+    X, y = stream(60)
+    X[3, 1] = np.nan
+    gaps = RefitRegressor(HistGradientBoostingRegressor(max_iter=3, early_stopping=False))
+    assert np.isfinite(gaps.prequential_predict(X, y)).all()
+    with pytest.raises(ValueError, match="NaN"):
+        RefitRegressor(LinearRegression()).fit(X, y)
+
+
+def test_a_window_bounds_the_memory():
+    X, y = stream(3000)
+    model = RefitRegressor(LinearRegression(), growth=1.0, window=50).fit(X[:1000], y[:1000])
+    size = len(pickle.dumps(model))
+    model.partial_fit(X[1000:], y[1000:])
+    assert len(pickle.dumps(model)) <= size + 200
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    class Moody(LinearRegression):
+        def fit(self, X, y):
+            if (y > 100).any():
+                raise RuntimeError("no")
+            return super().fit(X, y)
+
+    X, y = stream(100)
+    model = RefitRegressor(Moody()).fit(X[:40], y[:40])
+    before = model.predict(X)
+    with pytest.raises(RuntimeError):
+        model.partial_fit(X[40:60], 1000.0 * y[40:60])
+    assert model.n_samples_seen_ == 40
+    assert_array_equal(model.predict(X), before)
+    again = RefitRegressor(Moody()).fit(X, y)
+    assert_array_equal(model.partial_fit(X[40:], y[40:]).predict(X), again.predict(X))
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), DecisionTreeRegressor])
+def test_what_is_no_regressor_is_refused(estimator):
+    with pytest.raises((TypeError, ValueError), match=r"regressor|estimator"):
+        RefitRegressor(estimator).fit(*stream(10))

@@ -1,0 +1,38 @@
+"""A batch model refitted now and then, and a correction of forecasts, as one would write them."""
+
+from math import ceil
+
+import numpy as np
+from sklearn.base import clone
+
+
+def refit(estimator, X, y, growth, window=None, delay=0):
+    """Return the forecasts of a model that is fitted whenever the past has grown by a share."""
+    forecasts, due, fits = [], 30, [(0, None)]
+    for t, x in enumerate(X):
+        known = max(t - delay, 0)  # labels
+        model = [model for n, model in fits if n <= known][-1]
+        mean = np.mean(y[:known]) if known else 0.0
+        forecasts.append(mean if model is None else model.predict(x[None])[0])
+        n = t + 1  # labels when this row's own has come
+        if n == due:
+            past = slice(0 if window is None else max(n - window, 0), n)
+            fits.append((n, clone(estimator).fit(X[past], y[past])))
+            base = n if window is None else min(n, window)
+            due = max(n + 1, n + ceil(growth * base - 1e-9))
+    return np.array(forecasts)
+
+
+def corrected(base, correction, X, y, warmup, passthrough):
+    """Return the forecasts of a base and of what learns its errors."""
+    base, correction, forecasts = clone(base), clone(correction), []
+    for t in range(len(y)):
+        row = slice(t, t + 1)
+        b = base.predict(X[row])[0] if t else 0.0
+        base.partial_fit(X[row], y[row])
+        seen = np.append(X[t], b)[None] if passthrough else X[row]
+        c = correction.predict(seen)[0] if t > warmup else 0.0
+        if t >= warmup:
+            correction.partial_fit(seen, [y[t] - b])
+        forecasts.append(b + c)
+    return np.array(forecasts)
