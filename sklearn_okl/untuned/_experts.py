@@ -11,6 +11,7 @@ import numpy as np
 from ..aggregators import StackedBOARegressor
 from ..base._bank import forecast_bank, learn_bank
 from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, start_bank
+from ._encoding import Encoder
 from ._inputs import LaggedInputs
 from ._plan import BORN, MAIN, WALKS, name_of, plan, refined
 
@@ -31,6 +32,7 @@ class Experts:
     def __init__(self, budget, forgetting, lags, delay, constants):
         self.budget, self.forgetting, self.lags = budget, forgetting, lags
         self.delay, self.constants = delay, constants
+        self.columns = Encoder(delay)
         self.inputs = LaggedInputs(lags, delay, constants.units)
         self.mixture = StackedBOARegressor(
             fadings=constants.fadings,
@@ -43,12 +45,14 @@ class Experts:
         """Return the banks by name, see `_plan.py`."""
         return plan(n_features, self.lags, self.forgetting, self.budget, self.constants)
 
-    def start(self, n_features, seed):
-        """Return the state before the first row."""
+    def start(self, layout, n_columns, seed):
+        """Return the state before the first row, of columns shown as their layout says."""
+        n_features = self.columns.width(layout, n_columns)
         rng, delay, n_walks = np.random.RandomState(seed), self.delay, self.inputs.n_walks
         plans = self.plan(n_features)
         n_experts = n_walks + sum(bank.room for bank in plans.values())
         return {
+            "columns": self.columns.start(layout, n_columns),
             "inputs": self.inputs.start(n_features),
             "banks": {name: start_bank(bank, rng, delay) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
@@ -62,6 +66,7 @@ class Experts:
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
         n_learnt, heard = self.n_learnt(state), self.heard(state, age, self.delay)
         yet_to_be_born = ~self._existed(state, self.delay)
+        X = self.columns.learn(state["columns"], X, u)
         seen = self.inputs.learn(state["inputs"], X, u)
         awake = self._awake(state)
         F = self._forecasts(state, awake, seen, len(u), partial(self._teach, u=u, run=run))
@@ -82,6 +87,7 @@ class Experts:
     def ask(self, state, X, ago=0, ahead=False):
         """Return the forecasts (n, K) of the experts, and the scale of the targets."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
+        X = self.columns.look(state["columns"], X, of_inputs)
         seen = self.inputs.look(state["inputs"], X, of_inputs)
         awake = self._awake(state)
         return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen.scale

@@ -8,6 +8,7 @@ from .._delay import as_it_was, late
 from ..features._lags import lagged
 from ..features._moments import paths
 from ..features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
+from ._gaps import GapFiller
 
 _UNITS = RunningUnits()
 
@@ -53,6 +54,7 @@ class LaggedInputs:
         self.n_lags = n_lags
         self.delay = delay
         self.units = units
+        self.gaps = GapFiller(delay)
 
     @property
     def n_walks(self):
@@ -71,6 +73,7 @@ class LaggedInputs:
         }
         return {
             "rows": self.units.start(d),
+            "gaps": {},  # what fills them: nothing before the first one
             "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")}
             | {"steady": np.zeros((2, 1))},
             "lags": np.zeros(k),  # the latest first
@@ -97,6 +100,7 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
+        X = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
         return self._seen(X, known)
 
     def look(self, state, X, ago=0):
@@ -107,6 +111,7 @@ class LaggedInputs:
         now = {"rows": self.units.known(state["rows"])}
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
+        X = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
         return self._seen(X, known)
 
     def _of_targets(self, lags, moments, sums):

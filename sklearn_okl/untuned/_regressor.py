@@ -214,8 +214,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         centers = forecasts.reshape(-1, *[1] * levels.ndim)
         return np.stack([centers - half, centers + half], axis=-1)
 
-    def _start_from(self, n_features, seed):
-        return super()._start_from(n_features, seed) | {
+    def _start_from(self, layout, n_columns, seed):
+        return super()._start_from(layout, n_columns, seed) | {
             "errors": _conformal.start(self.label_delay)
         }
 
