@@ -9,8 +9,7 @@ from datetime import date
 import numpy as np
 from sklearn.utils import assert_all_finite, murmurhash3_32
 
-from ..features import CalendarFeatures
-from ..features._calendar import _wall_time
+from ..features._calendar import CalendarFeatures, _wall_time
 from ..features._columns import columns_of, distinct, is_missing, kind_of, names_of, numbers_of
 
 NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
@@ -152,19 +151,21 @@ def _numbers(column, name):
     array = np.asarray(column)
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
-    kind = _kind(array, looks=True)
-    if kind == CATEGORIES:
-        raise _other_kind(name, NUMBERS, "text")
-    if kind == DATES:
-        raise _other_kind(name, NUMBERS, DATES)
+    for value in array.tolist():
+        if isinstance(value, str):
+            raise _other_kind(name, NUMBERS, "text")
+        if isinstance(value, date) and not is_missing(value):
+            raise _other_kind(name, NUMBERS, DATES)
     return numbers_of(column, name).astype(np.float64)
 
 
 def _calendar(column, name):
     """Return the features of dates, (n, 6)."""
-    if _kind(column, looks=True) not in (DATES, None):
-        raise _other_kind(name, DATES, "another kind")
-    return CalendarFeatures().transform(_wall_time(column, name)[:, None])
+    try:
+        times = _wall_time(column, name)
+    except TypeError:
+        raise _other_kind(name, DATES, "another kind") from None
+    return CalendarFeatures().transform(times[:, None])
 
 
 def _other_kind(name, before, now):
@@ -202,6 +203,8 @@ def _declared(estimator, categorical_features):
     if categorical_features is None or isinstance(categorical_features, str):
         return set()
     given, d = np.asarray(categorical_features), estimator.n_features_in_
+    if given.shape == (0,):
+        return set()
     if given.ndim != 1 or given.dtype.kind not in "biuOUT":
         raise TypeError(_WRONG.format(categorical_features))
     if given.dtype.kind == "b":
@@ -210,8 +213,6 @@ def _declared(estimator, categorical_features):
                 f"categorical_features is a mask of {len(given)} entries, but X has {d} columns."
             )
         return set(np.flatnonzero(given).tolist())
-    if not len(given):
-        return set()
     if given.dtype.kind in "iu":
         if given.min() < 0 or given.max() >= d:
             raise ValueError(

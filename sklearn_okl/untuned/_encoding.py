@@ -112,11 +112,11 @@ class Encoder:
         """Learn rows (n, d) and targets; return what was to be seen before each of them."""
         if "all" not in state:
             return X
-        n_before = len(state["y"])
+        layout, n_before = state["layout"], len(state["y"])
         places, state["begun"] = self._places(state, X)
         both = {
             "places": np.concatenate([state["places"], places]),
-            "is_gap": np.concatenate([state["is_gap"], np.isnan(X)]),
+            "is_gap": np.concatenate([state["is_gap"], _gaps_in_numbers(layout, X)]),
             "y": np.concatenate([state["y"], y]),
         }
         n_known = np.maximum(n_before + np.arange(len(X) + 1) - self.delay, 0)
@@ -181,10 +181,18 @@ class Encoder:
                 faded(past["is_gap"].astype(float), of_gaps[0]),
                 faded(past["is_gap"] * targets[:, None], of_gaps[1]),
             )
-            Z[:, -1] = _what_gaps_say(np.isnan(X), *(path[n_known] for path in of_gaps), known)
-            state["of_gaps"] = np.stack([path[n_known[-1]] for path in of_gaps])
+            of_gaps = [path[n_known] for path in of_gaps]
+            Z[:, -1] = _what_gaps_say(_gaps_in_numbers(layout, X), *of_gaps, known)
+            state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         state["all"] = known[-1]
         return Z
+
+
+def _gaps_in_numbers(layout, X):
+    """Return where numbers are missing; a missing category is a category."""
+    is_gap = np.isnan(X)
+    is_gap[:, layout["nominal"]] = False
+    return is_gap
 
 
 def _means_of_categories(sums, counts, places, targets, asked, means, n_known):

@@ -26,6 +26,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     OnlineKernelClassifier : The same for two classes.
     StackedBOARegressor : Its mixture alone, for forecasts that you already have.
     LagFeatures : The latest targets as columns, for models of your own.
+    RunningOneHotEncoder : Categories as columns, for models of your own.
+    RunningImputer : Gaps filled, for models of your own.
     VAW2Regressor : The published algorithm that is nearest to it.
     MultiKernelRegressor : To put a model together by hand.
 
@@ -60,6 +62,23 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     first known of 16 rows, so that a line stays a line where an input grows or wanders. The latest
     targets are appended for half of the experts: where the stream has a memory they help, and
     where it has none the mixture leaves these experts aside.
+
+    *Categories.* Kinds of columns are those of the first call, or of the first value of a column
+    that is empty there: numbers and booleans; categories, which are the columns of frames of
+    categories or text and those in `categorical_features`; and dates, of which the features are
+    those of :class:`CalendarFeatures`. Another kind later is an error. Values count, not codes or
+    types, so later frames may have others, and a missing category is one more. A category enters as
+    the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
+    been there [4]_. Columns of up to 8 categories in the first 64 rows have an indicator for each,
+    and one for all that come later, 64 indicators in all. 1024 categories of a column are told
+    apart; any more share 64 numbers.
+
+    *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
+    the first gap, as its conditional mean given the other columns of the row, for which correlations
+    are learnt (in up to 64 columns). Where there is a gap within the first 64 rows, one more input
+    is what it says of the target that some numbers are missing, if it says anything beyond chance.
+    Tables without gaps pay nothing for it, and no row is refused. After 8, 16, 32 and 64 rows the
+    model may start anew from them with more inputs, as gaps and categories ask for.
 
     *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
     errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
@@ -100,6 +119,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
        Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
     .. [3] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
        dynamic model averaging", Technometrics 52(1), 2010.
+    .. [4] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
+       classification and prediction problems", SIGKDD Explorations 3(1), 2001.
 
     Examples
     --------
