@@ -61,14 +61,15 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
         }
 
-    def learn(self, state, X):
+    def learn(self, state, X, on_change=None):
         """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
 
         These are the centres and scales, and those of steady units: as they were first known. A
         scale is 0 where a column has been constant. Values far beyond what was known before their
         block are moved nearer. After each block of rows a column whose unit or nature has changed
         gives up its past for the block, see `_changed`. All sums are taken row by row, so that a
-        cut of the stream leaves them the same to the last bit, and with them that decision.
+        cut of the stream leaves them the same to the last bit, and with them that decision. Of one
+        that changes anything `on_change` is told the number of rows before it, and the columns.
         """
         if state["origin"] is None:
             state["origin"] = X[0].copy()
@@ -88,7 +89,9 @@ class RunningUnits:
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
             state["block"] = np.concatenate([state["block"], rows])
             if len(state["block"]) == self.block:
-                self._end_block(state)
+                changed = self._end_block(state)
+                if on_change is not None and changed.any():
+                    on_change(high, changed)
             low = high
         return known
 
@@ -133,7 +136,10 @@ class RunningUnits:
         return np.minimum(np.maximum(rows, center - far), center + far)
 
     def _end_block(self, state):
-        """Give up the past of the columns that have changed, and start the next block."""
+        """Give up the past of the columns that have changed, and start the next block.
+
+        Return these columns (d,).
+        """
         block = state["block"]
         middle = np.median(block, axis=0)
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
@@ -164,6 +170,7 @@ class RunningUnits:
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
         state["block"] = block[:0]
+        return changed
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady."""
