@@ -77,20 +77,31 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
         masks[k, :n_seen] = 1.0 / np.sqrt(n_seen)
         halves[k] = member["ranks"]
         if shape.n_frequencies:
-            width = shift_invariant_kernel(member["kernel"]).width(n_seen)
-            drawn = sample_frequencies(
-                n_seen,
-                shape.n_frequencies,
-                kernel=member["kernel"],
-                gamma=member["bandwidth"] / width,
-                random_state=rng,
-            )
             columns = shape.columns(member["lags"], member["ranks"])
-            frequencies[k, columns] = drawn
-            if scales is not None:
-                frequencies[k, columns] *= scales[k - low][columns, None]
+            scale = np.ones(n_seen) if scales is None else scales[k - low][columns]
+            drawn = _drawn_frequencies(member, scale, shape.n_frequencies, rng)
+            frequencies[k, columns] = drawn * scale[:, None]
     bank["features"] = Shared(masks=masks, frequencies=frequencies, halves=halves)
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
+
+
+def _drawn_frequencies(member, scales, m, rng):
+    """Return frequencies (n_seen, m) of a member's kernel before its columns are scaled.
+
+    Of a kernel on pairs each frequency sees two columns, drawn by the squares of their scales.
+    """
+    n_seen = len(scales)
+    n_joint = min(n_seen, 2) if member["pairs"] else n_seen
+    width = shift_invariant_kernel(member["kernel"]).width(n_joint)
+    gamma = member["bandwidth"] / width
+    drawn = sample_frequencies(n_joint, m, kernel=member["kernel"], gamma=gamma, random_state=rng)
+    if not member["pairs"]:
+        return drawn
+    # the least of exponential waiting times: draws without replacement
+    waits = -np.log1p(-rng.random_sample((n_seen, m))) / np.square(scales)[:, None]
+    frequencies = np.zeros((n_seen, m))
+    np.put_along_axis(frequencies, np.argsort(waits, axis=0)[:n_joint], drawn, axis=0)
+    return frequencies
 
 
 def awake(bank, ago=0):

@@ -117,7 +117,7 @@ class Constants:
     teachers: int = 3
     least_scale: float = 0.05
     n_quantiles: int = 128
-    alphas: tuple = (0.3, 0.03)
+    alphas: tuple = (0.2, 0.03)
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
     births: tuple = (512, 2048, 8192)
@@ -126,7 +126,7 @@ class Constants:
     linear_share: float = 0.2
     drift_share: float = 0.1
     drift_kernels: int = 6
-    birth_share: float = 0.2
+    birth_share: float = 0.3
     fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     margin: float = 0.1

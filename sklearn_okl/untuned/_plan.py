@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_PLAIN = {"ranks": False, "learnt": False}
+_PLAIN = {"ranks": False, "pairs": False, "learnt": False}
 WALKS = tuple(
     {"kernel": name, "bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0} | _PLAIN
     for name in ("persistence", "random walk")
@@ -131,14 +131,16 @@ def dictionary(bandwidths, alphas, lagged, ranked=False):
     """Return the kernels (kernel, bandwidth, sees lags or ranks, ridge), those of most use first.
 
     Half of them see the lags, if there are any, and half of them ranks in place of the inputs.
+    Every other one of these sees pairs of ranks, as a sum of kernels on two columns: it finds with
+    few rows what depends on few columns at a time.
     """
     columns = zip_longest(*[[(name, width) for width in widths] for name, widths in bandwidths])
     kernels = [kernel for column in columns for kernel in column if kernel is not None]
     return [
         {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
-        | {"ranks": ranks, "learnt": False}
+        | {"ranks": ranks, "pairs": ranks and place % 2 == 0, "learnt": False}
         for alpha in alphas
-        for kernel, bandwidth in kernels
+        for place, (kernel, bandwidth) in enumerate(kernels)
         for ranks in ((True, False) if ranked else (False,))
         for lags in ((False, True) if lagged else (False,))
     ]
@@ -163,18 +165,19 @@ def refined(parents, size, factor):
         for step in (1.0, factor, 1.0 / factor):
             child = parent | {"bandwidth": parent["bandwidth"] * step, "learnt": True}
             width = round(10.0 * np.log(child["bandwidth"]) / np.log(factor))
-            key = [child[name] for name in ("kernel", "lags", "ranks", "alpha")]
+            key = [child[name] for name in ("kernel", "lags", "ranks", "pairs", "alpha")]
             children.setdefault((width, *key), child)
     return list(children.values())[:size]
 
 
-def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, learnt):
+def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
         return kernel
     parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
     parts += ["lags"] if lags else []
     parts += ["ranks"] if ranks else []
+    parts += ["pairs"] if pairs else []
     parts += ["learnt scales"] if learnt else []
     parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
     return ", ".join(parts)
