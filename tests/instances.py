@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 from sklearn.linear_model import Ridge, SGDRegressor
 from sklearn.tree import DecisionTreeRegressor
 
@@ -30,6 +31,7 @@ ARGUMENTS = {
     ],
     "BOARegressor": [{}, {"gradient_trick": False, "initial_rate": 2.0**-20}],
     "BudgetNystroem": [{}, {"budget": 20}],
+    "CalendarFeatures": [{}, {"features": ("month", "is_weekend", "years")}],
     "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
     "CONKONSRegressor": [
         {"gamma": 0.03, "mu": 5.0, "radius": 3.0, "random_state": 0},
@@ -149,8 +151,10 @@ ARGUMENTS = {
         BANK | {"aggregator": "ogd", "eta0": 0.5},
     ],
     "RakerRegressor": [BANK | {"eta0": 0.9}],
+    "RunningImputer": [{"add_indicator": True}, {"strategy": "last"}],
     "RunningMaxNormScaler": [{}],
     "RunningMinMaxScaler": [{}, {"feature_range": (-1, 1), "clip": True}],
+    "RunningOneHotEncoder": [{}, {"max_categories": 5, "n_hashed": 2}],
     "RunningRobustScaler": [{"window": 100}],
     "RunningStandardScaler": [{}, {"forgetting": 0.99}],
     "SketchedKONSRegressor": [
@@ -257,6 +261,13 @@ def instances(kind="all"):
         if kind == "all" or (kind == "maps") == is_map:
             found += [class_(**arguments) for arguments in ARGUMENTS[name]]
     return found
+
+
+def rows_for(estimator, X):
+    """Return rows as an estimator takes them: dates in place of numbers where it wants dates."""
+    if type(estimator).__name__ != "CalendarFeatures":
+        return X
+    return np.datetime64("2024-01-01") + (1e6 * X).astype("timedelta64[s]")
 
 
 def label(estimator):

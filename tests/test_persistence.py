@@ -78,7 +78,7 @@ from sklearn_okl import (
 )
 from sklearn_okl._persistence import _FORMAT
 from sklearn_okl.evaluation import PrequentialSearch
-from tests.instances import instances, label
+from tests.instances import instances, label, rows_for
 
 skops_io = pytest.importorskip("skops.io")
 
@@ -113,8 +113,9 @@ def test_to_resume_is_never_to_have_stopped(estimator, tmp_path):
 
 @pytest.mark.parametrize("estimator", instances("maps"), ids=label)
 def test_maps(estimator, tmp_path):
-    model = clone(estimator).fit(*stream())
-    X, _ = stream()
+    X, y = stream()
+    X = rows_for(estimator, X)
+    model = clone(estimator).fit(X, y)
     save(model, tmp_path / "model.skops")
     np.testing.assert_array_equal(load(tmp_path / "model.skops").transform(X), model.transform(X))
 

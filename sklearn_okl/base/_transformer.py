@@ -7,7 +7,7 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import refuse_second_writer, validated
-from ._state import _copied, are_unchanged, as_they_are, parameter_values, twin
+from ._state import _copied, _same, are_unchanged, as_they_are, parameter_values, twin
 
 
 class OnlineTransformer(TransformerMixin, BaseEstimator):
@@ -22,8 +22,10 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         _ask(state, X) -> Z                    what rows are now; reads only
 
     Rows come as validated float64, targets as float64, or None where `_needs_targets` is False.
-    From here it gets the public verbs, a swap of states in one assignment, so that a call that
-    fails leaves it as it was, and ``n_samples_seen_``, the state's entry "t".
+    Rows that are no numbers are what `_validated` and `_read` of the subclass make of them.
+    `_structural` names the parameters that cannot change in mid-stream. From here it gets the
+    public verbs, a swap of states in one assignment, so that a call that fails leaves it as it
+    was, and ``n_samples_seen_``, the state's entry "t".
 
     Attributes
     ----------
@@ -37,6 +39,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
 
     _needs_targets = False
     _allow_nan = False  # whether X may hold NaN
+    _structural = ()  # names of parameters that shape the state
 
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)
@@ -106,7 +109,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         -------
         X_new : ndarray of shape (n_samples, n_features_new)
             What a loop of `transform` and `partial_fit` over single rows would give, much faster;
-            the very first row of the stream is transformed by itself.
+            the very first row of the stream, before which nothing is known, by itself.
         """
         return self._prequential_transform(X, y, 0)
 
@@ -142,8 +145,25 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
     def _asked(self, X):
         """Return validated rows, and the type that they had."""
         check_is_fitted(self)
+        self._check_structure()
         X, _ = self._validated(X, None, reset=False)
+        return self._read(X)
+
+    def _read(self, X):
+        """Return validated rows as the private verbs take them, and the type of what they give."""
         return X.astype(np.float64, copy=False), X.dtype
+
+    def _structure(self):
+        return {name: getattr(self, name) for name in self._structural}
+
+    def _check_structure(self):
+        at_start = vars(self).get("_structure_at_start", {})
+        for name, value in self._structure().items():
+            if not _same(value, at_start[name]):
+                raise ValueError(
+                    f"{name}={value!r} cannot change in mid-stream: it was {at_start[name]!r} so "
+                    "far. Call 'fit' to start afresh, or set the old value again."
+                )
 
     def _validated(self, X, y, reset):
         """Return rows, and targets or None; write what they say of the input."""
@@ -166,6 +186,8 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
             self._validate_params()
             params = as_they_are(params)
         restart = restart or not self.__sklearn_is_fitted__()
+        if not restart:
+            self._check_structure()
         before = vars(self).get("_state")
         # Validation writes n_features_in_ and feature names; a rejected first batch must not.
         model = twin(self)
@@ -175,14 +197,16 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
                 "learns the targets."
             )
         X, y = model._validated(X, y if self._needs_targets else None, reset=restart)
-        rows = X.astype(np.float64, copy=False)
+        rows, dtype = model._read(X)
         state = model._begin(rows, y) if restart else _copied(before)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = model._flow(state, rows, y, delay)
         model._state, model._checked = state, params
+        if restart and self._structural:
+            model._structure_at_start = self._structure()
         refuse_second_writer(self, before is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
-        return in_type(Z, X.dtype)
+        return in_type(Z, dtype)
 
 
 def in_type(Z, dtype):

@@ -1,8 +1,11 @@
-"""Feature maps, lags and scalers: scikit-learn transformers."""
+"""Feature maps, lags, scalers, and columns of all kinds: scikit-learn transformers."""
 
+from ._calendar import CalendarFeatures
 from ._fourier import FourierFeatures
+from ._imputer import RunningImputer
 from ._lags import LagFeatures
 from ._nystroem import ALDNystroem, BudgetNystroem, OnlineNystroem
+from ._one_hot import RunningOneHotEncoder
 from ._quantiles import RunningQuantileTransformer
 from ._scalers import (
     RunningMaxNormScaler,
@@ -15,11 +18,14 @@ from ._taylor import TaylorFeatures
 __all__ = [
     "ALDNystroem",
     "BudgetNystroem",
+    "CalendarFeatures",
     "FourierFeatures",
     "LagFeatures",
     "OnlineNystroem",
+    "RunningImputer",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
+    "RunningOneHotEncoder",
     "RunningQuantileTransformer",
     "RunningRobustScaler",
     "RunningStandardScaler",

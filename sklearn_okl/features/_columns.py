@@ -1,0 +1,118 @@
+"""Columns of any container, one by one, and their values, as they are whatever holds them.
+
+The type of a column differs from chunk to chunk: codes of categories do, integers become floats
+where one is missing, and a single row is often all objects. A value does not.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import validate_data
+
+from .._validation import refuse_masks
+
+_EXACT = 2**53  # integers up to here are float64 too
+_MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
+
+
+def columns_of(estimator, X, reset):
+    """Return the columns of rows as they come; write or compare their number and names."""
+    if not (hasattr(X, "columns") and hasattr(X, "shape")):
+        refuse_masks(X)
+        if isinstance(X, (list, tuple)):
+            X = np.array(X, dtype=object)  # as an array of text, numbers would be text too
+        return list(validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False).T)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    for length, things in zip(X.shape, ("sample(s)", "feature(s)"), strict=True):
+        if length == 0:
+            raise ValueError(
+                f"Found array with 0 {things} (shape={tuple(X.shape)}) while a minimum of 1 is "
+                f"required by {type(estimator).__name__}."
+            )
+    return [_safe_indexing(X, j, axis=1) for j in range(X.shape[1])]
+
+
+def names_of(estimator):
+    """Return the names of the columns, for those who read an error."""
+    default = [f"x{j}" for j in range(estimator.n_features_in_)]
+    return list(getattr(estimator, "feature_names_in_", default))
+
+
+def is_missing(value):
+    """Tell whether a value is None, NaN, or what pandas has for a missing one."""
+    if isinstance(value, (float, np.floating, np.datetime64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in _MISSING
+
+
+def kind_of(value):
+    """Return "text" or "numbers", or None where a value is missing."""
+    if value is None:
+        return None
+    return "text" if isinstance(value, str) else "numbers"
+
+
+def distinct(column, name):
+    """Return the distinct values of a column in the order in which they first appear.
+
+    Returns
+    -------
+    values : list
+        Text, numbers as float (integers too large for it as int), and None where one is missing.
+    codes : ndarray of int of shape (n,)
+        The index among them of the value of each row.
+
+    Raises
+    ------
+    TypeError
+        If there are values of other types.
+    """
+    array = np.asarray(column)
+    if array.dtype.kind not in "biufOUT":
+        raise _no_category(name, array.dtype)
+    given = array.tolist()
+    for kind in sorted(set(map(type, given)), key=repr):
+        known = issubclass(kind, (str, Real, np.bool_, type(None))) and kind is not np.timedelta64
+        if not known and kind.__name__ not in _MISSING:
+            raise _no_category(name, kind.__name__)
+    as_given, values = {}, {}
+    codes = [as_given.setdefault(value, len(as_given)) for value in given]
+    places = [values.setdefault(_plain(value), len(values)) for value in as_given]
+    return list(values), np.array(places)[np.array(codes)]
+
+
+def numbers_of(column, name):
+    """Return a column as floats, NaN where a value is missing; text and dates are an error."""
+    array = np.asarray(column)
+    try:
+        if array.dtype.kind == "f":
+            return array.astype(np.promote_types(array.dtype, np.float32), copy=False)
+        if array.dtype.kind in "OUT":
+            return np.array([np.nan if is_missing(v) else float(v) for v in array.tolist()])
+        if array.dtype.kind not in "biu":
+            raise TypeError(f"it is of type {array.dtype}")
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"Column {name!r} holds no numbers: {error}. Let a ColumnTransformer choose the "
+            "columns; RunningOneHotEncoder and CalendarFeatures make numbers of others."
+        ) from None
+
+
+def _plain(value):
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Integral) and abs(int(value)) > _EXACT:
+        return int(value)
+    return float(value) + 0.0  # no negative zero
+
+
+def _no_category(name, kind):
+    return TypeError(
+        "The argument must be of strings, numbers, booleans and missing values, but column "
+        f"{name!r} holds values of type {kind}. Give them as text, say, or let a ColumnTransformer "
+        "choose the columns."
+    )
