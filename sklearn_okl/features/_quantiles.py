@@ -34,7 +34,7 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
 
     Attributes
     ----------
-    quantiles_ : ndarray of shape (n_quantiles, n_features_in_)
+    quantiles_ : ndarray of shape (n_quantiles, n_features)
         The quantiles at the latest look, NaN in columns that had no values.
 
     See Also
@@ -85,7 +85,7 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
 
     @property
     def quantiles_(self):
-        """The quantiles at the latest look, of shape (n_quantiles, n_features_in_)."""
+        """The quantiles at the latest look, of shape (n_quantiles, n_features)."""
         return self._fitted_state("quantiles_")["looks"][-1][1].copy()
 
     def _begin(self, X, y):

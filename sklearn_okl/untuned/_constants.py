@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 BUDGETS = {
     "fast": Budget(25, 0.08e6, (0.995,), 1, False),
-    "balanced": Budget(70, 1.8e6, (0.998, 0.99), None, True),
+    "balanced": Budget(70, 2.2e6, (0.998, 0.99), None, True),
     "accurate": Budget(140, 7e6, (0.998, 0.99), None, True),
 }
 
@@ -117,7 +117,7 @@ class Constants:
     teachers: int = 3
     least_scale: float = 0.05
     n_quantiles: int = 128
-    alphas: tuple = (0.2, 0.03)
+    alphas: tuple = (0.1, 0.03)
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
     births: tuple = (512, 2048, 8192)
