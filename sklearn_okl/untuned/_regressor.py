@@ -59,7 +59,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     experts see the same, neither clipped nor in units that move: their centre and scale are those
     first known of 16 rows, so that a line stays a line where an input grows or wanders. The latest
     targets are appended for half of the experts: where the stream has a memory they help, and
-    where it has none the mixture leaves these experts aside.
+    where it has none the mixture leaves these experts aside. But for "fast", half of the kernels
+    that never forget see, in place of the inputs, the normal scores of their ranks among the rows
+    before, as of :class:`RunningQuantileTransformer`, which no tail and no curved unit can spoil;
+    every other one of these sees two columns at a time, as a sum of kernels on pairs.
 
     *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
     errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
@@ -74,8 +77,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
     for Matérn), half a decade apart, which fits standardised rows of any dimension; after 512, 2048
-    and 8192 rows new kernels are born between the best ones and their neighbours, and heard after
-    256 rows more. A share of the experts forgets.
+    and 8192 rows new kernels are born, the best ones so far and their neighbours, and heard after
+    256 rows more. They see each column scaled by how much the forecasts of the three best experts
+    depend on it, the root of the mean square of their derivative over all rows learnt [4]_, which
+    is exact for random features. A share of the experts forgets.
 
     *Mixture.* That of :class:`StackedBOARegressor`: BOA over the experts; their means under
     likelihoods that fade within about 20 and 100 rows [3]_; ridge regressions of the errors of the
@@ -100,6 +105,9 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
        Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
     .. [3] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
        dynamic model averaging", Technometrics 52(1), 2010.
+    .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
+       neural networks and backpropagation-free machine learning models", Science 383, 2024, of
+       whose average gradient outer product these are the diagonal.
 
     Examples
     --------
