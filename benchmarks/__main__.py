@@ -192,6 +192,22 @@ JOBS = {
         "is not as expected. Needs no download. Takes one or two minutes.",
         {"only": "only the lines that contain a text"},
     ),
+    "tables": Job(
+        "tables",
+        "tables as people have them: beside refitted boosting and a public leaderboard",
+        "The estimators without tuning, permuted and in the order of the file, beside gradient "
+        "boosting that is refitted as the stream grows, the last target, and the published figures "
+        "of the StreamArena leaderboard, for which it writes result files. Boosting is LightGBM's "
+        'where that is installed (pip install "sklearn_okl[boards]"), else that of scikit-learn; '
+        "it takes most of the time, and its runs are kept. Sets that are not found are left out.",
+        {
+            "data": "sets (default: all)",
+            "seeds": "permutations, or where the order is given draws of the features; seeds "
+            "1, 2 and so on there, of which the leaderboard asks for 10 (default: %(default)s)",
+            "rows": FIRST_ROWS,
+            "quick": "a trial of everything on 120 rows",
+        },
+    ),
     "speed": Job(
         "speed.report",
         "speed as ratios in one run, and memory",

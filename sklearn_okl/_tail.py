@@ -278,6 +278,16 @@ class SharedInverse:
             P *= self.tail.growth
         return A, P
 
+    def sums_of(self, k):
+        """Return A (D, D) of one learner of the bank, all rows in it."""
+        j = next(j for j, (place, *_) in enumerate(self.groups) if k < place.indices(k + 1)[1])
+        place, A, _ = self.groups[j]
+        tails = [self.tail]
+        if self.former is not None and j >= self.n_replaced:
+            tails.append(self.former)
+        rows = np.concatenate([tail.filled()[0][k] for tail in tails])
+        return (A.array[k - (place.start or 0)] + rows.T @ rows) / self.tail.growth
+
     def _twin(self):
         other = object.__new__(SharedInverse)
         other.__dict__.update(self.__dict__)

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -164,7 +165,7 @@ METHODS = list(
         for base in class_.__mro__
         if base.__module__.startswith("sklearn_okl")
         for method in vars(base).values()
-        if ">>>" in (getattr(method, "__doc__", None) or "")
+        if inspect.isroutine(method) and ">>>" in (method.__doc__ or "")
     )
 )
 

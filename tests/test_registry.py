@@ -15,15 +15,19 @@ from tests.instances import ARGUMENTS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_okl"
-# A module may import from the layers before its own, and from its own.
+# A module imports from the layers before its own, and not from its neighbours.
 LAYERS = [
-    {"_linalg", "_validation", "_documentation", "kernels", "losses", "dictionaries", "feedback"},
+    {"_linalg", "_validation", "_documentation", "_delay", "_part_files", "_plain_types"},
+    {"_tail"},
+    {"kernels", "losses"},
+    {"dictionaries", "feedback"},
     {"base"},
-    {"features", "learners", "aggregators"},
-    {"algorithms"},
-    {"meta"},
-    {"untuned"},
-    {"_flow", "_delegating", "evaluation", "datasets", "pipeline"},
+    {"features", "learners"},
+    {"aggregators"},
+    {"algorithms", "meta", "untuned"},
+    {"_flow", "_delegating", "_model_parts"},
+    {"pipeline", "_persistence"},
+    {"evaluation", "datasets"},
 ]
 
 
@@ -62,10 +66,8 @@ def test_inheritance_is_shallow_and_no_named_class_has_heirs(name, class_):
 
 
 def layer_of(module):
-    for level, names in enumerate(LAYERS):
-        if module in names:
-            return level
-    return None
+    (level,) = [level for level, names in enumerate(LAYERS) if module in names]
+    return level
 
 
 @pytest.mark.parametrize(
@@ -73,9 +75,10 @@ def layer_of(module):
 )
 def test_imports_point_one_way(path):
     inside = path.relative_to(PACKAGE)
-    mine = layer_of(inside.parts[0].removesuffix(".py"))
-    if mine is None:
+    mine = inside.parts[0].removesuffix(".py")
+    if mine == "__init__":
         return
+    modules = set().union(*LAYERS)
     for node in ast.walk(ast.parse(path.read_text())):
         targets = []
         if isinstance(node, ast.ImportFrom):
@@ -84,9 +87,31 @@ def test_imports_point_one_way(path):
                 targets = [module[0]] if node.module else [alias.name for alias in node.names]
             elif module[0] == "sklearn_okl" and len(module) > 1:
                 targets = [module[1]]
-        for target in targets:
-            level = layer_of(target)
-            assert level is None or level <= mine, f"{inside} imports from {target}"
+        for target in modules.intersection(targets) - {mine}:
+            assert layer_of(target) < layer_of(mine), f"{inside} imports from {target}"
+
+
+def test_the_figure_of_the_layers_is_that_of_the_imports():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    figure = text.split("## What stands on what")[1].split("```")[1].split("\n", 1)[1]
+    top_down = [set(line.split()) for line in figure.splitlines() if line.strip()]
+    assert top_down == [{"__init__"}, *reversed(LAYERS)]
+
+
+def test_the_tree_in_the_documentation_names_every_file():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    tree = text.split("## The tree")[1].split("```")[1]
+    told = {}  # by folder or file at the top, the modules named there
+    for line in tree.splitlines()[2:]:
+        entry = re.match(r"[├└]── ([\w.]+)", line)
+        if entry:
+            named = told[entry[1]] = set()
+        named.update(re.findall(r"(?<!\w)_[a-z]\w*", line))
+    folders = {path.name: path for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    for name, path in folders.items():
+        files = {file.stem for file in path.glob("*.py")} - {"__init__"}
+        assert told.pop(name) == files, f"of {name}"
+    assert set(told) == {path.name for path in PACKAGE.glob("*.py")}
 
 
 def test_import_is_light():

@@ -3,6 +3,8 @@
 The bars stand for what the loops of the oracles cost, most of which are far from numpy's best.
 """
 
+import copy
+
 import numpy as np
 
 from sklearn_okl import (
@@ -122,4 +124,18 @@ def growth(quick=False, advance=None):
     return later_rounds(models, *stream(n, 5), n_part, advance)
 
 
-MEASURES = (linear_speed, raker_speed, graph_speed, reservoir_speed, growth)
+def reservoir_growth(quick=False, advance=None):
+    """LKMBooks: a round with a full reservoir, late in a long stream, against one soon after."""
+    n, n_full, n_part = (600, 300, 100) if quick else (20_000, 2000, 1000)
+    X, y = stream(n, 20)
+    young = LKMBooksRegressor(horizon=n_full, random_state=0).fit(X[:n_full], y[:n_full])
+    old = copy.deepcopy(young).partial_fit(X[n_full:], y[n_full:])
+    X, y = X[-n_part:], y[-n_part:]
+    early, late = in_turns(
+        [lambda m=m: copy.deepcopy(m).partial_fit(X, y) for m in (young, old)], N_REPEATS, advance
+    )
+    name = f"LKMBooks when full, {n_part} rounds after {n}, of those after {n_full}"
+    return [Figure(name, (late / early).tolist(), "times", bar=1.25, aim=1)]
+
+
+MEASURES = (linear_speed, raker_speed, graph_speed, reservoir_speed, growth, reservoir_growth)

@@ -24,7 +24,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     parameter_values,
     twin,
 )
-from ._transformer import OnlineTransformer  # noqa: F401  for the rest of the package
+from ._transformer import OnlineTransformer
 from ._weighted import WeightedRegressor  # noqa: F401  for the rest of the package
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "KernelSelector",
     "OnlineClassifier",
     "OnlineRegressor",
+    "OnlineTransformer",
     "Rows",
     "Sampler",
 ]
@@ -48,6 +49,7 @@ for class_ in (
     OnlineClassifier,
     OnlineEstimator,
     OnlineRegressor,
+    OnlineTransformer,
     Rows,
     Sampler,
 ):

@@ -25,7 +25,8 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
     Rows that are no numbers are what `_validated` and `_read` of the subclass make of them.
     `_structural` names the parameters that cannot change in mid-stream. From here it gets the
     public verbs, a swap of states in one assignment, so that a call that fails leaves it as it
-    was, and ``n_samples_seen_``, the state's entry "t".
+    was, and ``n_samples_seen_``, the state's entry "t". A :class:`~sklearn_okl.StreamingPipeline`
+    hands it whole batches.
 
     Attributes
     ----------
@@ -35,8 +36,44 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where X had string names.
+
+    See Also
+    --------
+    sklearn_okl.StreamingPipeline : Where rows flow through transformers to an estimator.
+
+    Notes
+    -----
+    `delay` is 0, but in a pipeline whose last step has a `label_delay`: that is it then, in every
+    call, and a row is transformed by what was known so many rows before it, at the start of the
+    stream by what the first row knew.
+
+    Examples
+    --------
+    Columns divided by the largest size so far. The state keeps what is known now, and what was
+    known before each of the latest `delay` rows:
+
+    >>> import numpy as np
+    >>> from sklearn.base import OneToOneFeatureMixin
+    >>> from sklearn_okl.base import OnlineTransformer
+    >>> class RunningMaximum(OneToOneFeatureMixin, OnlineTransformer):
+    ...     def _begin(self, X, y):
+    ...         return {"t": 0, "largest": np.maximum(np.abs(X[:1]), 1e-9)}
+    ...
+    ...     def _flow(self, state, X, y, delay):
+    ...         past = state["largest"] if state["t"] else state["largest"].repeat(delay + 1, 0)
+    ...         sizes = np.maximum.accumulate(np.vstack([past, np.abs(X)]))
+    ...         state.update(t=state["t"] + len(X), largest=sizes[len(X) :])
+    ...         return X / sizes[: len(X)]
+    ...
+    ...     def _ask(self, state, X):
+    ...         return X / state["largest"][-1]
+    >>> RunningMaximum().prequential_transform([[2.0], [-4.0], [1.0]])
+    array([[ 1.  ],
+           [-2.  ],
+           [ 0.25]])
     """
 
+    _parameter_constraints = {}
     _needs_targets = False
     _allow_nan = False  # whether X may hold NaN
     _structural = ()  # names of parameters that shape the state

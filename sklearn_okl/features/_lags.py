@@ -13,7 +13,7 @@ from ..base import OnlineTransformer
 
 @inherit_documentation
 class LagFeatures(OnlineTransformer):
-    r"""Append the latest targets to each row: :math:`(x_t, y_{t-1}, \dots, y_{t-k})`.
+    r"""Append the latest targets to each row: :math:`(x_t, y_{t-1}, ..., y_{t-k})`.
 
     Parameters
     ----------

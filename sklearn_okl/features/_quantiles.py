@@ -34,7 +34,7 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
 
     Attributes
     ----------
-    quantiles_ : ndarray of shape (n_quantiles, n_features_in_)
+    quantiles_ : ndarray of shape (n_quantiles, n_features)
         The quantiles at the latest look, NaN in columns that had no values.
 
     See Also
@@ -85,7 +85,7 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
 
     @property
     def quantiles_(self):
-        """The quantiles at the latest look, of shape (n_quantiles, n_features_in_)."""
+        """The quantiles at the latest look, of shape (n_quantiles, n_features)."""
         return self._fitted_state("quantiles_")["looks"][-1][1].copy()
 
     def _begin(self, X, y):
@@ -123,21 +123,29 @@ def start(n_columns, size):
     }
 
 
-def learn(state, X, delay=0):
-    """Learn rows (n, d) in order; return shares (n, d) by what was known `delay` rows earlier."""
+def learn(state, X, delay=0, changes=()):
+    """Learn rows (n, d) in order; return shares (n, d) by what was known `delay` rows earlier.
+
+    After `changes`, pairs of a number of rows and columns (d,), the past of these is forgotten.
+    """
     shares = np.empty_like(X)
-    low = 0
+    changes, low = dict(changes), 0
     while low < len(X):
         t = state["t"]
         n = min(len(X) - low, _next_look(t) - t)
+        n = min([n, *(after - low for after in changes if after > low)])
         # rows between two looks; a look takes effect `delay` rows later
         for first, last in _spans(state["looks"], t - delay, n):
             rows = slice(low + first, low + last)
             shares[rows] = _shares(_known(state["looks"], t + first - delay), X[rows])
         state["block"] = np.concatenate([state["block"], X[low : low + n]])
         state["t"] = t = t + n
-        if t == _next_look(t - 1):
+        is_due, changed = t == _next_look(t - 1), changes.get(low + n)
+        if is_due:
             _look(state)
+        if changed is not None:
+            _forget(state, changed)
+        if is_due or changed is not None:
             looks = list(state["looks"])
             while len(looks) > 1 and looks[1][0] <= t - delay:
                 del looks[0]
@@ -196,6 +204,13 @@ def _look(state):
     state["looks"] = (*state["looks"], (t, merged, n))
     if t % _BLOCK == 0:
         state["block"] = block[:0]
+
+
+def _forget(state, columns):
+    _, quantiles, n = state["looks"][-1]
+    nothing = state["t"], np.where(columns, np.nan, quantiles), np.where(columns, 0.0, n)
+    state["looks"] = (*state["looks"], nothing)
+    state["block"] = np.where(columns, np.nan, state["block"])
 
 
 def _shares(look, X):

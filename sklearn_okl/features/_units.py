@@ -61,14 +61,15 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
         }
 
-    def learn(self, state, X):
+    def learn(self, state, X, on_change=None):
         """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
 
         These are the centres and scales, and those of steady units: as they were first known. A
         scale is 0 where a column has been constant. Values far beyond what was known before their
         block are moved nearer. After each block of rows a column whose unit or nature has changed
         gives up its past for the block, see `_changed`. All sums are taken row by row, so that a
-        cut of the stream leaves them the same to the last bit, and with them that decision.
+        cut of the stream leaves them the same to the last bit, and with them that decision. Of one
+        that changes anything `on_change` is told the number of rows before it, and the columns.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
         counts as the mean known before it.
@@ -82,7 +83,7 @@ class RunningUnits:
         while low < len(X):
             high = min(low + self.block - len(state["block"]), len(X))
             if any_gaps or 0.0 in state["weights"]:
-                _begin_columns(state, X[low:high])
+                high = low + _begin_columns(state, X[low:high])
             rows = X[low:high] - state["origin"]
             nearer = self._nearer(rows, *state["known"])
             observed = ~gaps[low:high] if any_gaps else None
@@ -99,7 +100,9 @@ class RunningUnits:
                 rows = np.where(observed, rows, means)
             state["block"] = np.concatenate([state["block"], rows])
             if len(state["block"]) == self.block:
-                self._end_block(state)
+                changed = self._end_block(state)
+                if on_change is not None and changed.any():
+                    on_change(high, changed)
             low = high
         return known
 
@@ -144,7 +147,10 @@ class RunningUnits:
         return np.minimum(np.maximum(rows, center - far), center + far)
 
     def _end_block(self, state):
-        """Give up the past of the columns that have changed, and start the next block."""
+        """Give up the past of the columns that have changed, and start the next block.
+
+        Return these columns (d,).
+        """
         block = state["block"]
         middle = np.median(block, axis=0)
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
@@ -176,6 +182,7 @@ class RunningUnits:
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         state["known"] = np.stack([means, deviations(means + state["origin"], variances)])
         state["block"] = block[:0]
+        return changed
 
     def _translate(self, state, columns, before):
         """Let new units of some columns count as those before them also where they are steady."""
@@ -224,11 +231,11 @@ def _paths(rows, state, observed=None):
 
 
 def _begin_columns(state, X):
-    """Take the first value of columns of which none has been seen for their origin."""
-    seen = ~np.isnan(X)
-    begin = (state["weights"] == 0.0) & seen.any(axis=0)
-    first = X[seen.argmax(axis=0), np.arange(X.shape[1])]
-    state["origin"] = np.where(begin, first, state["origin"])
+    """Take a first value for the origin of its column; return the rows until the next such one."""
+    begins = ~np.isnan(X) & (state["weights"] == 0.0)
+    state["origin"] = np.where(begins[0], X[0], state["origin"])
+    later = (begins & ~begins[0]).any(axis=1)
+    return int(later.argmax()) if later.any() else len(X)
 
 
 def pairs(first, second):

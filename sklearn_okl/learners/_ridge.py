@@ -207,6 +207,10 @@ class RidgeRecursion(WeightedRegressor):
         if "inverse" in state:
             state["A"], state["P"] = state.pop("inverse").opened()
 
+    def _sums(self, state, k):
+        """Return A (D, D) of one learner of a bank, without opening the state."""
+        return state["A"][k] if "A" in state else state["inverse"].sums_of(k)
+
     def _close(self, state, grows=False):
         """Commit P and A: they are shared from now on, and rows go into a tail."""
         if "inverse" in state and state["inverse"].tail.forgetting != self.forgetting:

@@ -12,7 +12,8 @@ from ..learners import VAWRegressor
 
 def inputs_of(bank, seen):
     """Return what a bank's experts see: steady units are for lines, kernels want small numbers."""
-    return seen.inputs if bank["features"]["frequencies"].shape[-1] else seen.steady
+    n_columns, m = bank["features"]["frequencies"].shape[1:]
+    return seen.inputs[:, :n_columns] if m else seen.steady
 
 
 class MaskedFeatures:
@@ -20,13 +21,18 @@ class MaskedFeatures:
 
     @staticmethod
     def _transform(maps, U):
-        """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks."""
+        """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks.
+
+        With ranks behind the inputs, U (n, 2u), an expert sees either u columns.
+        """
         masks, frequencies = maps["masks"], maps["frequencies"]
         low, m = 1 + masks.shape[-1], frequencies.shape[-1]
         Z = np.empty((len(masks), len(U), low + 2 * m))
         Z[..., 0] = 1.0
         if low > 1:
-            np.multiply(U, masks[:, None, :], out=Z[..., 1:low])
+            halves = U.reshape(len(U), -1, low - 1).swapaxes(0, 1)  # (1 or 2, n, u)
+            seen = halves if len(halves) == 1 else halves[maps["halves"]]
+            np.multiply(seen, masks[:, None, :], out=Z[..., 1:low])
         if m:
             fourier_map(U, frequencies, 2 * m, out=Z[..., low:])
         return Z
@@ -41,7 +47,8 @@ def start_bank(plan, rng, delay=0):
         "forgetting": shape.forgetting,
         "features": Shared(
             masks=np.zeros((size, u if shape.linear else 0)),
-            frequencies=np.zeros((size, u, m)),
+            frequencies=np.zeros((size, shape.n_columns, m)),
+            halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
         ),
         "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size, late=delay),
     }
@@ -49,11 +56,12 @@ def start_bank(plan, rng, delay=0):
     return bank
 
 
-def add_members(bank, members, shape, rng, level=0.0):
+def add_members(bank, members, shape, rng, level=0.0, scales=None):
     """Let experts be born into the room that a bank has for them, at some level of the targets.
 
     Where nothing is known of them, they forecast the level: theta is (level, 0, ...), and b is
-    A theta, as after a past that has taught them so.
+    A theta, as after a past that has taught them so. Scales (n_columns,), one array per member,
+    multiply what their kernels see.
     """
     low = len(bank["members"])
     places = slice(low, low + len(members))
@@ -63,21 +71,37 @@ def add_members(bank, members, shape, rng, level=0.0):
         bank["experts"][name][places] = fresh[name]
     bank["experts"]["theta"][places, 0] = level
     bank["experts"]["b"][places, 0] = level * fresh["alpha"]
-    masks, frequencies = (bank["features"][name].copy() for name in ("masks", "frequencies"))
+    masks, frequencies, halves = (part.copy() for part in bank["features"].values())
     for k, member in enumerate(members, low):
-        seen = shape.n_inputs if member["lags"] else shape.n_inputs - shape.n_lags
-        masks[k, :seen] = 1.0 / np.sqrt(seen)
+        n_seen = shape.n_inputs - (0 if member["lags"] else shape.n_lags)
+        masks[k, :n_seen] = 1.0 / np.sqrt(n_seen)
+        halves[k] = member["ranks"]
         if shape.n_frequencies:
-            width = shift_invariant_kernel(member["kernel"]).width(seen)
-            frequencies[k, :seen] = sample_frequencies(
-                seen,
-                shape.n_frequencies,
-                kernel=member["kernel"],
-                gamma=member["bandwidth"] / width,
-                random_state=rng,
-            )
-    bank["features"] = Shared(masks=masks, frequencies=frequencies)
+            columns = shape.columns(member["lags"], member["ranks"])
+            scale = np.ones(n_seen) if scales is None else scales[k - low][columns]
+            drawn = _drawn_frequencies(member, scale, shape.n_frequencies, rng)
+            frequencies[k, columns] = drawn * scale[:, None]
+    bank["features"] = Shared(masks=masks, frequencies=frequencies, halves=halves)
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
+
+
+def _drawn_frequencies(member, scales, m, rng):
+    """Return frequencies (n_seen, m) of a member's kernel before its columns are scaled.
+
+    Of a kernel on pairs each frequency sees two columns, drawn by the squares of their scales.
+    """
+    n_seen = len(scales)
+    n_joint = min(n_seen, 2) if member["pairs"] else n_seen
+    width = shift_invariant_kernel(member["kernel"]).width(n_joint)
+    gamma = member["bandwidth"] / width
+    drawn = sample_frequencies(n_joint, m, kernel=member["kernel"], gamma=gamma, random_state=rng)
+    if not member["pairs"]:
+        return drawn
+    # the least of exponential waiting times: draws without replacement
+    waits = -np.log1p(-rng.random_sample((n_seen, m))) / np.square(scales)[:, None]
+    frequencies = np.zeros((n_seen, m))
+    np.put_along_axis(frequencies, np.argsort(waits, axis=0)[:n_joint], drawn, axis=0)
+    return frequencies
 
 
 def awake(bank, ago=0):
@@ -98,6 +122,26 @@ def awake(bank, ago=0):
     if ago:
         part["experts"]["theta"] = part["experts"]["past"][:, -ago]
     return part
+
+
+def slopes(bank, k, columns):
+    """Return the mean squares of the derivatives of an expert's forecasts by the columns it sees.
+
+    That is the diagonal of their average outer product over the rows learnt, up to a factor: the
+    derivative of theta' z(x) by a column is g' z(x), as that of a sine is a cosine, and the sum of
+    its squares is g' S g, with S the sum of the z z' that the expert keeps.
+    """
+    masks, frequencies = (bank["features"][name][k] for name in ("masks", "frequencies"))
+    experts, frequencies = bank["experts"], frequencies[columns]
+    theta, low = experts["theta"][k], 1 + len(masks)
+    sines, cosines = np.split(np.arange(low, len(theta)), 2)
+    G = np.zeros((len(frequencies), len(theta)))
+    if len(masks):
+        G[:, 0] = (masks * theta[1:low])[: len(G)]
+    G[:, cosines] = frequencies * theta[sines]
+    G[:, sines] = -frequencies * theta[cosines]
+    S = learner(bank["forgetting"])._sums(experts, k) - experts["alpha"][k] * np.eye(len(theta))
+    return np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
 
 
 @cache

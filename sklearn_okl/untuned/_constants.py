@@ -20,18 +20,21 @@ class Budget(NamedTuple):
         Forgetting rates of the experts for drift.
     n_stacks : int or None
         How many of the regressions of the mixture, the first ones; None: all.
+    ranks : bool
+        Whether half of the kernels that never forget see ranks in place of the inputs.
     """
 
     frequencies: int
     work: float
     memories: tuple
     n_stacks: int | None
+    ranks: bool
 
 
 BUDGETS = {
-    "fast": Budget(25, 0.08e6, (0.995,), 1),
-    "balanced": Budget(70, 1.8e6, (0.998, 0.99), None),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), None),
+    "fast": Budget(25, 0.08e6, (0.995,), 1, False),
+    "balanced": Budget(70, 2.2e6, (0.998, 0.99), None, True),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), None, True),
 }
 
 
@@ -52,6 +55,13 @@ class Constants:
     refinement : float
         Factor between the bandwidth of a kernel and those born beside it: about the root of the
         ratio of neighbours, so between two of them.
+    teachers : int
+        From how many of the best experts a kernel to be born learns the scales of its inputs.
+    least_scale : float
+        The least of these scales, where the mean of their squares is 1: nothing is given up for
+        good.
+    n_quantiles : int
+        Quantiles per column by which values get ranks.
     alphas : tuple of float
         Ridges of the kernels that never forget, the one of most use first. Those that forget take
         them in the other order: the shorter the past, the less of a ridge it can bear.
@@ -60,7 +70,8 @@ class Constants:
     fading_alpha : float
         Ridge of the linear experts that forget.
     births : tuple of int
-        Rounds at which new kernels are born between the best ones and their neighbours.
+        Rounds at which new kernels are born: the best ones and their neighbours, which see each
+        input scaled by how much the forecasts of the best so far depend on it.
     apprenticeship : int
         Rounds that a kernel born so learns before it is heard.
     frequencies : float
@@ -103,7 +114,10 @@ class Constants:
         ("matern32", (1.0, 0.3, 3.0, 0.1)),
     )
     refinement: float = 1.8
-    alphas: tuple = (0.3, 0.03)
+    teachers: int = 3
+    least_scale: float = 0.05
+    n_quantiles: int = 128
+    alphas: tuple = (0.1, 0.03)
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
     births: tuple = (512, 2048, 8192)
@@ -112,7 +126,7 @@ class Constants:
     linear_share: float = 0.2
     drift_share: float = 0.1
     drift_kernels: int = 6
-    birth_share: float = 0.2
+    birth_share: float = 0.3
     fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     margin: float = 0.1

@@ -10,10 +10,12 @@ import numpy as np
 
 from ..aggregators import StackedBOARegressor
 from ..base._bank import forecast_bank, learn_bank
-from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, start_bank
+from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, slopes, start_bank
 from ._encoding import Encoder
 from ._inputs import LaggedInputs
 from ._plan import BORN, MAIN, WALKS, name_of, plan, refined
+
+_TINY = np.finfo(float).tiny
 
 
 class Experts:
@@ -33,7 +35,8 @@ class Experts:
         self.budget, self.forgetting, self.lags = budget, forgetting, lags
         self.delay, self.constants = delay, constants
         self.columns = Encoder(delay)
-        self.inputs = LaggedInputs(lags, delay, constants.units)
+        n_quantiles = constants.n_quantiles if budget.ranks else 0
+        self.inputs = LaggedInputs(lags, delay, constants.units, n_quantiles)
         self.mixture = StackedBOARegressor(
             fadings=constants.fadings,
             stacks=constants.stacks[: budget.n_stacks],
@@ -122,17 +125,46 @@ class Experts:
         state["reference"] = places.start + int(losses.argmin())
 
     def refine(self, state, n_features, seed, level):
-        """Let new kernels be born between the best ones and their neighbours."""
-        main, young = state["banks"][MAIN], state["banks"][BORN]
+        """Let new kernels be born: the best ones and their neighbours, with learnt scales."""
+        young, places = state["banks"][BORN], self._places(state)
         shape, _, room = self.plan(n_features)[BORN]
-        members = refined(
-            main["members"],
-            state["losses"][self._places(state)[MAIN]],
-            room // len(self.constants.births),
-            [*main["members"], *young["members"]],
-            self.constants.refinement,
-        )
-        add_members(young, members, shape, np.random.RandomState(seed), level=level)
+        known = [
+            (loss / rounds, name, k)
+            for name in (MAIN, BORN)
+            for k, (loss, rounds) in enumerate(
+                zip(state["losses"][places[name]], state["rounds"][places[name]], strict=True)
+            )
+            if rounds >= self.constants.apprenticeship
+        ]
+        known = [(name, k) for _, name, k in sorted(known)]
+        parents = [state["banks"][name]["members"][k] for name, k in known]
+        room //= len(self.constants.births)
+        members = [
+            {name: value for name, value in child.items() if name != "forgetting"}
+            for child in refined(parents, room, self.constants.refinement)
+        ]
+        scales = [self._scales(state, shape, known, member) for member in members]
+        add_members(young, members, shape, np.random.RandomState(seed), level, scales)
+
+    def _scales(self, state, shape, known, member):
+        """Return by what columns (n_columns,) are to be multiplied for a member yet to be born.
+
+        As far as the best experts that see the same columns depend on them.
+        """
+        sees = [member["lags"], member["ranks"]]
+        columns = shape.columns(*sees)
+        best = [
+            (state["banks"][name], k)
+            for name, k in known
+            if [state["banks"][name]["members"][k][part] for part in ("lags", "ranks")] == sees
+        ]
+        shares = np.zeros(shape.n_columns)
+        for bank, k in best[: self.constants.teachers]:
+            squares = slopes(bank, k, columns)
+            shares[columns] += squares / max(squares.sum(), _TINY)
+        scales, seen = np.sqrt(shares), np.sqrt(shares[columns])
+        scales /= max(np.sqrt(np.square(seen).mean()), _TINY)
+        return np.maximum(scales, self.constants.least_scale)
 
     def table(self, state, age, squared_unit):
         """Return what each expert is and how it fares."""

@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from .._delay import as_it_was, late
+from ..features import _quantiles as quantiles
 from ..features._lags import lagged
 from ..features._moments import paths
 from ..features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
@@ -18,8 +20,9 @@ class Seen(NamedTuple):
 
     Attributes
     ----------
-    inputs : ndarray of shape (n, d + n_lags)
-        Standardised by what was known before each row: no number is large.
+    inputs : ndarray of shape (n, d + n_lags), or (n, 2 (d + n_lags)) with ranks
+        Standardised by what was known before each row: no number is large. With ranks, the same
+        columns come once more, those of the row as normal scores among the rows before.
     steady : ndarray of shape (n, d + n_lags)
         In units that stay as they were first known: a line through them stays a line, even where
         they grow.
@@ -48,13 +51,16 @@ class LaggedInputs:
         How many rounds late a row's moments and latest targets are, as labels come so late.
     units : RunningUnits
         How units are learnt.
+    n_quantiles : int, default=0
+        Quantiles per column by which values get ranks; 0 is for no ranks.
     """
 
-    def __init__(self, n_lags, delay=0, units=_UNITS):
+    def __init__(self, n_lags, delay=0, units=_UNITS, n_quantiles=0):
         self.n_lags = n_lags
         self.delay = delay
         self.units = units
         self.gaps = GapFiller(delay)
+        self.n_quantiles = n_quantiles
 
     @property
     def n_walks(self):
@@ -71,7 +77,8 @@ class LaggedInputs:
             "count": (),
             "scale": (),
         }
-        return {
+        ranks = {"ranks": quantiles.start(d, self.n_quantiles)} if self.n_quantiles else {}
+        return ranks | {
             "rows": self.units.start(d),
             "gaps": {},  # what fills them: nothing before the first one
             "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")}
@@ -84,7 +91,8 @@ class LaggedInputs:
 
     def learn(self, state, X, y):
         """Learn rows (n, d) and targets; return what was to be seen before each of them."""
-        rows = self.units.learn(state["rows"], X)
+        changes = []  # (number of these rows, columns whose unit changed after them)
+        rows = self.units.learn(state["rows"], X, lambda *change: changes.append(change))
         moments = state["targets"]
         names = ("weights", "sums", "squares")
         before = [moments[name] for name in names]
@@ -101,7 +109,10 @@ class LaggedInputs:
         if self.delay:
             known["count"][:n_first] = np.inf
         X = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
-        return self._seen(X, known)
+        seen = self._seen(X, known)
+        if not self.n_quantiles:
+            return seen
+        return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, changes))
 
     def look(self, state, X, ago=0):
         """Return what is seen of rows, each as if the next, from what was known some rounds ago."""
@@ -112,7 +123,10 @@ class LaggedInputs:
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
         X = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
-        return self._seen(X, known)
+        seen = self._seen(X, known)
+        if not self.n_quantiles:
+            return seen
+        return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
 
     def _of_targets(self, lags, moments, sums):
         """Return what rows know of the targets: their lags (n, 2, k), walks, number and scale."""
@@ -147,3 +161,9 @@ class LaggedInputs:
         walks = known["walks"]
         walks = walks if walks.ndim == 2 else repeated(walks, n)
         return Seen(inputs, steady, walks, known["scale"])
+
+
+def _with_ranks(seen, shares):
+    """Put the normal scores of shares (n, d), and the lags, behind the inputs."""
+    lags = seen.inputs[:, shares.shape[1] :]
+    return seen._replace(inputs=np.hstack([seen.inputs, ndtri(shares), lags]))

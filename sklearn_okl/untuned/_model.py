@@ -63,8 +63,9 @@ class DefaultModel:
     ----------
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
-        Notes), ``lags``, ``alpha``, ``forgetting``, ``weight`` in the first mixture,
-        ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
+        Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
+        ``pairs`` and have ``learnt`` scales, ``weight`` in the first mixture, ``mean_loss``,
+        ``n_rounds``. Experts that are born later come behind the others; the first
         two, where there are `lags`, have no bandwidth and no alpha.
     weights_ : ndarray of shape (n_experts,)
         Weights of the first mixture, 0 for kernels that are not heard yet.

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+_PLAIN = {"ranks": False, "pairs": False, "learnt": False}
 WALKS = tuple(
-    {"kernel": name, "bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0}
+    {"kernel": name, "bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0} | _PLAIN
     for name in ("persistence", "random walk")
 )
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
@@ -27,6 +28,8 @@ class Shape(NamedTuple):
         Whether the inputs are among the features.
     forgetting : float
         Their forgetting rate.
+    ranks : bool
+        Whether their kernels may see the ranks of the inputs, which come behind these.
     """
 
     n_inputs: int
@@ -34,6 +37,17 @@ class Shape(NamedTuple):
     n_frequencies: int
     linear: bool
     forgetting: float
+    ranks: bool = False
+
+    @property
+    def n_columns(self):
+        """Inputs and ranks."""
+        return self.n_inputs * (1 + self.ranks)
+
+    def columns(self, lags, ranks):
+        """Return the columns, of the inputs or of their ranks, that an expert sees."""
+        low = self.n_inputs if ranks else 0
+        return slice(low, low + self.n_inputs - (0 if lags else self.n_lags))
 
     @property
     def n_features(self):
@@ -73,8 +87,9 @@ def plan(n_features, n_lags, forgetting, budget, constants):
     always = 1.0 if forgetting is None else forgetting
     drifting = budget.memories if forgetting is None else ()
     m = max(int(budget.frequencies * constants.frequencies), 1)
-    main = shape_of(n_features, n_lags, m, always)
-    kernels = dictionary(constants.bandwidths, constants.alphas, n_lags > 0)
+    plain = shape_of(n_features, n_lags, m, always)
+    main = plain._replace(ranks=budget.ranks)
+    kernels = dictionary(constants.bandwidths, constants.alphas, n_lags > 0, budget.ranks)
     forgetful = dictionary(constants.bandwidths, constants.alphas[::-1], n_lags > 0)
 
     def room(shape, share, most, least=1):
@@ -82,7 +97,7 @@ def plan(n_features, n_lags, forgetting, budget, constants):
 
     banks = {}
     for memory in (always, *drifting):
-        shape = main._replace(linear=True, n_frequencies=0, forgetting=memory)
+        shape = plain._replace(linear=True, n_frequencies=0, forgetting=memory)
         alphas = constants.linear_alphas if memory == 1.0 else (constants.fading_alpha,)
         members = linear_members(alphas, n_lags > 0)
         # D^2 of many inputs may be more than all is to cost
@@ -91,7 +106,7 @@ def plan(n_features, n_lags, forgetting, budget, constants):
         if n:
             banks[f"linear, {memory}"] = Bank(shape, members[:n], n)
     for memory in drifting:
-        shape = main._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
+        shape = plain._replace(n_frequencies=max(m // 2, 1), forgetting=memory)
         n = room(shape, constants.drift_share, constants.drift_kernels)
         banks[f"kernels, {memory}"] = Bank(shape, forgetful[:n], n)
     if constants.births:
@@ -112,17 +127,21 @@ def shape_of(n_features, n_lags, n_frequencies, forgetting):
     return Shape(n_inputs, n_lags, n_frequencies, n_inputs <= 2 * n_frequencies, forgetting)
 
 
-def dictionary(bandwidths, alphas, lagged):
-    """Return the kernels (kernel, bandwidth, sees lags, ridge), those of most use first.
+def dictionary(bandwidths, alphas, lagged, ranked=False):
+    """Return the kernels (kernel, bandwidth, sees lags or ranks, ridge), those of most use first.
 
-    Half of them see the lags, if there are any.
+    Half of them see the lags, if there are any, and half of them ranks in place of the inputs.
+    Every other one of these sees pairs of ranks, as a sum of kernels on two columns: it finds with
+    few rows what depends on few columns at a time.
     """
     columns = zip_longest(*[[(name, width) for width in widths] for name, widths in bandwidths])
     kernels = [kernel for column in columns for kernel in column if kernel is not None]
     return [
         {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
+        | {"ranks": ranks, "pairs": ranks and place % 2 == 0, "learnt": False}
         for alpha in alphas
-        for kernel, bandwidth in kernels
+        for place, (kernel, bandwidth) in enumerate(kernels)
+        for ranks in ((True, False) if ranked else (False,))
         for lags in ((False, True) if lagged else (False,))
     ]
 
@@ -130,27 +149,35 @@ def dictionary(bandwidths, alphas, lagged):
 def linear_members(alphas, lagged):
     """Return the linear experts of one forgetting rate, those of most use first."""
     return [
-        {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha}
+        {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha} | _PLAIN
         for alpha in alphas
         for lags in ((True, False) if lagged else (False,))
     ]
 
 
-def refined(members, losses, size, born, factor):
-    """Return new members between the best ones and their neighbours on the grid, not born yet."""
-    children = [
-        members[k] | {"bandwidth": members[k]["bandwidth"] * step}
-        for k in np.argsort(losses, kind="stable")
-        for step in (factor, 1.0 / factor)
-    ]
-    return [child for child in children if child not in born][:size]
+def refined(parents, size, factor):
+    """Return new members: the parents, the best first, and beside them, with scales learnt since.
+
+    No two of them are of one kernel and one bandwidth, up to a tenth of the factor.
+    """
+    children = {}
+    for parent in parents:
+        for step in (1.0, factor, 1.0 / factor):
+            child = parent | {"bandwidth": parent["bandwidth"] * step, "learnt": True}
+            width = round(10.0 * np.log(child["bandwidth"]) / np.log(factor))
+            key = [child[name] for name in ("kernel", "lags", "ranks", "pairs", "alpha")]
+            children.setdefault((width, *key), child)
+    return list(children.values())[:size]
 
 
-def name_of(kernel, bandwidth, lags, alpha, forgetting):
+def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
         return kernel
     parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
     parts += ["lags"] if lags else []
+    parts += ["ranks"] if ranks else []
+    parts += ["pairs"] if pairs else []
+    parts += ["learnt scales"] if learnt else []
     parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
     return ", ".join(parts)

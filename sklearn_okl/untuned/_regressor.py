@@ -61,7 +61,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     experts see the same, neither clipped nor in units that move: their centre and scale are those
     first known of 16 rows, so that a line stays a line where an input grows or wanders. The latest
     targets are appended for half of the experts: where the stream has a memory they help, and
-    where it has none the mixture leaves these experts aside.
+    where it has none the mixture leaves these experts aside. But for "fast", half of the kernels
+    that never forget see, in place of the inputs, the normal scores of their ranks among the rows
+    before, as of :class:`RunningQuantileTransformer`, which no tail and no curved unit can spoil;
+    every other one of these sees two columns at a time, as a sum of kernels on pairs.
 
     *Categories.* Kinds of columns are those of the first call, or of the first value of a column
     that is empty there: numbers and booleans; categories, which are the columns of frames of
@@ -69,13 +72,13 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     those of :class:`CalendarFeatures`. Another kind later is an error. Values count, not codes or
     types, so later frames may have others, and a missing category is one more. A category enters as
     the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
-    been there [4]_. Columns of up to 8 categories in the first 64 rows have an indicator for each,
+    been there [5]_. Columns of up to 8 categories in the first 64 rows have an indicator for each,
     and one for all that come later, 64 indicators in all. 1024 categories of a column are told
     apart; any more share 64 numbers.
 
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
-    the first gap, as its conditional mean given the other columns of the row, for which correlations
-    are learnt (in up to 64 columns). Where there is a gap within the first 64 rows, one more input
+    the first gap, as its conditional mean given the other columns of the row, for which
+    correlations are learnt (in up to 64 columns). Where there is a gap within the first 64 rows, one more input
     is what it says of the target that some numbers are missing, if it says anything beyond chance.
     Tables without gaps pay nothing for it, and no row is refused. After 8, 16, 32 and 64 rows the
     model may start anew from them with more inputs, as gaps and categories ask for.
@@ -93,8 +96,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
     for Matérn), half a decade apart, which fits standardised rows of any dimension; after 512, 2048
-    and 8192 rows new kernels are born between the best ones and their neighbours, and heard after
-    256 rows more. A share of the experts forgets.
+    and 8192 rows new kernels are born, the best ones so far and their neighbours, and heard after
+    256 rows more. They see each column scaled by how much the forecasts of the three best experts
+    depend on it, the root of the mean square of their derivative over all rows learnt [4]_, which
+    is exact for random features. A share of the experts forgets.
 
     *Mixture.* That of :class:`StackedBOARegressor`: BOA over the experts; their means under
     likelihoods that fade within about 20 and 100 rows [3]_; ridge regressions of the errors of the
@@ -119,7 +124,10 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
        Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
     .. [3] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
        dynamic model averaging", Technometrics 52(1), 2010.
-    .. [4] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
+    .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
+       neural networks and backpropagation-free machine learning models", Science 383, 2024, of
+       whose average gradient outer product these are the diagonal.
+    .. [5] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
        classification and prediction problems", SIGKDD Explorations 3(1), 2001.
 
     Examples

@@ -1,6 +1,5 @@
-"""FOGD and NOGD: oracles, the exact descent, theorems, stability, speed."""
+"""FOGD and NOGD: oracles, the exact descent, theorems, stability."""
 
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +19,6 @@ from sklearn_okl.features import FourierFeatures
 from sklearn_okl.learners import OGDRegressor
 from sklearn_okl.losses import get_loss
 from tests.oracles import budgeted_gradient as oracles
-from tests.timing import processor_times
 
 REGRESSION = ["squared_error", "absolute_error", "pinball"]
 MARGIN = ["log_loss", "hinge", "squared_hinge"]
@@ -350,87 +348,3 @@ def test_bad_parameters_have_a_sentence():
             model = class_().fit(X, y).set_params(**{name: value})
             with pytest.raises(ValueError, match="cannot change in mid-stream"):
                 model.partial_fit(X, y)
-
-
-# Speed
-
-
-SLOPES = {
-    "squared_error": lambda f, y: 2 * (f - y),
-    "log_loss": lambda f, y: -y / (1 + np.exp(y * f)),
-    "hinge": lambda f, y: -y if y * f < 1 else 0.0,
-}
-
-
-def fogd_loop(X, y, W, slope):
-    w, scale = np.zeros(2 * W.shape[1]), 1 / np.sqrt(W.shape[1])
-    for t, x in enumerate(X):
-        angles = x @ W
-        z = np.concatenate([np.sin(angles), np.cos(angles)]) * scale
-        w -= 0.1 / np.sqrt(t + 1) * slope(w @ z, y[t]) * z
-
-
-def nogd_loop(X, y, budget, slope):
-    S, c, m, root = np.empty((budget, X.shape[1])), np.empty(budget), 0, None
-    for t, x in enumerate(X):
-        k = np.exp(-2 * np.sum((S[:m] - x) ** 2, axis=1))
-        if root is None:
-            g = slope(k @ c[:m], y[t])
-            if g != 0:
-                S[m], c[m], m = x, -0.1 / np.sqrt(t + 1) * g, m + 1
-            if m == budget:
-                values, V = np.linalg.eigh(
-                    np.exp(-2 * np.sum((S[:, None] - S) ** 2, axis=-1)),
-                )
-                V, values = V[:, values > 1e-10], values[values > 1e-10]
-                root, w = (V / np.sqrt(values)).T, np.sqrt(values) * (c @ V)
-        else:
-            z = root @ k
-            w -= 0.1 / np.sqrt(t + 1) * slope(w @ z, y[t]) * z
-
-
-@pytest.mark.parametrize("loss", SLOPES)
-def test_speed_against_the_literal_loops(loss):
-    n, margin = 1500, loss in MARGIN
-    X, y = (labelled if margin else stream)(14, n=n, d=5)
-    W = np.random.default_rng(0).normal(size=(5, 50))
-    fogd = (FOGDClassifier if margin else FOGDRegressor)(frequencies=W, loss=loss)
-    nogd = (NOGDClassifier if margin else NOGDRegressor)("rbf", 2.0, loss=loss)
-    cases = {
-        "FOGD": (lambda: fogd_loop(X, y, W, SLOPES[loss]), fogd, n),
-        "NOGD, budget 100": (lambda: nogd_loop(X, y, 100, SLOPES[loss]), nogd, n),
-        "NOGD, budget 400": (lambda: nogd_loop(X, y, 400, SLOPES[loss]), nogd, n),
-        "NOGD, not full": (lambda: nogd_loop(X[:500], y[:500], 501, SLOPES[loss]), nogd, 500),
-    }
-    for name, (slow, model, rows) in cases.items():
-        if model is nogd:
-            model.set_params(budget=501 if rows == 500 else int(name[-3:]))
-        loop, ours = processor_times(slow, lambda m=model, r=rows: m.fit(X[:r], y[:r]))
-        print(
-            f"\n{name}, {loss}: us a row, loop {loop / rows * 1e6:.1f}, ours "
-            f"{ours / rows * 1e6:.1f}: {loop / ours:.2f} times"
-        )
-        # a loop of numpy calls on rows as fast as it gets; both pay for the slope of a hinge
-        assert loop / ours > {"squared_error": 1.5}.get(loss, 0.7)
-
-
-def test_the_cost_does_not_grow_with_the_stream():
-    X, y = stream(15, n=8192, d=5)
-    for model in (
-        FOGDRegressor(random_state=0),
-        FOGDRegressor(random_state=0, loss="absolute_error"),
-        NOGDRegressor("rbf", 2.0, budget=100),
-        NOGDRegressor("rbf", 2.0, budget=100, loss="absolute_error"),
-    ):
-        model.partial_fit(X[:512], y[:512])
-        times = np.full((5, 15), np.inf)
-        for i in range(5):
-            run = clone(model).partial_fit(X[:512], y[:512])
-            for j in range(15):
-                rows = slice(512 * (j + 1), 512 * (j + 2))
-                start = time.process_time()
-                run.partial_fit(X[rows], y[rows])
-                times[i, j] = time.process_time() - start
-        exponent = np.polyfit(np.log(np.arange(1, 16)), np.log(times.min(axis=0)), 1)[0]
-        print(f"\n{model}: a row's cost grows as t^{exponent:.2f}")
-        assert abs(exponent) < 0.3

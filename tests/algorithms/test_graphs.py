@@ -1,4 +1,4 @@
-"""OMKL-GF, -SFG, -SFG-R: oracles, laws of the draws, importance weights, laws, speed."""
+"""OMKL-GF, -SFG, -SFG-R: oracles, laws of the draws, importance weights, laws."""
 
 import copy
 import pickle
@@ -21,7 +21,6 @@ from sklearn_okl.feedback import FeedbackGraph
 from sklearn_okl.feedback._distances import kernel_distances
 from sklearn_okl.kernels import kernel_list
 from tests.oracles import graphs as oracle
-from tests.timing import processor_times
 
 CLASSES = [OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor]
 GRID = {"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2, 1.0]}
@@ -347,40 +346,3 @@ def test_refuses_kernels_without_a_distance(class_):
     X, y = stream(9)
     with pytest.raises(ValueError, match="'cauchy'"):
         class_({"kernel": ["rbf", "cauchy"]}).fit(X, y)
-
-
-def wide_grid(n):
-    return {"kernel": ["rbf"], "gamma": np.logspace(-2, 2, n).tolist()}
-
-
-@pytest.mark.parametrize("class_", CLASSES)
-def test_speed(class_, capsys):
-    X, y = stream(10, n=900, d=5)
-    n_rounds, n_literal = 600, 100  # after round 300, when the graph stays as it is
-    models = [
-        *(class_(n_selected=n, random_state=0) for n in (5, 30)),  # kernels asked
-        # The same M with eight times the kernels: all of them would cost eight times as much.
-        *(class_(wide_grid(n), n_selected=5, random_state=0) for n in (50, 400)),
-    ]
-    for model in models:
-        model.partial_fit(X[:300], y[:300])
-    frequencies = list(models[0].frequencies_)
-
-    def literal():
-        rows = slice(300, 300 + n_literal)
-        oracle.omkl_gf(X[rows], y[rows], frequencies, generator(0), M=5, freeze_after=1)
-
-    calls = [lambda model=model: model.partial_fit(X[300:], y[300:]) for model in models]
-    *seconds, seconds_of_loop = processor_times(*calls, literal)
-    few, many, small, large = np.divide(seconds, n_rounds)
-    loop = seconds_of_loop / n_literal
-    with capsys.disabled():
-        print(
-            f"\n{class_.__name__}, µs a round after 300: M=5 {1e6 * few:.0f}, M=30 {1e6 * many:.0f}"
-            f"; M=5 with K=50 {1e6 * small:.0f}, K=400 {1e6 * large:.0f}; literal OMKL-GF, M=5, "
-            f"{1e6 * loop:.0f}"
-        )
-    if class_ is OMKLGFRegressor:
-        assert few < loop
-    if class_ is OMKLSFGRegressor:
-        assert large < 4 * small

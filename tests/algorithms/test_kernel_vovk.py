@@ -1,4 +1,4 @@
-"""Kernel-AWV and PKAWV: oracles, published forecasts, theorems, stability, speed."""
+"""Kernel-AWV and PKAWV: oracles, published forecasts, theorems, stability."""
 
 from math import comb
 
@@ -18,7 +18,6 @@ from sklearn_okl.evaluation._kernel_bounds import (
 )
 from sklearn_okl.features import TaylorFeatures
 from tests.oracles import kernel_vovk as oracle
-from tests.timing import processor_times
 
 
 @pytest.fixture(autouse=True)
@@ -520,88 +519,3 @@ def test_a_changed_dictionary_is_noticed_and_taylor_has_no_atoms():
     with pytest.raises(ValueError, match="dictionary"):
         model.partial_fit(X, y)
     assert not hasattr(PKAWVRegressor(projection="taylor").fit(X, y), "components_")
-
-
-# Speed
-
-
-def test_speed_against_the_oracles():
-    n = 400
-    X, y = stream(0, n=n, d=5)
-    k = rbf(0.5)
-    K = k(X, X)
-
-    def exact():
-        KernelVAWRegressor("rbf", 0.5).prequential_predict(X, y)
-
-    def literal():
-        oracle.kernel_awv(K, y)
-
-    def sampled():
-        PKAWVRegressor("rbf", 0.5, kors_mu=1.0, random_state=0).prequential_predict(X, y)
-
-    def algorithm_2():
-        oracle.algorithm_2(k, X, y, uniforms(0, n), mu=1.0)
-
-    exact_row, literal_row, sampled_row, algorithm_2_row = (
-        processor_times(exact, literal, sampled, algorithm_2, turns=2) / n
-    )
-
-    X, y = stream(0, n=2000, d=8)
-    powers = oracle.taylor_powers(8, 3)
-
-    def taylor():
-        model = PKAWVRegressor("rbf", 0.5, projection="taylor", degree=3)
-        model.prequential_predict(X, y)
-
-    def algorithm_1():  # 500 rows, each cost alike
-        oracle.algorithm_1(lambda x: oracle.taylor(x, powers, 1.0), X[:500], y[:500], 165)
-
-    def program():
-        oracle.algorithm_1(lambda x: oracle.printed_taylor(x, 1.0, 3), X[:100], y[:100], 585)
-
-    taylor_row, program_row, algorithm_1_row = processor_times(taylor, program, algorithm_1) / [
-        2000,
-        100,
-        500,
-    ]
-    ratios = {
-        "KernelVAW": literal_row / exact_row,
-        "PKAWV-Nystroem": algorithm_2_row / sampled_row,
-        "PKAWV-Taylor, program of H.2": program_row / taylor_row,
-        "PKAWV-Taylor, each monomial once": algorithm_1_row / taylor_row,
-    }
-    print(
-        f"\nus a row: KernelVAW {exact_row * 1e6:.0f} and PKAWV-Nystroem {sampled_row * 1e6:.0f}, "
-        f"{n} rows; PKAWV-Taylor, d = 8, M = 3, {taylor_row * 1e6:.0f}"
-    )
-    print("times faster than:", {name: round(float(ratio), 1) for name, ratio in ratios.items()})
-    assert ratios["KernelVAW"] > 10
-    assert ratios["PKAWV-Nystroem"] > 3
-    assert ratios["PKAWV-Taylor, program of H.2"] > 10
-    assert ratios["PKAWV-Taylor, each monomial once"] > 5
-
-
-def test_growth_of_the_cost():
-    sizes = np.array([1000, 2000, 4000])
-    X, y = stream(0, n=4200, d=3)
-
-    def exponent(model, rows=128):
-        models = [clone(model).fit(X[:t], y[:t]) for t in sizes]
-        calls = [
-            lambda t=t, m=m: m.predict(X[t : t + rows])  # all that a round meets
-            for t, m in zip(sizes, models, strict=True)
-        ]
-        costs = processor_times(*calls)
-        return np.polyfit(np.log(sizes), np.log(costs), 1)[0]
-
-    exact = exponent(KernelVAWRegressor("rbf", 0.5))
-    taylor = exponent(PKAWVRegressor("rbf", 0.5, projection="taylor", degree=4))
-    sampled = exponent(PKAWVRegressor("rbf", 0.05, kors_mu=10.0, random_state=0, kors_beta=0.3))
-    print(
-        f"\nexponents of the cost of a round in t: KernelVAW {exact:.2f} (2), "
-        f"PKAWV-Taylor {taylor:.2f} (0), PKAWV-Nystroem between entries {sampled:.2f} (0)"
-    )
-    assert exact < 2.6
-    assert taylor < 0.5
-    assert sampled < 0.8

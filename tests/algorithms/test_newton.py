@@ -1,12 +1,10 @@
-"""The kernel online Newton family against oracles, theorems, hard streams and time."""
+"""The kernel online Newton family against oracles, theorems and hard streams."""
 
-import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 
 from sklearn_okl._linalg import one_blas_thread
 from sklearn_okl.algorithms._newton import (
@@ -18,7 +16,6 @@ from sklearn_okl.algorithms._newton import (
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles.newton import kons, kons_gram, kors, nystroem_kons
 from tests.states import opened
-from tests.timing import processor_times
 
 KERNELS = {
     "laplacian": {"kernel": "laplacian", "gamma": 1.0, "mu": 0.1},
@@ -227,55 +224,3 @@ def test_long_streams(class_, full_size):
     close(state["P"] @ state["A"], np.eye(J), 1e-8)
     if class_ is CONKONSRegressor:
         assert ((forecasts - y)[n // 2 :] ** 2).mean() < 1.5 * 0.075**2
-
-
-def test_speed_against_the_literal_loops():
-    X, y = stream(5, n=300, d=8)
-    arguments = {"kernel": "rbf", "gamma": 1.0}
-    K, u = matrix(X, arguments), drawn(0, len(y))
-    keep = (u < 0.1) | kors(K, u, 5.0)
-    rivals = {
-        KONSRegressor: lambda: kons_gram(matrix(X, arguments), y),
-        SketchedKONSRegressor: lambda: kons(matrix(X, arguments), y, keep=keep),
-        PROSNKONSRegressor: lambda: nystroem_kons(matrix(X, arguments), y, keep, False),
-        CONKONSRegressor: lambda: nystroem_kons(matrix(X, arguments), y, keep, True),
-    }
-    for class_, rival in rivals.items():
-        random = {} if class_ is KONSRegressor else {"random_state": 0, "kors_mu": 5.0}
-        model = class_(**arguments, **random)
-        fast, literal = processor_times(
-            lambda model=model: clone(model).prequential_predict(X, y), rival, turns=3
-        )
-        ratio = literal / fast
-        print(f"{class_.__name__}: {fast / len(y) * 1e6:.0f} us a row, literal loop {ratio:.1f}")
-        assert ratio > 1
-
-
-def test_cost_grows_as_promised():
-    rng = np.random.default_rng(6)
-    X, y = rng.uniform(-1, 1, size=(2560, 4)), rng.uniform(-1, 1, size=2560)
-    sizes = np.arange(32, 2560, 64)
-    costs = np.empty((3, len(sizes)))  # passes over the stream, of which the least counts
-    for own in costs:
-        model = KONSRegressor("laplacian", 1.0)
-        for i, t in enumerate(sizes):
-            rows = slice(t - 32, t + 32)
-            start = time.process_time()
-            model.partial_fit(X[rows], y[rows])
-            own[i] = time.process_time() - start
-    late = len(sizes) // 4
-    exponent = np.polyfit(np.log(sizes[late:]), np.log(costs.min(axis=0)[late:]), 1)[0]
-    print(f"KONS: cost of round t grows as t^{exponent:.2f}")
-    assert exponent < 2.4
-    sizes, models = [50, 100, 200, 400], []
-    for J in sizes:
-        grown = CONKONSRegressor("laplacian", 1.0, kors_beta=1e9, random_state=0)
-        grown.partial_fit(X[:J], y[:J])  # everybody enters
-        models.append(grown.set_params(kors_beta=1e-12))  # and now nobody
-    costs = processor_times(
-        *[lambda model=model: model.partial_fit(X[1024:2048], y[1024:2048]) for model in models]
-    )
-    assert [len(model.components_) for model in models] == sizes
-    exponent = np.polyfit(np.log(sizes), np.log(costs), 1)[0]
-    print(f"CON-KONS: cost of a round grows as J^{exponent:.2f}")
-    assert exponent < 2.4

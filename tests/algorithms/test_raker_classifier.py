@@ -1,4 +1,4 @@
-"""RakerClassifier: oracle, Raker for targets alike, permutations, regret, speed."""
+"""RakerClassifier: oracle, Raker for targets alike, permutations, regret."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from scipy.special import expit
 from sklearn_okl.algorithms._random_features import RakerClassifier, RakerRegressor
 from sklearn_okl.losses import get_loss
 from tests.oracles import bandit_features as oracle
-from tests.timing import processor_times
 
 GRID = {"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1.0]}
 LOSSES = ["log_loss", "hinge", "squared_hinge"]
@@ -138,15 +137,3 @@ def test_overflow_is_refused():
         model.fit(X, y)
     with pytest.raises(ValueError, match="alpha"):
         RakerClassifier({"gamma": [1.0], "alpha": [1.0]}).fit(X, y)
-
-
-def test_speed():
-    """Faster than the loop over rows and kernels."""
-    X, y = stream(0, 1000, d=8)
-    model = RakerClassifier({"gamma": list(np.logspace(-2, 2, 20))}, random_state=0)
-    maps = maps_of(model.fit(X, y))
-    fast, slow = processor_times(
-        lambda: model.fit(X, y), lambda: oracle.raker(X[:100], y[:100], maps, "log_loss")
-    ) / [1000, 100]
-    print(f"\nRaker, 20 x 100, log loss, us a round: {fast * 1e6:.0f}, loop {slow * 1e6:.0f}")
-    assert 2 * fast < slow

@@ -1,6 +1,5 @@
-"""LKMBooks: oracle, the law of the reservoir, unbiasedness, regret, the doubling trick, speed."""
+"""LKMBooks: oracle, the law of the reservoir, unbiasedness, regret, the doubling trick."""
 
-import copy
 import math
 
 import numpy as np
@@ -17,18 +16,11 @@ from sklearn_okl.algorithms._reservoir import (
 from sklearn_okl.feedback._bandits import is_restart
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles import bandit_features as oracle
-from tests.oracles import bandits
-from tests.timing import processor_times
 
 CASES = [(LKMBooksRegressor, loss) for loss in ("squared_error", "absolute_error", "pinball")]
 CASES += [(LKMBooksClassifier, loss) for loss in ("log_loss", "hinge", "squared_hinge")]
 MIXED = {"kernel": ["rbf", "laplacian", "matern12"], "gamma": [0.3, 2.0]}
 LONGEST = {"squared_error": 0.5, "squared_hinge": 0.5, "log_loss": 4.0}
-LITERAL = {
-    "rbf": lambda gamma, a, b: math.exp(-gamma * ((a - b) ** 2).sum()),
-    "laplacian": lambda gamma, a, b: math.exp(-gamma * np.abs(a - b).sum()),
-    "matern12": lambda gamma, a, b: math.exp(-gamma * math.sqrt(((a - b) ** 2).sum())),
-}
 
 
 def stream(seed, n=200, d=3):
@@ -243,31 +235,3 @@ def test_refusals_and_overflow():
     with pytest.raises(ValueError, match="overflowed"):
         model.partial_fit(X, y + 1.7e308)
     assert_array_equal(LKMBooksRegressor().fit(X, 0 * y).X_fit_, np.empty((0, 3)))  # slopes are 0
-
-
-def test_speed():
-    """Faster than the loop over rows and kernels in numpy, and no round dearer than another."""
-    X, y = stream(0, 2000, d=20)
-    model = LKMBooksRegressor(horizon=2000, random_state=0)
-    full = copy.deepcopy(model.fit(X, y))
-    rows, coef, kernels = full.X_fit_, full.dual_coef_, full.kernels_
-    weights = np.full(6, 1 / 6)
-
-    def literal():
-        p = weights
-        for x, target in zip(X[:300], y[:300], strict=True):
-            distances = ((rows - x) ** 2).sum(axis=1)
-            fx = np.array([np.exp(-k["gamma"] * distances) @ coef for k in kernels])
-            g = bandits.derivative("squared_error", target, p @ fx)
-            p = p * np.exp(-0.01 * g * (fx - fx.min()))
-            p = p / p.sum()
-
-    fast, later, slow = processor_times(
-        lambda: model.fit(X, y), lambda: full.partial_fit(X, y), literal
-    ) / [len(y), len(y), 300]
-    print(
-        f"\nLKMBooks, 200 rows, us a round: {fast * 1e6:.1f}, when full {later * 1e6:.1f}, "
-        f"loop {slow * 1e6:.1f}"
-    )
-    assert later < slow
-    assert later < 3 * fast  # the first rounds have a smaller reservoir

@@ -1,4 +1,4 @@
-"""RF-OKS, RF-OKS++, RF-IOKS: oracles, shared draws, boxes, unbiasedness, theorems, speed."""
+"""RF-OKS, RF-OKS++, RF-IOKS: oracles, shared draws, boxes, unbiasedness, theorems."""
 
 import copy
 import math
@@ -20,7 +20,6 @@ from sklearn_okl.base import Sampler
 from sklearn_okl.kernels import kernel_matrix
 from tests.oracles import bandit_features as oracle
 from tests.oracles import bandits
-from tests.timing import processor_times
 
 REGRESSORS = [RFOKSRegressor, RFOKSPlusPlusRegressor, RFIOKSRegressor]
 CLASSIFIERS = [RFOKSClassifier, RFOKSPlusPlusClassifier, RFIOKSClassifier]
@@ -331,34 +330,3 @@ def test_angles_that_overflow_are_read_as_zero():
     model = RFOKSRegressor({"gamma": [1e300, 1.0]}, n_components=10, random_state=0)
     forecasts = model.prequential_predict(np.sign(X) * 1e307, y)
     assert np.all(np.abs(forecasts) <= math.sqrt(2))
-
-
-@pytest.mark.parametrize("class_", REGRESSORS)
-def test_speed(class_):
-    """No slower than the literal loop, and no round dearer than another."""
-    X, y = stream(0, 2000, d=20)
-    model = class_(random_state=0)
-    old = copy.deepcopy(model.fit(X, y)).partial_fit(X, y)
-    maps, view = maps_of(model), model._bank.view(model._state["features"])
-
-    def map_rows():
-        for low in range(0, 1024, 64):
-            view.look_at(X[low : low + 64])
-            for t in range(64):
-                view.features(2, t)
-
-    box = model.radius / 20
-
-    def literal():
-        sampler = literal_sampler(model, 6)
-        oracle.select(X[:300], y[:300], maps, sampler, np.random.RandomState(0), model.loss, box)
-
-    fast, later, features, slow = processor_times(
-        lambda: model.fit(X, y), lambda: old.partial_fit(X, y), map_rows, literal, turns=3
-    ) / [len(y), len(y), 1024, 300]
-    print(
-        f"\n{class_.__name__}, us a round: {fast * 1e6:.1f}, of which features {features * 1e6:.1f}"
-        f", literal loop {slow * 1e6:.1f}; after {old.n_samples_seen_} rounds {later * 1e6:.1f}"
-    )
-    assert fast < slow
-    assert later < 2 * fast

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import Interval
 
 import sklearn_okl.base
@@ -18,9 +18,11 @@ from sklearn_okl import (
     MultiKernelRegressor,
     OKSClassifier,
     OKSRegressor,
+    OnlineKernelRegressor,
     ONSRegressor,
     VAWRegressor,
     load,
+    make_streaming_pipeline,
     save,
 )
 from sklearn_okl.base import (
@@ -31,6 +33,7 @@ from sklearn_okl.base import (
     KernelSelector,
     OnlineClassifier,
     OnlineRegressor,
+    OnlineTransformer,
     Sampler,
 )
 from sklearn_okl.evaluation import check_online_estimator
@@ -380,3 +383,57 @@ def test_squint_finds_the_right_expert_and_keeps_its_numbers(squint):
     model = squint().fit(experts, y)
     assert model.weights_[0] > 0.99
     assert np.all(np.isfinite(model.weights_))
+
+
+class RunningMaximum(OneToOneFeatureMixin, OnlineTransformer):
+    """Columns divided by the largest size so far."""
+
+    def _begin(self, X, y):
+        return {"t": 0, "largest": np.abs(X[:1])}
+
+    def _flow(self, state, X, y, delay):
+        past = state["largest"] if state["t"] else state["largest"].repeat(delay + 1, axis=0)
+        sizes = np.maximum.accumulate(np.vstack([past, np.abs(X)]))
+        state.update(t=state["t"] + len(X), largest=sizes[len(X) :])
+        return X / sizes[: len(X)]
+
+    def _ask(self, state, X):
+        return X / state["largest"][-1]
+
+
+class PlainMaximum(TransformerMixin, BaseEstimator):
+    """The same without the shell: copied and asked row by row."""
+
+    def partial_fit(self, X, y=None):
+        self.largest_ = np.maximum(getattr(self, "largest_", 0.0), np.abs(X).max(axis=0))
+        return self
+
+    def fit(self, X, y=None):
+        del self.largest_
+        return self.partial_fit(X)
+
+    def transform(self, X):
+        return X / self.largest_
+
+
+@pytest.mark.parametrize("label_delay", [0, 3])
+def test_a_transformer_of_ones_own_flows_as_one_asked_row_by_row(label_delay):
+    X, y = stream()
+    expected, found = (
+        make_streaming_pipeline(
+            step, OnlineKernelRegressor(budget="fast", label_delay=label_delay, random_state=0)
+        )
+        for step in (PlainMaximum(), RunningMaximum())
+    )
+    for rows in (slice(1), slice(1, 60), slice(60, None)):
+        assert_allclose(
+            found.prequential_predict(X[rows], y[rows]),
+            expected.prequential_predict(X[rows], y[rows]),
+        )
+    assert_array_equal(found.predict(X[:5]), expected.predict(X[:5]))
+
+
+def test_a_transformer_of_ones_own_obeys_the_laws():
+    check_online_estimator(make_streaming_pipeline(RunningMaximum(), VAWRegressor()))
+    with pytest.raises(ValueError, match="NaN"):
+        RunningMaximum().fit([[np.nan]])

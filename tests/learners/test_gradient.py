@@ -9,7 +9,6 @@ from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.learners import OGDRegressor
 from sklearn_okl.losses import get_loss
 from tests.oracles.gradient import ogd
-from tests.timing import processor_times
 
 LOSSES = ["squared_error", "absolute_error", "pinball"]
 
@@ -220,34 +219,3 @@ def test_the_laws(model):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_scikit_learn_checks(loss):
     check_estimator(OGDRegressor(loss=loss))
-
-
-def test_speed_of_a_bank_and_of_one_model():
-    rng = np.random.default_rng(0)
-    K, n, D = 76, 512, 100
-    Z = rng.normal(size=(K, n, D)) / np.sqrt(D)
-    y = rng.normal(size=n)
-    model = OGDRegressor(1e-3)
-
-    def literal(n_kernels):
-        theta = np.zeros((n_kernels, D))
-        for t in range(n):
-            eta = 0.1 / np.sqrt(t + 1)
-            for k in range(n_kernels):
-                z = Z[k, t]
-                f = theta[k] @ z
-                theta[k] -= eta * (2 * (f - y[t]) * z + 2e-3 * theta[k])
-
-    slow, fast, slow_one, fast_one = processor_times(
-        lambda: literal(K),
-        lambda: model._learn(model._start(D, bank=[{}] * K), Z, y),
-        lambda: literal(1),
-        lambda: model._learn(model._start(D), Z[0], y),
-    )
-    print(
-        f"\nOGD, us a row: bank of {K} x {D} literal {slow / n * 1e6:.1f}, ours "
-        f"{fast / n * 1e6:.1f} ({slow / fast:.1f} times); one model literal "
-        f"{slow_one / n * 1e6:.2f}, ours {fast_one / n * 1e6:.2f} ({slow_one / fast_one:.1f} times)"
-    )
-    assert slow / fast > 8
-    assert slow_one / fast_one > 1

@@ -1,4 +1,4 @@
-"""ONSRegressor against its oracle, its theorem, its private verbs for growing bases, and time."""
+"""ONSRegressor against its oracle and its theorem, and its private verbs for growing bases."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_okl.learners._newton import ONSRegressor
 from tests.oracles.newton import ons, projected
 from tests.states import opened
-from tests.timing import processor_times
 
 
 def stream(seed, n=300, d=6):
@@ -160,37 +159,3 @@ def test_long_streams_do_not_drift():
     state = opened(model._state)
     assert model.n_samples_seen_ == 20_000
     close(state["P"], np.linalg.inv(state["A"]), 1e-7)
-
-
-def test_speed():
-    for d in (5, 30, 100):
-        X, y = stream(8, n=500, d=d)
-        fast, loop, literal = processor_times(
-            lambda X=X, y=y: ONSRegressor().prequential_predict(X, y),
-            lambda X=X, y=y: sherman_morrison(X, y),
-            lambda X=X, y=y: ons(X, y),
-        )
-        print(
-            f"D={d}: {fast / 500 * 1e6:.1f} us a row, literal {literal / fast:.1f}, "
-            f"row loop {loop / fast:.1f}"
-        )
-        assert fast < literal
-        if d >= 30:
-            assert fast < loop
-
-
-def sherman_morrison(Z, y):
-    """A row loop as fast as NumPy allows, mu = C = 1."""
-    P, theta, A = np.eye(Z.shape[1]), np.zeros(Z.shape[1]), np.eye(Z.shape[1])
-    forecasts = np.empty(len(y))
-    for t, z in enumerate(Z):
-        Pz = P @ z
-        size, raw = float(z @ Pz), float(z @ theta)
-        forecasts[t] = min(max(raw, -1.0), 1.0)
-        slope = 2 * (forecasts[t] - y[t])
-        weight = slope**2 / 16
-        gain = 1 + weight * size
-        theta -= (slope / gain + (raw - forecasts[t]) / size) * Pz
-        P -= weight / gain * np.outer(Pz, Pz)
-        A += weight * np.outer(z, z)
-    return forecasts

@@ -5,33 +5,38 @@ by themselves.
 """
 
 import numpy as np
+from scipy.stats import norm
 
 from .aggregation import boa
 from .vovk import vaw
 
 
 def default(X, y, experts, n_lags, fadings, stacks, delay=0):
-    """Return the progressive forecasts; `experts` are (frequencies, mask, alpha, forgetting).
+    """Return the progressive forecasts.
 
-    A mask of no width says that the expert does not see the inputs themselves, None in place of an
-    expert that it is yet to be born. Nothing is known of the latest `delay` rows.
+    `experts` are (frequencies, mask, alpha, forgetting, whether they see ranks). A mask of no width
+    says that the expert does not see the inputs themselves, None in place of an expert that it is
+    yet to be born. Nothing is known of the latest `delay` rows.
     """
     targets = y - y[0]
     unit = np.abs(targets[targets != 0][0])
     targets = targets / unit
     U, steady, scales = inputs(X, targets, n_lags, delay)
+    ranked = np.hstack([normal_scores(X, delay), U[:, X.shape[1] :]])
     columns = walks(targets, delay) if n_lags else []
     n_walks = len(columns)
     for expert in experts:
         if expert is None:
             columns.append(np.full(len(y), np.nan))
             continue
-        frequencies, mask, alpha, forgetting = expert
+        frequencies, mask, alpha, forgetting, ranks = expert
+        seen = ranked if ranks else U
         parts = [np.ones((len(y), 1))]
         if mask.size:
-            parts.append((U if frequencies.size else steady) * mask)
+            parts.append((seen if frequencies.size else steady) * mask)
         if frequencies.size:
-            angles = U @ frequencies
+            u = U.shape[1]  # frequencies for ranks stand below those for the inputs, which are 0
+            angles = seen @ (frequencies[u:] if ranks else frequencies[:u])
             m = frequencies.shape[1]
             parts += [np.sin(angles) / np.sqrt(m), np.cos(angles) / np.sqrt(m)]
         columns.append(vaw(np.hstack(parts), targets, alpha, "ridge", forgetting, late=delay))
@@ -82,6 +87,27 @@ def inputs(X, y, n_lags, delay):
         U.append(u)
         steady.append(v)
     return np.array(U), np.array(steady), scales
+
+
+def normal_scores(X, delay):
+    """Scores of each value among the rows before the last look: after 1, 2, 4, ..., 256 rows."""
+    Z = np.zeros(X.shape)
+    for t in range(delay + 1, len(X)):
+        look = 2 ** int(np.log2(t - delay))
+        for j, x in enumerate(X[t]):
+            past = np.sort(X[:look, j])
+            levels = (np.arange(128) + 0.5) / 128
+            quantiles = np.interp(levels * look, np.arange(look) + 0.5, past)
+            equal = np.flatnonzero(quantiles == x)
+            if len(equal):
+                rank = equal.mean()
+            elif x < quantiles[0] or x > quantiles[-1]:
+                rank = 0 if x < quantiles[0] else 127
+            else:
+                rank = np.interp(x, quantiles, np.arange(128))
+            least = 0.5 / look
+            Z[t, j] = norm.ppf(np.clip((rank + 0.5) / 128, least, 1 - least))
+    return Z
 
 
 def moments(past):

@@ -81,7 +81,7 @@ def test_oracle(arguments, seed):
         maps = bank["features"]
         for k, member in enumerate(bank["members"]):
             expert = maps["frequencies"][k], maps["masks"][k]
-            experts.append((*expert, member["alpha"], member["forgetting"]))
+            experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
     stacks = constants.stacks[: model._experts().budget.n_stacks]
     parts = experts, model.lags, constants.fadings, stacks, model.label_delay
@@ -218,11 +218,12 @@ def test_a_faulty_value_does_not_blind_a_column(row, value):
 def test_births_are_of_new_kernels():
     X, y = make_friedman_stream(2300, n_features=5, random_state=0)
     table = OnlineKernelRegressor(random_state=0).fit(X, y).experts_
-    names = ("kernel", "bandwidth", "lags", "alpha", "forgetting", "n_rounds")
-    kernels = list(zip(*(table[name] for name in names), strict=True))
+    names = ("kernel", "bandwidth", "lags", "alpha", "forgetting", "ranks", "pairs", "learnt")
+    kernels = list(zip(*(table[name] for name in (*names, "n_rounds")), strict=True))
     lasting = [k for k in kernels if not np.isnan(k[1]) and k[4] == 1.0]
-    assert len({k[:5] for k in lasting}) == len(lasting)
+    assert len(set(lasting)) == len(lasting)
     assert {k[-1] for k in lasting} == {2300, 2300 - 512, 2300 - 2048}
+    assert all(k[7] == (k[-1] < 2300) for k in lasting)
 
 
 @pytest.mark.parametrize("make", [OnlineKernelRegressor, OnlineKernelClassifier])
@@ -244,7 +245,7 @@ def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
         make(lags=-1).fit(X, labels)
 
 
-@pytest.mark.parametrize(("delay", "least", "most"), [(0, 0.0, 0.7), (30, 1.25, np.inf)])
+@pytest.mark.parametrize(("delay", "least", "most"), [(0, 0.0, 0.7), (30, 1.2, np.inf)])
 def test_lags_help_where_labels_come_at_once(delay, least, most):
     # what the guide says: disturbances that last, labels at once or 30 rows late
     rng = np.random.default_rng(0)
@@ -355,8 +356,8 @@ def test_coverage_is_that_of_the_progressive_intervals(friedman):
 def test_experts_are_a_table(taught, friedman):
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(taught.experts_)
-    names = ["kernel", "bandwidth", "lags", "alpha", "forgetting", "weight", "mean_loss"]
-    assert set(table.columns) == {"name", *names, "n_rounds"}
+    names = ["kernel", "bandwidth", "lags", "alpha", "forgetting", "ranks", "pairs", "learnt"]
+    assert set(table.columns) == {"name", *names, "weight", "mean_loss", "n_rounds"}
     assert table["name"].is_unique
     assert_allclose(table["weight"].sum(), 1.0)
     assert (table["n_rounds"] == 700).sum() + (table["n_rounds"] == 700 - 512).sum() == len(table)
@@ -394,7 +395,7 @@ def test_the_display_names_the_experts(taught, friedman):
     pytest.importorskip("matplotlib").use("agg")
     display = ExpertWeightsDisplay.from_estimator(taught)
     assert display.labels == taught.experts_["name"].tolist()
-    assert "laplacian 0.5, alpha 0.3, lags" in display.labels
+    assert "laplacian 0.5, alpha 0.1, lags" in display.labels
     X, y = friedman
     # kernels are born on the way: the others keep their places
     display = ExpertWeightsDisplay.from_estimator(fast(), X, y, over_time=True, n_points=5)
