@@ -106,7 +106,7 @@ class DefaultModel:
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
-        return self._experts().losses(state) * _squared_unit(state)
+        return self._as_taught()._experts().losses(state) * _squared_unit(state)
 
     @property
     def experts_(self):

@@ -285,9 +285,11 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         return super()._structure() | {"trees": described(self.trees)}
 
     def _experts(self):
-        if self.trees is False:
+        estimator = batch_model(self.trees)
+        if estimator is None:
             return super()._experts()
-        return self._built(_experts_of)
+        # not kept: an estimator may have been edited in place
+        return experts_of(self, partial(ExpertsAndTrees, estimator))
 
     def _start_from(self, n_features, seed):
         return super()._start_from(n_features, seed) | {
@@ -301,13 +303,6 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     def _move(self, state, lags):
         super()._move(state, lags)
         _conformal.forgive(state["errors"])
-
-
-def _experts_of(model):
-    estimator = batch_model(model.trees)
-    if estimator is None:
-        return experts_of(model)
-    return experts_of(model, partial(ExpertsAndTrees, estimator))
 
 
 def _checked_coverages(coverage):
