@@ -194,6 +194,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "horizon": 100,
         "label_delay": 3,
         "lags": 2,
+        "trees": LinearRegression(),
         "step_scale": 3.0,
         "radius": 2.5,
         "projection": "nystroem" if getattr(estimator, "projection", "") == "taylor" else "taylor",

@@ -89,6 +89,14 @@ class Experts:
         awake = self._awake(state)
         return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen.scale
 
+    def forecasts(self, state, X, age):
+        """Return the forecasts (n, n_experts) of the experts in the table."""
+        return self.ask(state, X)[0][:, self.born(state)]
+
+    def losses(self, state):
+        """Return the sums of squared errors (n_experts,) of the experts in the table."""
+        return state["losses"][self.born(state)]
+
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         for bank in state["banks"].values():
@@ -165,6 +173,7 @@ class Experts:
         born = self.born(state)
         members = list(WALKS[: self.inputs.n_walks])
         members += [member for bank in state["banks"].values() for member in bank["members"]]
+        del members[len(born) :]  # the last ones, born at this very round, have learnt nothing
         columns = {name: np.array([member[name] for member in members]) for name in members[0]}
         weights = self.mixture._weights(state["mixture"])
         weights = np.where(self.heard(state, age), weights, 0.0)[born]

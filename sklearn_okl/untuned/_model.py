@@ -107,7 +107,7 @@ class DefaultModel:
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
-        return state["losses"][self._experts().born(state)] * _squared_unit(state)
+        return self._as_taught()._experts().losses(state) * _squared_unit(state)
 
     @property
     def experts_(self):
@@ -160,11 +160,11 @@ class DefaultModel:
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            F, _ = self._experts().ask(state, X)
-            return targets.unscaled(state["targets"], F[:, self._experts().born(state)])
+            age = state["t"] - state["targets"]["since"]
+            return targets.unscaled(state["targets"], self._experts().forecasts(state, X, age))
 
     def _experts(self):
-        return self._built(_experts)
+        return self._built(experts_of)
 
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
@@ -378,8 +378,9 @@ def _go_back(state, room):
         state[name], room[name] = room[name], state[name]
 
 
-def _experts(model):
-    return Experts(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
+def experts_of(model, kind=Experts):
+    """Return the experts that the parameters of a model ask for."""
+    return kind(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
 
 
 def _budget(model):
