@@ -109,6 +109,7 @@ ARGUMENTS = {
         FAST,
         FAST | {"forgetting": 0.99, "budget": 10, "lags": 0},
         FAST | {"label_delay": 23},
+        FAST | {"trees": Ridge()},
     ],
     "OnlineNystroem": [
         {"random_state": 0},

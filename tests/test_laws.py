@@ -195,6 +195,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "label_delay": 3,
         "categorical_features": [0],
         "lags": 2,
+        "trees": LinearRegression(),
         "step_scale": 3.0,
         "radius": 2.5,
         "projection": "nystroem" if getattr(estimator, "projection", "") == "taylor" else "taylor",

@@ -236,19 +236,28 @@ class StackedBOARegressor(OnlineRegressor):
         `scales` (n,) of the targets are those known before each row. Experts (K,) that are not
         `heard` yet have no say; what they lose is known when they are.
         """
-        limits = np.empty((len(y) + 1, 2))  # lows and highs before each row, and after the last
-        limits[0], limits[1:] = (state["low"], state["high"]), y[:, None]
-        np.minimum.accumulate(limits[:, 0], out=limits[:, 0])
-        np.maximum.accumulate(limits[:, 1], out=limits[:, 1])
-        state["low"], state["high"] = limits[-1].tolist()
-        limits, state["past"] = late(limits[:-1], state["past"])
+        limits = self._learn_limits(state, y)
         state["t"] += len(y)
         return self._round(F, heard, _Learning(self, state, limits, scales, y))
 
     def _forecast_rows(self, state, F, scales, heard=None, ago=0):
         """Return forecasts (n,), each as if the next, by what was known some rounds ago."""
-        limits = as_it_was(np.array([state["low"], state["high"]]), state["past"], ago)
+        limits = self._known_limits(state, ago)
         return self._round(F, heard, _Asking(self, state, limits, scales, ago))
+
+    def _learn_limits(self, state, y):
+        """Learn targets; return the lows and highs (n, 2) of those known before each."""
+        limits = np.empty((len(y) + 1, 2))
+        limits[0], limits[1:] = (state["low"], state["high"]), y[:, None]
+        np.minimum.accumulate(limits[:, 0], out=limits[:, 0])
+        np.maximum.accumulate(limits[:, 1], out=limits[:, 1])
+        state["low"], state["high"] = limits[-1].tolist()
+        limits, state["past"] = late(limits[:-1], state["past"])
+        return limits
+
+    def _known_limits(self, state, ago):
+        """Return the low and the high (2,) that were known some rounds ago."""
+        return as_it_was(np.array([state["low"], state["high"]]), state["past"], ago)
 
     def _round(self, F, heard, side):
         """Return forecasts (n,): a forecast is a round whose `side` asks its parts only."""
@@ -330,7 +339,7 @@ class _Asking:
         return _known_likelihoods(self._state["fading"][-1], self._ago)
 
     def first(self, F):
-        return _mixed(self._state["experts"], F, self._ago)
+        return mixed(self._state["experts"], F, self._ago)
 
     def likelihoods(self, F, of_boa):
         for state in self._state["fading"]:
@@ -342,7 +351,7 @@ class _Asking:
             yield _regression(*stack, "past" in state)._forecast(known, D)
 
     def last(self, columns):
-        return _mixed(self._state["last"], columns, self._ago)
+        return mixed(self._state["last"], columns, self._ago)
 
 
 def _tiles(X, awake):
@@ -408,7 +417,7 @@ def _means(F, losses, rounds):
     return np.einsum("nk,nk->n", weights, np.where(asleep, 0.0, F)) / weights.sum(axis=1)
 
 
-def _mixed(state, F, ago):
+def mixed(state, F, ago):
     """Return the mean (n,) of forecasts F (n, K) under the weights of BOA some rounds ago."""
     log_weights = state["past"][-ago] if ago else _BOA._log_weights(state)
     asleep = np.isnan(F)

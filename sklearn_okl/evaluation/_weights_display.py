@@ -258,14 +258,18 @@ def _weights_over_time(estimator, X, y, n_points):
     check_consistent_length(X, y)
     model = clone(estimator)
     ends = np.unique(np.linspace(0, len(y), n_points + 1).round().astype(int))
-    weights = []
+    known = []
     for low, high in pairwise(ends.tolist()):
         model.partial_fit(_safe_indexing(X, slice(low, high)), y[low:high])
-        weights.append(_weights_of(model))
-    # experts that are born on the way come last, and had no weight before
-    n_experts = len(weights[-1])
-    weights = np.array([np.pad(row, (0, n_experts - len(row))) for row in weights])
-    return _expert_labels(model, weights.shape[1]), ends[1:], weights
+        weights = _weights_of(model)
+        known.append((_expert_labels(model, len(weights)), weights))
+    labels = known[-1][0]
+    rows = np.zeros((len(known), len(labels)))
+    for row, (names, weights) in zip(rows, known, strict=True):
+        # experts that are born on the way had no weight before
+        places = slice(None) if names == labels else [labels.index(name) for name in names]
+        row[places] = weights
+    return labels, ends[1:], rows
 
 
 def _weights_of(estimator):

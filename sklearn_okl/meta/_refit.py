@@ -41,6 +41,15 @@ def next_fit(n, growth, window=None):
     return n + max(1, ceil(round(growth * fitted, 9)))
 
 
+def check_is_regressor(name, estimator):
+    """Refuse what is no instance of a regressor."""
+    if isinstance(estimator, type) or is_classifier(estimator) or not is_regressor(estimator):
+        raise TypeError(
+            f"{name}={estimator!r} is not an instance of a regressor. Give one with 'fit' and "
+            "'predict', such as HistGradientBoostingRegressor()."
+        )
+
+
 @inherit_documentation
 class RefitRegressor(OnlineRegressor):
     r"""Any regressor of scikit-learn on a stream, fitted anew whenever the past has grown.
@@ -167,12 +176,7 @@ class RefitRegressor(OnlineRegressor):
 
     def _validate(self):
         super()._validate()
-        estimator = self._unfitted()
-        if isinstance(estimator, type) or is_classifier(estimator) or not is_regressor(estimator):
-            raise TypeError(
-                f"estimator={estimator!r} is not an instance of a regressor. Give one with 'fit' "
-                "and 'predict', such as HistGradientBoostingRegressor()."
-            )
+        check_is_regressor("estimator", self._unfitted())
 
     def _structure(self):
         return {name: described(getattr(self, name)) for name in self._structural}
@@ -201,7 +205,8 @@ class RefitRegressor(OnlineRegressor):
             due = next_fit(state["fits"][-1][0] if state["fits"] else 0, self.growth, self.window)
             high = min(len(y), low + due - state["t"])
             rows = slice(low, high)
-            forecasts[rows] = self._forecast_late(state, X[rows], means[rows])
+            known = np.arange(state["t"], state["t"] + high - low) - self.label_delay
+            forecasts[rows] = self._forecast_known(state, X[rows], known, means[rows])
             state["past"] += X[rows], y[rows]
             state["t"] += high - low
             if state["t"] == due:
@@ -210,10 +215,12 @@ class RefitRegressor(OnlineRegressor):
         state["sums"] = sums[len(y) :].copy()
         return forecasts
 
-    def _forecast_late(self, state, X, means):
-        """Forecast rows (n, d), the next ones in order, by what was known when they came."""
-        forecasts = means.copy()
-        known = state["t"] - self.label_delay + np.arange(len(X))  # number of rows known
+    def _forecast_known(self, state, X, known, forecasts):
+        """Forecast rows (n, d), of which each knows the first so many rows, `known` (n,).
+
+        Where these are too few for a fit it is the one of the `forecasts` (n,) given.
+        """
+        forecasts = forecasts.copy()
         starts = [n for n, _ in state["fits"]]
         which = np.searchsorted(starts, known, side="right") - 1
         for k in np.unique(which[which >= 0]):

@@ -58,6 +58,11 @@ def is_same(layout, other):
     )
 
 
+def width_of(layout, n_columns):
+    """Return how many columns the experts see."""
+    return n_columns + len(layout["indicators"]) + layout["gaps"]
+
+
 class Encoder:
     """Makes columns of numbers for the experts, whose targets come some rounds late.
 
@@ -69,11 +74,6 @@ class Encoder:
 
     def __init__(self, delay=0):
         self.delay = delay
-
-    @staticmethod
-    def width(layout, n_columns):
-        """Return how many columns the experts see."""
-        return n_columns + len(layout["indicators"]) + layout["gaps"]
 
     def start(self, layout, n_columns):
         """Return the state before the first row: empty where rows are shown as they are."""
@@ -155,7 +155,7 @@ class Encoder:
         The sums of the state are brought up to the last of these numbers.
         """
         layout, d = state["layout"], X.shape[1]
-        Z = np.zeros((len(X), self.width(layout, d)))
+        Z = np.zeros((len(X), width_of(layout, d)))
         Z[:, :d] = X
         targets = past["y"]
         ones = np.ones(len(targets))

@@ -11,7 +11,6 @@ import numpy as np
 from ..aggregators import StackedBOARegressor
 from ..base._bank import forecast_bank, learn_bank
 from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, slopes, start_bank
-from ._encoding import Encoder
 from ._inputs import LaggedInputs
 from ._plan import BORN, MAIN, WALKS, name_of, plan, refined
 
@@ -34,7 +33,6 @@ class Experts:
     def __init__(self, budget, forgetting, lags, delay, constants):
         self.budget, self.forgetting, self.lags = budget, forgetting, lags
         self.delay, self.constants = delay, constants
-        self.columns = Encoder(delay)
         n_quantiles = constants.n_quantiles if budget.ranks else 0
         self.inputs = LaggedInputs(lags, delay, constants.units, n_quantiles)
         self.mixture = StackedBOARegressor(
@@ -48,14 +46,12 @@ class Experts:
         """Return the banks by name, see `_plan.py`."""
         return plan(n_features, self.lags, self.forgetting, self.budget, self.constants)
 
-    def start(self, layout, n_columns, seed):
-        """Return the state before the first row, of columns shown as their layout says."""
-        n_features = self.columns.width(layout, n_columns)
+    def start(self, n_features, seed):
+        """Return the state before the first row."""
         rng, delay, n_walks = np.random.RandomState(seed), self.delay, self.inputs.n_walks
         plans = self.plan(n_features)
         n_experts = n_walks + sum(bank.room for bank in plans.values())
         return {
-            "columns": self.columns.start(layout, n_columns),
             "inputs": self.inputs.start(n_features),
             "banks": {name: start_bank(bank, rng, delay) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
@@ -69,7 +65,6 @@ class Experts:
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
         n_learnt, heard = self.n_learnt(state), self.heard(state, age, self.delay)
         yet_to_be_born = ~self._existed(state, self.delay)
-        X = self.columns.learn(state["columns"], X, u)
         seen = self.inputs.learn(state["inputs"], X, u)
         awake = self._awake(state)
         F = self._forecasts(state, awake, seen, len(u), partial(self._teach, u=u, run=run))
@@ -90,10 +85,17 @@ class Experts:
     def ask(self, state, X, ago=0, ahead=False):
         """Return the forecasts (n, K) of the experts, and the scale of the targets."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
-        X = self.columns.look(state["columns"], X, of_inputs)
         seen = self.inputs.look(state["inputs"], X, of_inputs)
         awake = self._awake(state)
         return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen.scale
+
+    def forecasts(self, state, X, age):
+        """Return the forecasts (n, n_experts) of the experts in the table."""
+        return self.ask(state, X)[0][:, self.born(state)]
+
+    def losses(self, state):
+        """Return the sums of squared errors (n_experts,) of the experts in the table."""
+        return state["losses"][self.born(state)]
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
@@ -171,6 +173,7 @@ class Experts:
         born = self.born(state)
         members = list(WALKS[: self.inputs.n_walks])
         members += [member for bank in state["banks"].values() for member in bank["members"]]
+        del members[len(born) :]  # the last ones, born at this very round, have learnt nothing
         columns = {name: np.array([member[name] for member in members]) for name in members[0]}
         weights = self.mixture._weights(state["mixture"])
         weights = np.where(self.heard(state, age), weights, 0.0)[born]

@@ -18,7 +18,7 @@ from ..base._bank import threads
 from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
-from ._encoding import is_same, layout_of, plain_layout
+from ._encoding import Encoder, is_same, layout_of, plain_layout, width_of
 from ._experts import Experts
 
 _LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
@@ -118,7 +118,7 @@ class DefaultModel:
     def expert_losses_(self):
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
-        return state["losses"][self._as_taught()._experts().born(state)] * _squared_unit(state)
+        return self._as_taught()._experts().losses(state) * _squared_unit(state)
 
     @property
     def experts_(self):
@@ -171,11 +171,15 @@ class DefaultModel:
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            F, _ = self._experts().ask(state, X)
-            return targets.unscaled(state["targets"], F[:, self._experts().born(state)])
+            age = state["t"] - state["targets"]["since"]
+            X = self._encoder().look(state["columns"], X)
+            return targets.unscaled(state["targets"], self._experts().forecasts(state, X, age))
 
     def _experts(self):
-        return self._built(_experts)
+        return self._built(experts_of)
+
+    def _encoder(self):
+        return self._built(_encoder)
 
     def _validated_rows(self, X, y, restart, **validation):
         plain = columns.is_plain(X, self.categorical_features)
@@ -219,12 +223,13 @@ class DefaultModel:
             "latest": _no_rows(n_columns),  # up to a block of rows as they came, while young
             "loss": 0.0,
             "seed": seed,
-        } | self._experts().start(layout, n_columns, seed)
+            "columns": self._encoder().start(layout, n_columns),
+        } | self._experts().start(width_of(layout, n_columns), seed)
 
     def _learn(self, state, X, y):
         fence = self.constants.fence
         if self._columns:
-            self._experts().columns.forget_numbers(state, self._nominal())
+            self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty(len(y))
         low, room, alone = 0, {}, fence.alarmed(state["targets"])
@@ -271,6 +276,9 @@ class DefaultModel:
 
     def _forecast_scaled(self, state, X, ago=0, ahead=False):
         age = state["t"] - state["targets"]["since"]
+        X = self._encoder().look(
+            state["columns"], X, self.label_delay - np.arange(len(X)) if ahead else ago
+        )
         return self._experts().forecast(state, X, age, ago, ahead)
 
     def _rounds_to_stop(self, t, since):
@@ -294,7 +302,7 @@ class DefaultModel:
         if t in self.constants.births:
             level = state["targets"]["level"]
             n_columns = state["latest"]["X"].shape[1]
-            width = self._experts().columns.width(state["columns"]["layout"], n_columns)
+            width = width_of(state["columns"]["layout"], n_columns)
             self._experts().refine(state, width, [state["seed"], t], level)
 
     def _learn_guarded(self, state, X, y, room, run, alone):
@@ -353,6 +361,7 @@ class DefaultModel:
     def _learn_rows(self, state, X, u, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
         age = state["t"] - state["targets"]["since"]
+        X = self._encoder().learn(state["columns"], X, u)
         return self._experts().learn(state, X, u, age, run)
 
     def _put_former(self, state, X, answer):
@@ -449,8 +458,13 @@ def _go_back(state, room):
         state[name], room[name] = room[name], state[name]
 
 
-def _experts(model):
-    return Experts(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
+def experts_of(model, kind=Experts):
+    """Return the experts that the parameters of a model ask for."""
+    return kind(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
+
+
+def _encoder(model):
+    return Encoder(model.label_delay)
 
 
 def _budget(model):

@@ -1,12 +1,17 @@
 """The regressor without tuning: the mixture of experts, and intervals around its forecasts."""
 
+from functools import partial
+
 import numpy as np
+from sklearn.utils._param_validation import HasMethods
 
 from .._documentation import inherit_documentation
-from ..base import OnlineRegressor
+from ..base import OnlineRegressor, described
+from ..meta._refit import check_is_regressor
 from . import _conformal
 from . import _targets as targets
-from ._model import DefaultModel
+from ._model import DefaultModel, experts_of
+from ._trees import ExpertsAndTrees, batch_model
 
 
 @inherit_documentation
@@ -15,6 +20,16 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
 
     Scales, kernels, ridges, memories and their mixture are learnt on the way, each forecast from
     the rows before it only.
+
+    Parameters
+    ----------
+    trees : bool or regressor, default=False
+        Whether batch models take part, for tables on which boosted trees are ahead of kernels:
+        with jumps, columns of codes, or thousands of rows in no order. True is
+        ``HistGradientBoostingRegressor(early_stopping=False)``; any other regressor with the verbs
+        of scikit-learn may be given. One learns the targets and one the errors of the kernels, both
+        are fitted anew whenever the past has grown by a twentieth, and mixed with the kernels, see
+        Notes. The whole past is kept then: memory grows with the stream.
 
     Attributes
     ----------
@@ -106,9 +121,28 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     first of these means; and BOA over all of these. Forecasts stay within the range of the past
     targets, widened by a tenth.
 
+    *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
+    columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
+    forecasts :math:`b_t` of the kernels' mixture, which is one of its columns; it leaves out the
+    first 30 rows, whose errors are large and say nothing, and corrects :math:`b_t` from round 61
+    on. BOA over the three forecasts, those of trees clipped as the mixture is, ends the round;
+    until they speak, trees sleep. They come last in ``experts_``, with their weights in this BOA,
+    while the others share that of the mixture; ``n_rounds`` counts what they forecast.
+
+    They are fitted on the schedule of :class:`RefitRegressor`, in the call in which a fit is due:
+    most calls pay two forecasts more, some the fits. All of these cost :math:`1 + 1 / 0.05`, or 21,
+    times the last two where time is linear in rows. What is made of targets is in their unit, as
+    the fence left them, and in single precision, so that rounding does not choose between splits
+    that are equally good. After a new level or unit the trees' past counts on in the new one, as
+    does what kernels know; where the first targets are learnt again, it starts anew with them. A
+    ``random_state`` of None is the model's, drawn once. Where the estimator takes no gaps in X,
+    means of its past fill them.
+
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
-    so the whole is never much worse than its best part.
+    so the whole is never much worse than its best part. `trees` add one more of
+    :math:`\sqrt{\ln 3 \sum_t r_{k,t}^2}`, against each of three forecasts; of what a refitted
+    model forecasts nothing is known but what it lost.
 
     The benchmark ``python -m benchmarks default`` holds it against every published figure at hand,
     and prints what other choices of the few constants would give.
@@ -152,6 +186,33 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     >>> model.fit(X[:-24], y[:-24]).predict(X[-24:], ahead=True).shape
     (24,)
     """
+
+    _parameter_constraints = {
+        **DefaultModel._parameter_constraints,
+        "trees": ["boolean", HasMethods(["fit", "predict"])],
+    }
+    _structural = (*DefaultModel._structural, "trees")
+
+    def __init__(
+        self,
+        *,
+        budget="balanced",
+        forgetting=None,
+        lags=4,
+        trees=False,
+        label_delay=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            budget=budget,
+            forgetting=forgetting,
+            lags=lags,
+            label_delay=label_delay,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.trees = trees
 
     @property
     def n_faulty_(self):
@@ -242,6 +303,22 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         half = targets.unit(state["targets"]) * np.reshape(radii, levels.shape)
         centers = forecasts.reshape(-1, *[1] * levels.ndim)
         return np.stack([centers - half, centers + half], axis=-1)
+
+    def _validate(self):
+        super()._validate()
+        estimator = batch_model(self.trees)
+        if estimator is not None:
+            check_is_regressor("trees", estimator)
+
+    def _structure(self):
+        return super()._structure() | {"trees": described(self.trees)}
+
+    def _experts(self):
+        estimator = batch_model(self.trees)
+        if estimator is None:
+            return super()._experts()
+        # not kept: an estimator may have been edited in place
+        return experts_of(self, partial(ExpertsAndTrees, estimator))
 
     def _start_from(self, layout, n_columns, seed):
         return super()._start_from(layout, n_columns, seed) | {

@@ -1,0 +1,162 @@
+"""Batch models, such as boosted trees, beside the kernels of the regressor without tuning.
+
+One forecasts the targets, another one the errors of the kernels' forecasts. Both are fitted anew
+whenever the past has grown by a share, and mixed with the kernels.
+"""
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+
+from .._delay import as_it_was, late
+from .._linalg import softmax
+from ..aggregators import BOARegressor
+from ..aggregators._stacked import mixed
+from ..features._lags import lagged
+from ..meta._refit import N_FIRST, RefitRegressor
+from ._experts import Experts
+
+NAMES = ("trees", "trees on errors")
+_WARMUP = 30  # first rounds, whose errors are large and say nothing of the later ones
+_FARTHEST = 1e30  # in units of the targets: estimators may compute in single precision
+_BOA = BOARegressor()
+
+
+class Refit(RefitRegressor):
+    """A batch model fitted anew; where it takes no gaps, means of its past fill them."""
+
+    def _unfitted(self):
+        if get_tags(self.estimator).input_tags.allow_nan:
+            return self.estimator
+        return make_pipeline(SimpleImputer(keep_empty_features=True), self.estimator)
+
+
+class ExpertsAndTrees(Experts):
+    """The experts, two batch models, and BOA over their three forecasts.
+
+    Parameters
+    ----------
+    estimator : regressor
+    budget, forgetting, lags, delay, constants
+        Those of `Experts`.
+    """
+
+    def __init__(self, estimator, *of_experts):
+        super().__init__(*of_experts)
+        # a state brings its own seed
+        self.refit = Refit(estimator, label_delay=self.delay, random_state=0)
+
+    def start(self, n_features, seed):
+        """Return the state before the first row."""
+        n_inputs = n_features + self.lags
+        return super().start(n_features, seed) | {
+            "trees": {
+                "lags": np.zeros((self.delay, self.lags)),  # before each of the latest rounds
+                "targets": self.refit._start(n_inputs) | {"seed": seed},
+                "errors": self.refit._start(n_inputs + 1) | {"seed": seed},
+                "mixture": _BOA._start(3, late=self.delay),
+                "rounds": np.zeros(2, dtype=int),  # that were forecast
+                "losses": np.zeros(2),
+            }
+        }
+
+    def learn(self, state, X, u, age, run):
+        """Learn rows and targets; return the forecasts, and those of the expert of reference."""
+        trees = state["trees"]
+        limits = self.mixture._learn_limits(dict(state["mixture"]), u)  # the mixture learns its own
+        lags, trees["lags"] = late(lagged(state["inputs"]["lags"], u)[0], trees["lags"])
+        of_kernels, references = super().learn(state, X, u, age, run)
+        rows, errors = _seen(X, lags), np.full(len(u), np.nan)
+        late_enough = slice(max(_WARMUP + self.delay - trees["targets"]["t"], 0), None)
+        of_trees = self._teach_fits(trees["targets"], rows, u)
+        errors[late_enough] = self._teach_fits(
+            trees["errors"], _seen(rows, of_kernels)[late_enough], (u - of_kernels)[late_enough]
+        )
+        F = self._side_by_side(of_kernels, of_trees, errors, limits)
+        trees["rounds"] += np.isfinite(F[:, 1:]).sum(axis=0)
+        trees["losses"] += np.nansum(np.square(F[:, 1:] - u[:, None]), axis=0)
+        return _BOA._learn(trees["mixture"], F, u), references
+
+    def forecast(self, state, X, age, ago=0, ahead=False):
+        """Return forecasts by what was known some rounds ago; learns nothing."""
+        F = self._ask_all(state, X, age, ago, ahead)
+        return mixed(state["trees"]["mixture"], F, ago)
+
+    def forecasts(self, state, X, age):
+        """Return the forecasts of all: where trees are silent yet, the mixture of the kernels."""
+        F = self._ask_all(state, X, age)
+        of_trees = np.where(np.isnan(F), F[:, :1], F)[:, 1:]
+        return np.hstack([super().forecasts(state, X, age), of_trees])
+
+    def losses(self, state):
+        """Return the sums of squared errors (n_experts,), those of the trees once they speak."""
+        return np.append(super().losses(state), state["trees"]["losses"])
+
+    def table(self, state, age, squared_unit):
+        """Return what each expert is and how it fares; weights are those in the last mixture."""
+        table, trees = super().table(state, age, squared_unit), state["trees"]
+        silent = [False, *(not trees[name]["fits"] for name in ("targets", "errors"))]
+        weights = softmax(np.where(silent, -np.inf, _BOA._log_weights(trees["mixture"])))
+        table["weight"] = table["weight"] * weights[0]
+        rows = {
+            "name": NAMES,
+            "kernel": NAMES,
+            "bandwidth": [np.nan] * 2,
+            "lags": [self.lags > 0] * 2,
+            "alpha": [np.nan] * 2,
+            "forgetting": [1.0] * 2,
+            "weight": weights[1:],
+            "mean_loss": trees["losses"] * squared_unit / np.maximum(trees["rounds"], 1),
+            "n_rounds": trees["rounds"],
+        }
+        return {name: np.concatenate([column, rows[name]]) for name, column in table.items()}
+
+    def _ask_all(self, state, X, age, ago=0, ahead=False):
+        """Return the forecasts (n, 3) of kernels and trees by what was known some rounds ago."""
+        trees = state["trees"]
+        of_inputs = self.delay - np.arange(len(X)) if ahead else ago
+        lags = as_it_was(state["inputs"]["lags"], trees["lags"], of_inputs)
+        rows = _seen(X, np.broadcast_to(lags, (len(X), self.lags)))
+        of_kernels = super().forecast(state, X, age, ago, ahead)
+        of_trees = self._ask_fits(trees["targets"], rows, ago)
+        errors = self._ask_fits(trees["errors"], _seen(rows, of_kernels), ago)
+        limits = self.mixture._known_limits(state["mixture"], ago)
+        return self._side_by_side(of_kernels, of_trees, errors, limits)
+
+    def _side_by_side(self, of_kernels, of_trees, errors, limits):
+        F = np.column_stack([of_kernels, of_trees, of_kernels + errors])
+        return self.mixture._sane(F, limits)
+
+    def _teach_fits(self, state, rows, y):
+        """Let a batch model learn rows; return its forecasts (n,), NaN where it had no fit."""
+        n_silent = max(N_FIRST + self.delay - state["t"], 0)
+        forecasts = self.refit._learn(state, rows, _single(y))
+        forecasts[:n_silent] = np.nan
+        return forecasts
+
+    def _ask_fits(self, state, rows, ago):
+        """Return a batch model's forecasts (n,) of some rounds ago, NaN where it had no fit."""
+        known = np.full(len(rows), state["t"] - ago)
+        return self.refit._forecast_known(state, rows, known, np.full(len(rows), np.nan))
+
+
+def batch_model(trees):
+    """Return the regressor that a value of the parameter `trees` asks for, None for none."""
+    if isinstance(trees, (bool, np.bool_)):
+        return HistGradientBoostingRegressor(early_stopping=False) if trees else None
+    return trees
+
+
+def _seen(X, more):
+    return np.column_stack([X, _single(more)])
+
+
+def _single(values):
+    """Round numbers to single precision.
+
+    By rounding, which depends on how the stream is cut, trees would choose between splits that are
+    equally good.
+    """
+    return np.clip(values, -_FARTHEST, _FARTHEST).astype(np.float32).astype(np.float64)

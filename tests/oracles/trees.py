@@ -1,0 +1,37 @@
+"""Batch models beside the kernels of the regressor without tuning, as one would write them."""
+
+import numpy as np
+
+from .aggregation import boa
+from .default import sane
+from .refit import refit
+
+
+def beside(b, X, y, estimator, n_lags, delay):
+    """Return the forecasts from those of the kernels, b, for a stream without surprises."""
+    unit = np.abs(y - y[0])[y != y[0]][0]
+    u, b = (y - y[0]) / unit, (b - y[0]) / unit
+    n = len(y)
+    lags = np.array(
+        [
+            [u[t - delay - j] if t - delay - j >= 0 else 0.0 for j in range(1, n_lags + 1)]
+            for t in range(n)
+        ]
+    ).reshape(n, n_lags)
+    rows = np.hstack([X, single(lags)])
+    trees = refit(estimator, rows, single(u), 0.05, delay=delay)
+    trees[: 30 + delay] = np.nan
+    late = slice(30 + delay, None)
+    errors = np.full(n, np.nan)
+    seen = np.column_stack([rows, single(b)])
+    errors[late] = refit(estimator, seen[late], single(u - b)[late], 0.05, delay=delay)
+    errors[: 60 + 2 * delay] = np.nan
+    F = np.column_stack([b, trees, b + errors])
+    F[:, 1:] = [sane(F[t, 1:], u[: max(t - delay, 0)]) for t in range(n)]
+    forecasts = boa(F, u, late=delay)[0] * unit + y[0]
+    forecasts[: 1 + delay] = 0.0
+    return forecasts
+
+
+def single(values):
+    return np.float32(values).astype(float)
