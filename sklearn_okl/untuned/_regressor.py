@@ -201,6 +201,7 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         lags=4,
         trees=False,
         label_delay=0,
+        categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
     ):
@@ -209,6 +210,7 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
             forgetting=forgetting,
             lags=lags,
             label_delay=label_delay,
+            categorical_features=categorical_features,
             n_jobs=n_jobs,
             random_state=random_state,
         )
