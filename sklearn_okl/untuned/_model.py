@@ -179,7 +179,7 @@ class DefaultModel:
         return self._built(experts_of)
 
     def _encoder(self):
-        return self._built(_encoder)
+        return Encoder(self.label_delay)
 
     def _validated_rows(self, X, y, restart, **validation):
         plain = columns.is_plain(X, self.categorical_features)
@@ -461,10 +461,6 @@ def _go_back(state, room):
 def experts_of(model, kind=Experts):
     """Return the experts that the parameters of a model ask for."""
     return kind(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
-
-
-def _encoder(model):
-    return Encoder(model.label_delay)
 
 
 def _budget(model):
