@@ -193,6 +193,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "mu": 2.5,
         "horizon": 100,
         "label_delay": 3,
+        "categorical_features": [0],
         "lags": 2,
         "trees": LinearRegression(),
         "step_scale": 3.0,

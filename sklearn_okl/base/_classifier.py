@@ -201,7 +201,15 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return self.classes_[(values > 0.0).astype(np.intp)]
 
     def _validated_rows(self, X, y, restart, classes=None):
-        X, y = validated(self, X, plain_labels(y), reset=restart, dtype=np.float64, order="C")
+        X, y = validated(
+            self,
+            X,
+            plain_labels(y),
+            reset=restart,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+        )
         check_classification_targets(y)
         if restart:
             self.classes_ = self._two_classes(y if classes is None else classes)

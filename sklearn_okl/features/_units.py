@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._moments import paths
+from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
 _FARTHEST = 1e6  # in steady units: larger numbers would cost those of other rows their digits
@@ -70,15 +70,24 @@ class RunningUnits:
         gives up its past for the block, see `_changed`. All sums are taken row by row, so that a
         cut of the stream leaves them the same to the last bit, and with them that decision. Of one
         that changes anything `on_change` is told the number of rows before it, and the columns.
+
+        NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
+        counts as the mean known before it.
         """
+        gaps = np.isnan(X)
+        any_gaps = bool(np.logical_or.reduce(gaps, axis=None))
         if state["origin"] is None:
-            state["origin"] = X[0].copy()
+            state["origin"] = np.where(gaps[0], 0.0, X[0])
         known = np.empty((len(X), 2, 2, X.shape[1]))
         low = 0
         while low < len(X):
             high = min(low + self.block - len(state["block"]), len(X))
+            if any_gaps or 0.0 in state["weights"]:
+                high = low + _begin_columns(state, X[low:high])
             rows = X[low:high] - state["origin"]
-            weights, sums, squares = _paths(self._nearer(rows, *state["known"]), state)
+            nearer = self._nearer(rows, *state["known"])
+            observed = ~gaps[low:high] if any_gaps else None
+            weights, sums, squares = _paths(nearer, state, observed)
             means, variances = mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
             centers = means + state["origin"]
             scales = deviations(centers, variances)
@@ -87,6 +96,8 @@ class RunningUnits:
                 state["steady"], weights[:-1], centers, scales
             )
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
+            if any_gaps:
+                rows = np.where(observed, rows, means)
             state["block"] = np.concatenate([state["block"], rows])
             if len(state["block"]) == self.block:
                 changed = self._end_block(state)
@@ -156,7 +167,8 @@ class RunningUnits:
             _start_anew(state, changed, latest, ~self._far_off(latest))
             self._translate(state, changed, before)
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
-        elif state["weights"][0] == self.block:  # the first one: nothing was known of what is far
+        elif state["weights"].max() <= self.block and not state["known"].any():
+            # the first one: nothing was known of what is far
             rows = self._nearer(block, middle, _spread(block, middle))
             _start_anew(state, (rows != block).any(axis=0), rows, np.ones(rows.shape, dtype=bool))
             too_wide = state["steady"][1] > self.apart * self.known(state)[0, 1]  # a faulty row's
@@ -203,8 +215,27 @@ class RunningUnits:
         return (number >= self.patience) & (new_unit | new_level)
 
 
-def _paths(rows, state):
-    return paths(rows, state["weights"], state["sums"], state["squares"])
+def _paths(rows, state, observed=None):
+    """Return weights, sums and sums of squares (n + 1, d) on the way; gaps leave them as they are.
+
+    What they are is the same, to the last bit, whether other rows of a call have gaps or not.
+    """
+    sums = state["weights"], state["sums"], state["squares"]
+    if observed is None:
+        return paths(rows, *sums)
+    weights = faded(observed.astype(float), sums[0])
+    sums = faded(np.where(observed, rows, 0.0), sums[1]), sums[2]
+    means = sums[0] / np.maximum(weights, 1.0)
+    terms = np.where(observed, (rows - means[:-1]) * (rows - means[1:]), 0.0)
+    return weights, sums[0], faded(terms, sums[1])
+
+
+def _begin_columns(state, X):
+    """Take a first value for the origin of its column; return the rows until the next such one."""
+    begins = ~np.isnan(X) & (state["weights"] == 0.0)
+    state["origin"] = np.where(begins[0], X[0], state["origin"])
+    later = (begins & ~begins[0]).any(axis=1)
+    return int(later.argmax()) if later.any() else len(X)
 
 
 def pairs(first, second):

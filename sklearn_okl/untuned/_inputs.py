@@ -10,6 +10,7 @@ from ..features import _quantiles as quantiles
 from ..features._lags import lagged
 from ..features._moments import paths
 from ..features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
+from ._gaps import GapFiller
 
 _UNITS = RunningUnits()
 
@@ -58,6 +59,7 @@ class LaggedInputs:
         self.n_lags = n_lags
         self.delay = delay
         self.units = units
+        self.gaps = GapFiller(delay)
         self.n_quantiles = n_quantiles
 
     @property
@@ -78,6 +80,7 @@ class LaggedInputs:
         ranks = {"ranks": quantiles.start(d, self.n_quantiles)} if self.n_quantiles else {}
         return ranks | {
             "rows": self.units.start(d),
+            "gaps": {},  # what fills them: nothing before the first one
             "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")}
             | {"steady": np.zeros((2, 1))},
             "lags": np.zeros(k),  # the latest first
@@ -105,6 +108,7 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
+        X = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
         seen = self._seen(X, known)
         if not self.n_quantiles:
             return seen
@@ -118,6 +122,7 @@ class LaggedInputs:
         now = {"rows": self.units.known(state["rows"])}
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
+        X = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
         seen = self._seen(X, known)
         if not self.n_quantiles:
             return seen

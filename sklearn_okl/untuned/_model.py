@@ -13,12 +13,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from ..base import _copied
+from ..base import _copied, twin
 from ..base._bank import threads
+from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
+from ._encoding import Encoder, is_same, layout_of, plain_layout, width_of
 from ._experts import Experts
 
+_LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
 
@@ -47,6 +50,10 @@ class DefaultModel:
         Number D of rounds that labels come late: row t is forecast, scored and taught as by a model
         that knows the rows up to t - 1 - D and no later one. 0 is for targets known before the next
         row is to be forecast; for the 24 hours of the next day it is 23.
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+            default="from_dtype"
+        Which columns are categories: a mask, indices, or names of columns of a frame.
+        ``"from_dtype"`` takes those of a frame that are categories or text; None none. See Notes.
     n_jobs : int or None, default=None
         Number of threads over the experts. They pay in calls of some hundred rows or more.
     random_state : int, RandomState instance or None, default=None
@@ -74,10 +81,12 @@ class DefaultModel:
         "forgetting": [Interval(Real, 0, 1, closed="right"), None],
         "lags": [Interval(Integral, 0, None, closed="left")],
         "label_delay": [Interval(Integral, 0, None, closed="left")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _structural = ("budget", "forgetting", "lags", "label_delay")
+    _structural = ("budget", "forgetting", "lags", "label_delay", "categorical_features")
+    _allow_nan = True
     _guarded = True  # whether a target can be faulty
     constants = Constants()
 
@@ -88,6 +97,7 @@ class DefaultModel:
         forgetting=None,
         lags=4,
         label_delay=0,
+        categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
     ):
@@ -95,6 +105,7 @@ class DefaultModel:
         self.forgetting = forgetting
         self.lags = lags
         self.label_delay = label_delay
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -161,28 +172,64 @@ class DefaultModel:
         state, X = self._asked(X)
         with one_blas_thread:
             age = state["t"] - state["targets"]["since"]
+            X = self._encoder().look(state["columns"], X)
             return targets.unscaled(state["targets"], self._experts().forecasts(state, X, age))
 
     def _experts(self):
         return self._built(experts_of)
 
+    def _encoder(self):
+        return self._built(_encoder)
+
+    def _validated_rows(self, X, y, restart, **validation):
+        plain = columns.is_plain(X, self.categorical_features)
+        if restart:
+            self._columns = None if plain else columns.begin(self, X)
+        elif self._columns is None and not plain:
+            self._columns = columns.all_numbers(self.n_features_in_)
+        if self._columns is None:
+            return super()._validated_rows(X, y, restart, **validation)
+        Z, self._columns = columns.read(self, X, self._columns, restart)
+        named = columns.names_put_aside(self, Z.shape[1])
+        found = super()._validated_rows(Z, y, restart, **validation)
+        columns.names_put_back(self, named)
+        return found
+
+    def _asked(self, X):
+        known = vars(self).get("_columns")
+        plain = not self.__sklearn_is_fitted__() or columns.is_plain(X, self.categorical_features)
+        if known is None and not plain:
+            known = columns.all_numbers(self.n_features_in_)
+        if known is None:
+            return super()._asked(X)
+        Z, model = columns.asked(self, X, known), twin(self)
+        columns.names_put_aside(model, Z.shape[1])
+        return super(DefaultModel, model)._asked(Z)
+
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self._start_from(n_features, seed)
+        return self._start_from(plain_layout(self._nominal()), n_features, seed)
 
-    def _start_from(self, n_features, seed):
+    def _nominal(self):
+        """Return the columns, as the experts' inputs are made of them, that may be categories."""
+        return columns.nominal(self._columns) if self._columns else np.empty(0, dtype=int)
+
+    def _start_from(self, layout, n_columns, seed):
         return {
             "t": 0,
             "targets": self.constants.fence.start(self._guarded, self.label_delay),
             "former": {},  # the model before it started anew, while its forecasts have no labels
-            "latest": _no_rows(n_features),  # up to a block of rows as they came, while young
+            "latest": _no_rows(n_columns),  # up to a block of rows as they came, while young
             "loss": 0.0,
             "seed": seed,
-        } | self._experts().start(n_features, seed)
+            "columns": self._encoder().start(layout, n_columns),
+        } | self._experts().start(width_of(layout, n_columns), seed)
 
     def _learn(self, state, X, y):
         fence = self.constants.fence
+        if self._columns:
+            self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty(len(y))
         low, room, alone = 0, {}, fence.alarmed(state["targets"])
@@ -229,6 +276,9 @@ class DefaultModel:
 
     def _forecast_scaled(self, state, X, ago=0, ahead=False):
         age = state["t"] - state["targets"]["since"]
+        X = self._encoder().look(
+            state["columns"], X, self.label_delay - np.arange(len(X)) if ahead else ago
+        )
         return self._experts().forecast(state, X, age, ago, ahead)
 
     def _rounds_to_stop(self, t, since):
@@ -237,7 +287,7 @@ class DefaultModel:
         heard = delay + self.constants.apprenticeship
         reviews = (since + age for age in self.constants.fence.reviews)
         stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
-        return min(stop - t for stop in (*stops, 1 << t.bit_length()) if stop > t)
+        return min(stop - t for stop in (*stops, *_LAYOUTS, 1 << t.bit_length()) if stop > t)
 
     def _stop(self, state, run):
         """Do what is due at this round, if anything is."""
@@ -245,11 +295,15 @@ class DefaultModel:
         t = state["t"]
         if self._guarded and t - state["targets"]["since"] in fence.reviews:
             self._review(state, run)
+        if t in _LAYOUTS:
+            self._lay_out(state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
             self._experts().choose_reference(state)
         if t in self.constants.births:
             level = state["targets"]["level"]
-            self._experts().refine(state, self.n_features_in_, [state["seed"], t], level)
+            n_columns = state["latest"]["X"].shape[1]
+            width = width_of(state["columns"]["layout"], n_columns)
+            self._experts().refine(state, width, [state["seed"], t], level)
 
     def _learn_guarded(self, state, X, y, room, run, alone):
         """Learn rows up to the first faulty target or new unit; return their forecasts.
@@ -284,8 +338,10 @@ class DefaultModel:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
             forecasts, _ = self._learn_rows(state, X[:n], u[:n], run)
-        if self._guarded and t - guard["since"] < fence.reviews[-1]:
-            rows = {"X": X[:n], "y": y[:n], "faulty": (u != taught)[:n]}
+        if t - guard["since"] < (fence.reviews[-1] if self._guarded else _LAYOUTS[-1]):
+            gaps = np.isnan(X[:n])
+            rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps}
+            rows |= {"y": y[:n], "faulty": (u != taught)[:n]}
             for name, before in state["latest"].items():
                 both = np.concatenate([before, rows[name]])
                 state["latest"][name] = both[-fence.block :].copy()
@@ -305,6 +361,7 @@ class DefaultModel:
     def _learn_rows(self, state, X, u, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
         age = state["t"] - state["targets"]["since"]
+        X = self._encoder().learn(state["columns"], X, u)
         return self._experts().learn(state, X, u, age, run)
 
     def _put_former(self, state, X, answer):
@@ -330,26 +387,49 @@ class DefaultModel:
         t, guard = state["t"], state["targets"]
         age = t - guard["since"]
         n = min(age, fence.block)
-        X, y, known = (state["latest"][name][-n:] for name in ("X", "y", "faulty"))
+        y, known = (state["latest"][name][-n:] for name in ("y", "faulty"))
         faulty, middle, usual = fence.first_faulty(y)
         judged_otherwise = age == n and (faulty != known).any()
         if judged_otherwise or not fence.is_sane(guard, middle, usual):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
-            former = dict(state) if self.label_delay else {}
-            state.update(self._start_from(X.shape[1], state["seed"]), former=former)
-            state["latest"] = {"X": X, "y": y, "faulty": faulty}
-            y = np.where(faulty, np.clip(y, middle - usual, middle + usual), y)
-            guard = state["targets"]
-            guard |= {"since": t - n, "origin": float(y[~faulty][0]), "unit": float(usual)}
-            u = fence.scaled(guard, y)
-            forecasts, references = self._learn_rows(state, X, u, run)
-            fence.learn(guard, t - n, u, forecasts, references, u)
-            guard["n_faulty"] = n_faulty
-            state["t"] = t
-            errors = (u - forecasts)[1 + self.label_delay :]
-            self._learn_errors(state, errors, errors)
+            layout, state["latest"]["faulty"] = state["columns"]["layout"], faulty
+            units = {"origin": float(y[~faulty][0]), "unit": float(usual)}
+            self._start_anew(state, layout, n, units, (middle - usual, middle + usual), run)
+            state["targets"]["n_faulty"] = n_faulty
         if age == fence.reviews[-1]:
-            state["latest"] = _no_rows(X.shape[1])
+            state["latest"] = _no_rows(state["latest"]["X"].shape[1])
+
+    def _lay_out(self, state, run):
+        """Show columns to the experts as the rows so far ask for; start anew if that is new."""
+        t, latest, guard = state["t"], state["latest"], state["targets"]
+        if len(latest["y"]) == t and not guard["since"]:
+            former = state["columns"]["layout"]
+            layout = layout_of(former["nominal"], np.where(latest["gaps"], np.nan, latest["X"]))
+            if not is_same(layout, former):
+                _, middle, usual = self.constants.fence.first_faulty(latest["y"])
+                units = {name: guard[name] for name in ("origin", "unit")}
+                self._start_anew(state, layout, t, units, (middle - usual, middle + usual), run)
+                state["targets"]["n_faulty"] = guard["n_faulty"]
+        if t == _LAYOUTS[-1] and not self._guarded:
+            state["latest"] = _no_rows(latest["X"].shape[1])
+
+    def _start_anew(self, state, layout, n, units, limits, run):
+        """Start anew from the latest n rows, faulty targets within limits."""
+        t, fence = state["t"], self.constants.fence
+        latest = {name: rows[-n:] for name, rows in state["latest"].items()}
+        X = np.where(latest["gaps"], np.nan, latest["X"])
+        former = dict(state) if self.label_delay else {}
+        state.update(self._start_from(layout, X.shape[1], state["seed"]), former=former)
+        state["latest"] = latest
+        y = np.where(latest["faulty"], np.clip(latest["y"], *limits), latest["y"])
+        guard = state["targets"]
+        guard |= {"since": t - n} | units
+        u = fence.scaled(guard, y)
+        forecasts, references = self._learn_rows(state, X, u, run)
+        fence.learn(guard, t - n, u, forecasts, references, u)
+        state["t"] = t
+        errors = (u - forecasts)[1 + self.label_delay :]
+        self._learn_errors(state, errors, errors)
 
 
 def _keep(state, room):
@@ -383,6 +463,10 @@ def experts_of(model, kind=Experts):
     return kind(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
 
 
+def _encoder(model):
+    return Encoder(model.label_delay)
+
+
 def _budget(model):
     """Return the budget; a number asks for the whole dictionary at whatever work."""
     budgets = model.constants.budgets
@@ -392,7 +476,8 @@ def _budget(model):
 
 
 def _no_rows(n_features):
-    return {"X": np.empty((0, n_features)), "y": np.empty(0), "faulty": np.empty(0, dtype=bool)}
+    rows, none = np.empty((0, n_features)), np.empty(0, dtype=bool)
+    return {"X": rows, "gaps": rows.astype(bool), "y": np.empty(0), "faulty": none}
 
 
 def _squared_unit(state):

@@ -41,6 +41,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     OnlineKernelClassifier : The same for two classes.
     StackedBOARegressor : Its mixture alone, for forecasts that you already have.
     LagFeatures : The latest targets as columns, for models of your own.
+    RunningOneHotEncoder : Categories as columns, for models of your own.
+    RunningImputer : Gaps filled, for models of your own.
     VAW2Regressor : The published algorithm that is nearest to it.
     MultiKernelRegressor : To put a model together by hand.
 
@@ -78,6 +80,23 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     that never forget see, in place of the inputs, the normal scores of their ranks among the rows
     before, as of :class:`RunningQuantileTransformer`, which no tail and no curved unit can spoil;
     every other one of these sees two columns at a time, as a sum of kernels on pairs.
+
+    *Categories.* Kinds of columns are those of the first call, or of the first value of a column
+    that is empty there: numbers and booleans; categories, which are the columns of frames of
+    categories or text and those in `categorical_features`; and dates, of which the features are
+    those of :class:`CalendarFeatures`. Another kind later is an error. Values count, not codes or
+    types, so later frames may have others, and a missing category is one more. A category enters as
+    the mean of its targets so far, less that of all and shrunk as if ten rows of no difference had
+    been there [5]_. Columns of up to 8 categories in the first 64 rows have an indicator for each,
+    and one for all that come later, 64 indicators in all. 1024 categories of a column are told
+    apart; any more share 64 numbers.
+
+    *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
+    the first gap, as its conditional mean given the other columns of the row, for which
+    correlations are learnt (in up to 64 columns). Where there is a gap within the first 64 rows,
+    one more input is what it says of the target that some numbers are missing, if it says anything
+    beyond chance. Tables without gaps pay nothing for it, and no row is refused. After 8, 16, 32
+    and 64 rows the model may start anew from them with more inputs, as gaps and categories ask for.
 
     *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
     errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
@@ -142,6 +161,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
        neural networks and backpropagation-free machine learning models", Science 383, 2024, of
        whose average gradient outer product these are the diagonal.
+    .. [5] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
+       classification and prediction problems", SIGKDD Explorations 3(1), 2001.
 
     Examples
     --------
@@ -180,6 +201,7 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         lags=4,
         trees=False,
         label_delay=0,
+        categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
     ):
@@ -188,6 +210,7 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
             forgetting=forgetting,
             lags=lags,
             label_delay=label_delay,
+            categorical_features=categorical_features,
             n_jobs=n_jobs,
             random_state=random_state,
         )
@@ -299,8 +322,8 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         # not kept: an estimator may have been edited in place
         return experts_of(self, partial(ExpertsAndTrees, estimator))
 
-    def _start_from(self, n_features, seed):
-        return super()._start_from(n_features, seed) | {
+    def _start_from(self, layout, n_columns, seed):
+        return super()._start_from(layout, n_columns, seed) | {
             "errors": _conformal.start(self.label_delay)
         }
 

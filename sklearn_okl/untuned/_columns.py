@@ -1,0 +1,262 @@
+"""Columns of all kinds as numbers: a category is its number in the order of first appearance.
+
+Kinds are known from the first call on. Numbers of categories name them and say nothing else, so it
+does not matter when they are given; what is learnt of them is in `_encoding.py`.
+"""
+
+from datetime import date
+
+import numpy as np
+from sklearn.utils import assert_all_finite, murmurhash3_32
+
+from ..features._calendar import CalendarFeatures, _wall_time
+from ..features._columns import columns_of, distinct, is_missing, kind_of, names_of, numbers_of
+
+NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
+N_OWN = 1024  # categories of a column that have a number of their own
+N_SHARED = 64  # and numbers that all others share
+UNKNOWN = -1  # in place of the number of a category that no row has shown
+_OF_INPUTS = ("n_features_in_", "feature_names_in_")
+_CATEGORICAL = ("category", "categorical", "enum", "dictionary")  # how such types are called
+
+
+def is_plain(X, categorical_features):
+    """Tell whether rows are numbers that need no look at their columns."""
+    declared = categorical_features is not None and not isinstance(categorical_features, str)
+    if declared:
+        return False
+    if not _is_frame(X) or categorical_features is None:
+        return True
+    return all(map(_is_numeric, _types(X)))
+
+
+def begin(estimator, X):
+    """Return what is known of columns before the first rows, whose number and names are written."""
+    columns = columns_of(estimator, X, reset=True)
+    declared = _declared(estimator, estimator.categorical_features)
+    kinds = [CATEGORIES if j in declared else None for j in range(len(columns))]
+    return {
+        "kinds": tuple(kinds),
+        "values": (None,) * len(kinds),  # of which kind the categories are: text or numbers
+        "categories": ((),) * len(kinds),
+    }
+
+
+def all_numbers(n_columns):
+    """Return what is known of columns of numbers."""
+    nothing = (None,) * n_columns
+    return {"kinds": (NUMBERS,) * n_columns, "values": nothing, "categories": ((),) * n_columns}
+
+
+def read(estimator, X, known, start=False):
+    """Return rows as numbers (n, d'), and what is known of the columns after them.
+
+    A number that is missing, and a category before the first one, is NaN. Dates take six columns.
+    """
+    columns, names = columns_of(estimator, X, reset=False), names_of(estimator)
+    kinds, values, categories = (list(known[name]) for name in ("kinds", "values", "categories"))
+    looks = estimator.categorical_features is not None
+    parts = []
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        now = kinds[j] or _kind(column, looks)
+        if now == DATES and kinds[j] is None and not start:
+            raise ValueError(
+                f"Column {name!r} was empty in the first call, and now it holds dates, which take "
+                "more than one column: start with rows that show them, or put CalendarFeatures in "
+                "front."
+            )
+        kinds[j] = now
+        if now == CATEGORIES:
+            codes, values[j], categories[j] = _codes(column, name, values[j], categories[j], j)
+            parts.append(codes[:, None])
+        elif now == DATES:
+            parts.append(_calendar(column, name))
+        elif now == NUMBERS:
+            parts.append(_numbers(column, name)[:, None])
+        else:
+            parts.append(np.full((len(column), 1), np.nan))
+    rows = np.hstack(parts)
+    assert_all_finite(rows, allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
+    known = {"kinds": tuple(kinds), "values": tuple(values), "categories": tuple(categories)}
+    return rows, known
+
+
+def asked(estimator, X, known):
+    """Return rows to forecast for as numbers: a category not yet seen is `UNKNOWN`."""
+    # a column of unknown kind stays so: it has taught nothing
+    kinds = [kind or NUMBERS for kind in known["kinds"]]
+    columns, names = columns_of(estimator, X, reset=False), names_of(estimator)
+    parts = []
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        if known["kinds"][j] is None:
+            parts.append(np.full((len(column), 1), np.nan))
+        elif kinds[j] == CATEGORIES:
+            seen = known["categories"][j]
+            codes, _, now = _codes(column, name, known["values"][j], seen, j)
+            is_new = (codes >= len(seen)) & (codes < len(now))
+            parts.append(np.where(is_new, UNKNOWN, codes)[:, None])
+        elif kinds[j] == DATES:
+            parts.append(_calendar(column, name))
+        else:
+            parts.append(_numbers(column, name)[:, None])
+    rows = np.hstack(parts)
+    assert_all_finite(rows, allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
+    return rows
+
+
+def nominal(known):
+    """Return which columns of numbers are those of categories, or may yet become so."""
+    widths = [6 if kind == DATES else 1 for kind in known["kinds"]]
+    return np.flatnonzero(np.repeat([k in (CATEGORIES, None) for k in known["kinds"]], widths))
+
+
+def names_put_aside(estimator, width):
+    """Let rows as numbers be what an estimator expects; return what it expected before."""
+    named = {name: vars(estimator).pop(name) for name in _OF_INPUTS if name in vars(estimator)}
+    estimator.n_features_in_ = width
+    return named
+
+
+def names_put_back(estimator, named):
+    """Let an estimator expect what it did before."""
+    for name in _OF_INPUTS:
+        vars(estimator).pop(name, None)
+    vars(estimator).update(named)
+
+
+def _codes(column, name, kind, known, j):
+    """Return numbers (n,) of categories, NaN for missing ones, and what is known of them now."""
+    values, places = distinct(column, name)
+    for now in filter(None, map(kind_of, values)):
+        kind = kind or now
+        if now != kind:
+            raise _other_kind(name, f"categories that are {kind}", now)
+    own = {value: code for code, value in enumerate(known)}
+    codes = []
+    for value in values:
+        if value is not None and value not in own and len(own) < N_OWN:
+            own[value] = len(own)
+        shared = N_OWN + _hash(value, j) if value not in own else None
+        codes.append(np.nan if value is None else own.get(value, shared))
+    return np.array(codes, dtype=np.float64)[places], kind, tuple(own)
+
+
+def _hash(value, j):
+    text = f"{kind_of(value)} {value}".encode("utf-8", "surrogatepass")
+    return murmurhash3_32(text, seed=j, positive=True) % N_SHARED
+
+
+def _numbers(column, name):
+    """Return a column as floats, NaN where a value is missing; anything but numbers is an error."""
+    array = np.asarray(column)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    for value in array.tolist():
+        if isinstance(value, str):
+            raise _other_kind(name, NUMBERS, "text")
+        if isinstance(value, date) and not is_missing(value):
+            raise _other_kind(name, NUMBERS, DATES)
+    return numbers_of(column, name).astype(np.float64)
+
+
+def _calendar(column, name):
+    """Return the features of dates, (n, 6)."""
+    try:
+        times = _wall_time(column, name)
+    except TypeError:
+        raise _other_kind(name, DATES, "another kind") from None
+    return CalendarFeatures().transform(times[:, None])
+
+
+def _other_kind(name, before, now):
+    return ValueError(
+        f"Column {name!r} was of {before}, and now it is of {now}: a column is of one kind "
+        "throughout, that of its first value. Give all its values in that kind, or call 'fit' to "
+        "start afresh."
+    )
+
+
+def _kind(column, looks):
+    """Return the kind of a column by its type, and by its values where the type says nothing."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    if _is_categorical(kind):
+        return CATEGORIES
+    array = np.asarray(column)
+    if array.dtype.kind == "M":
+        return DATES
+    if array.dtype.kind in "iub":
+        return NUMBERS
+    if array.dtype.kind == "f":  # of missing values only, it may be of any kind
+        return None if np.isnan(array).all() else NUMBERS
+    for value in array.tolist():
+        if isinstance(value, str):
+            return CATEGORIES if looks else NUMBERS  # which is an error later
+        if isinstance(value, date):
+            return DATES
+        if not is_missing(value):
+            return NUMBERS
+    return None
+
+
+def _declared(estimator, categorical_features):
+    """Return the indices of the columns that are declared to be categories."""
+    if categorical_features is None or isinstance(categorical_features, str):
+        return set()
+    given, d = np.asarray(categorical_features), estimator.n_features_in_
+    if given.shape == (0,):
+        return set()
+    if given.ndim != 1 or given.dtype.kind not in "biuOUT":
+        raise TypeError(_WRONG.format(categorical_features))
+    if given.dtype.kind == "b":
+        if len(given) != d:
+            raise ValueError(
+                f"categorical_features is a mask of {len(given)} entries, but X has {d} columns."
+            )
+        return set(np.flatnonzero(given).tolist())
+    if given.dtype.kind in "iu":
+        if given.min() < 0 or given.max() >= d:
+            raise ValueError(
+                f"categorical_features={categorical_features!r} names columns that X does not "
+                f"have: their numbers go from 0 to {d - 1}."
+            )
+        return set(given.tolist())
+    if not all(isinstance(name, str) for name in given.tolist()):
+        raise TypeError(_WRONG.format(categorical_features))
+    names = list(getattr(estimator, "feature_names_in_", []))
+    unknown = [name for name in given.tolist() if name not in names]
+    if unknown:
+        known = f"its columns are {names}" if names else "it has no names: give indices"
+        raise ValueError(f"categorical_features names {unknown}, which X does not have; {known}.")
+    return {names.index(name) for name in given.tolist()}
+
+
+_WRONG = (
+    "categorical_features={!r} must be 'from_dtype', None, or an array of booleans, of indices or "
+    "of names."
+)
+
+
+def _is_frame(X):
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def _types(X):
+    """Return the types of the columns of a frame of pandas, polars or pyarrow."""
+    if hasattr(X, "dtypes"):
+        return list(X.dtypes)
+    return list(X.schema.types)
+
+
+def _is_categorical(kind):
+    """Tell whether a type of pandas, polars or pyarrow is one of categories."""
+    name = str(getattr(kind, "name", kind)).lower()
+    return name.startswith(_CATEGORICAL) or type(kind).__name__.lower() in _CATEGORICAL
+
+
+def _is_numeric(kind):
+    """Tell whether a type of pandas, polars, pyarrow or NumPy is one of numbers or booleans."""
+    if _is_categorical(kind):
+        return False
+    if hasattr(kind, "is_numeric"):  # of polars
+        return kind.is_numeric() or str(kind) == "Boolean"
+    return getattr(kind, "kind", "O") in "fiub"
