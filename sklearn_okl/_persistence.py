@@ -192,6 +192,7 @@ def load(path, *, trusted=()):
 def trusted_types(classes):
     """Return the full names of classes, and of the parts that their states are made of."""
     parts = [
+        "meta._past.Past",
         "_tail.Committed",
         "_tail.Shared",
         "_tail.SharedInverse",

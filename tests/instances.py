@@ -4,7 +4,6 @@ import inspect
 
 import numpy as np
 from sklearn.linear_model import Ridge, SGDRegressor
-from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_okl import (
     FourierFeatures,
@@ -18,7 +17,6 @@ GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
 BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
 ARM = {"random_state": 0}
 FAST = {"budget": "fast", "random_state": 0}
-TREE = DecisionTreeRegressor(max_depth=4, random_state=0)
 ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
@@ -180,8 +178,8 @@ ARGUMENTS = {
         }
     ],
     "RefitRegressor": [
-        {"estimator": TREE, "growth": 0.3},
-        {"estimator": TREE, "growth": 0.2, "window": 50},
+        {"estimator": Ridge(), "growth": 0.3},
+        {"estimator": Ridge(10.0), "growth": 0.2, "window": 50},
     ],
     "ResidualRegressor": [
         {"correction": RefitRegressor(Ridge(), growth=0.3, window=60)},
