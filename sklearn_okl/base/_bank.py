@@ -78,10 +78,12 @@ def forecast_bank(features, expert, bank, X):
 def _learn_group(features, expert, state, X, y, F, group):
     """Let one group of experts learn rows; fill their columns of F, return the new counters."""
     maps, members = _members(state["features"], group), _members(state["experts"], group)
+    # a tile of few rows must not be learnt row by row: that would close this part of an open state
+    learn = getattr(expert, "_learn_blocks", expert._learn)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for rows in row_slices(len(y), _TILE):
             Z = features._transform(maps, X[rows])  # (g, n, D)
-            F[rows, group] = expert._learn(members, Z, y[rows]).T
+            F[rows, group] = learn(members, Z, y[rows]).T
     return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
 
 
