@@ -14,4 +14,4 @@ def test_a_last_tile_of_few_rows():
     model = OnlineKernelRegressor(random_state=0)
     parts = [model.prequential_predict(X[rows], y[rows]) for rows in np.split(range(1000), [900])]
     whole = OnlineKernelRegressor(random_state=0).prequential_predict(X, y)
-    assert_allclose(np.concatenate(parts), whole, atol=1e-6)
+    assert_allclose(np.concatenate(parts), whole, rtol=1e-8, atol=1e-10)
