@@ -107,6 +107,7 @@ class ExpertsAndTrees(Experts):
             "lags": [self.lags > 0] * 2,
             "alpha": [np.nan] * 2,
             "forgetting": [1.0] * 2,
+            **{name: [False] * 2 for name in ("ranks", "pairs", "learnt")},
             "weight": weights[1:],
             "mean_loss": trees["losses"] * squared_unit / np.maximum(trees["rounds"], 1),
             "n_rounds": trees["rounds"],
