@@ -158,12 +158,13 @@ def linear_members(alphas, lagged):
 def refined(parents, size, factor):
     """Return new members: the parents, the best first, and beside them, with scales learnt since.
 
-    No two of them are of one kernel and one bandwidth, up to a tenth of the factor.
+    Every other one sees columns in pairs, whatever its parent sees. No two of them are of one kernel and one bandwidth, up to a tenth of the factor.
     """
     children = {}
     for parent in parents:
         for step in (1.0, factor, 1.0 / factor):
             child = parent | {"bandwidth": parent["bandwidth"] * step, "learnt": True}
+            child["pairs"] = len(children) % 2 == 0
             width = round(10.0 * np.log(child["bandwidth"]) / np.log(factor))
             key = [child[name] for name in ("kernel", "lags", "ranks", "pairs", "alpha")]
             children.setdefault((width, *key), child)
