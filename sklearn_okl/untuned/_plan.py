@@ -158,8 +158,8 @@ def linear_members(alphas, lagged):
 def refined(parents, size, factor):
     """Return new members: the parents, the best first, and beside them, with scales learnt since.
 
-    Every other one sees columns in pairs, whatever its parent sees. No two of them are of one kernel
-    and one bandwidth, up to a tenth of the factor.
+    Every other one sees columns in pairs, whatever its parent sees. No two of them are the same but
+    for a tenth of the factor between bandwidths.
     """
     children = {}
     for parent in parents:
