@@ -114,17 +114,17 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
                 check_classification_targets(y)  # few rows of many classes look like numbers to it
             if restart:
                 self.classes_ = self._checked_classes(y if classes is None else classes)
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
+                    "Leave them out, or call 'fit' to start afresh."
+                )
             places = self._places(y)
         except TypeError as error:
             raise TypeError(
                 "The labels are of kinds that cannot be sorted together, such as numbers beside "
                 f"words or None: {error}. Give labels of one kind, and leave out rows without one."
             ) from error
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
-                "Leave them out, or call 'fit' to start afresh."
-            )
         return _aligned(X), self._targets_of(places)
 
     def _places(self, labels):
