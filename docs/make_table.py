@@ -36,6 +36,7 @@ FAMILIES = {
         "StreamingPipeline": "its steps'",
         "StreamingTransformedTargetRegressor": "its regressor's",
         "RefitRegressor": "its fits'",
+        "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
     },
     "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},

@@ -77,7 +77,12 @@ from .learners import (
     ONSRegressor,
     VAWRegressor,
 )
-from .meta import RefitRegressor, ResidualRegressor, StreamingTransformedTargetRegressor
+from .meta import (
+    RefitClassifier,
+    RefitRegressor,
+    ResidualRegressor,
+    StreamingTransformedTargetRegressor,
+)
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
@@ -138,6 +143,7 @@ __all__ = [
     "RFOMKRRegressor",
     "RakerClassifier",
     "RakerRegressor",
+    "RefitClassifier",
     "RefitRegressor",
     "ResidualRegressor",
     "RunningImputer",

@@ -3,7 +3,7 @@
 import inspect
 
 import numpy as np
-from sklearn.linear_model import Ridge, SGDRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, SGDRegressor
 
 from sklearn_okl import (
     FourierFeatures,
@@ -177,6 +177,10 @@ ARGUMENTS = {
             ]
         }
     ],
+    "RefitClassifier": [
+        {"estimator": LogisticRegression(C=10.0), "growth": 0.3},
+        {"estimator": LogisticRegression(C=10.0), "window": 50, "label_delay": 2},
+    ],
     "RefitRegressor": [
         {"estimator": Ridge(), "growth": 0.3},
         {"estimator": Ridge(10.0), "growth": 0.2, "window": 50},
@@ -203,6 +207,7 @@ ARGUMENTS = {
 
 # exact kernel methods keep every row; the estimators without tuning grow up to row 8192
 GROWING = {
+    "RefitClassifier",
     "RefitRegressor",
     "AOGDALDRegressor",
     "CONKONSRegressor",

@@ -9,6 +9,7 @@ from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest o
 from ._feature_selector import FeatureSelector  # noqa: F401  for the rest of the package
 from ._full_information import FullInformationRegressor
 from ._growing import GrowingBasisRegressor
+from ._multiclass import OnlineMulticlassClassifier  # noqa: F401  for the rest of the package
 from ._of_experts import OfExperts  # noqa: F401  for the rest of the package
 from ._on_fourier_features import OnFourierFeatures  # noqa: F401  for the rest of the package
 from ._one_kernel import AllRows, NovelRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package

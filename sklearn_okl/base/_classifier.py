@@ -1,21 +1,20 @@
-"""The shell of classifiers by margin: the public verbs, and labels in place of -1 and +1."""
+"""The shell of classifiers by margin: two labels in place of -1 and +1."""
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 
 from .._linalg import one_blas_thread
-from .._validation import plain_labels, refuse_arguments, validated
-from ._estimator import OnlineEstimator, _aligned
+from .._validation import refuse_arguments
+from ._of_classes import OfClasses
 
 
 def _has_probabilities(estimator):
     return getattr(estimator, "loss", None) == "log_loss"
 
 
-class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+class OnlineClassifier(OfClasses):
     """Base of all margin classifiers: two classes, -1 and +1 to the private verbs.
 
     The private verbs, those of :class:`OnlineRegressor`, get targets -1.0 and 1.0 and forecast
@@ -60,85 +59,16 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     array(['b', 'a'], dtype='<U1')
     """
 
-    __metadata_request__partial_fit = {"classes": True}
+    _all = "both"
+    _advice = (
+        "Only binary classification is supported: wrap the model in "
+        "sklearn.multiclass.OneVsRestClassifier for more classes."
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = self._poor_score
         return tags
-
-    def fit(self, X, y, **params):
-        """Forget everything, then learn every row once, in order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        y : array-like of shape (n_samples,)
-            Labels of two kinds: numbers, strings or booleans.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        refuse_arguments(self, "fit", params)
-        self._advance(X, y, restart=True)
-        return self
-
-    def partial_fit(self, X, y, classes=None, **params):
-        """Learn the next rounds; the first call starts the model.
-
-        Any way of cutting a stream into calls gives the same model. A call that fails or is
-        interrupted leaves the model as it was.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (2,), default=None
-            The two labels. Needed in the first call where `y` does not hold both; later it may be
-            left out.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        refuse_arguments(self, "partial_fit", params)
-        self._advance(X, y, restart=False, validation={"classes": classes})
-        return self
-
-    def prequential_predict(self, X, y, classes=None, **params):
-        """Learn as `partial_fit` does, and return the labels forecast on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (2,), default=None
-            The two labels, as in `partial_fit`.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The label forecast for each row before its own was seen: what a loop of `predict` and
-            `partial_fit` over single rows would give, much faster.
-        """
-        refuse_arguments(self, "prequential_predict", params)
-        values = self._advance(X, y, restart=False, validation={"classes": classes})
-        return self._labels(values)
 
     def decision_function(self, X, **params):
         """Return the decision value of each row, as if it were the next one; changes nothing.
@@ -200,44 +130,15 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def _labels(self, values):
         return self.classes_[(values > 0.0).astype(np.intp)]
 
-    def _validated_rows(self, X, y, restart, classes=None):
-        X, y = validated(
-            self,
-            X,
-            plain_labels(y),
-            reset=restart,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan" if self._allow_nan else True,
-        )
-        check_classification_targets(y)
-        if restart:
-            self.classes_ = self._two_classes(y if classes is None else classes)
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
-                "Leave them out, or call 'fit' to start afresh."
-            )
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y holds labels {unknown} besides the classes {self.classes_} of this model. "
-                "Only binary classification is supported: wrap the model in "
-                "sklearn.multiclass.OneVsRestClassifier for more classes."
-            )
-        return _aligned(X), np.where(y == self.classes_[1], 1.0, -1.0)
+    def _targets_of(self, places):
+        return 2.0 * places - 1.0
 
-    def _two_classes(self, labels):
-        classes = np.unique(labels)
+    def _checked_classes(self, labels):
+        classes = self._two_or_more(labels)
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(labels)}. Wrap the model in "
                 "sklearn.multiclass.OneVsRestClassifier for more classes."
-            )
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two classes; only one class, {classes}, is in the "
-                "labels. Name both in 'classes' in the first call of 'partial_fit'."
             )
         return classes

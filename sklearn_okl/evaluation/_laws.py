@@ -152,7 +152,8 @@ def _taught(estimator, X, y):
 
 def _ask(model, X):
     """Return what says more than labels, where there is such a thing."""
-    return getattr(model, "decision_function", model.predict)(X)
+    verbs = ("decision_function", "predict_proba", "predict")
+    return next(getattr(model, verb) for verb in verbs if hasattr(model, verb))(X)
 
 
 def _learn(estimator, X, y, ends):

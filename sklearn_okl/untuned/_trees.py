@@ -15,7 +15,8 @@ from .._linalg import softmax
 from ..aggregators import BOARegressor
 from ..aggregators._stacked import mixed
 from ..features._lags import lagged
-from ..meta._refit import N_FIRST, RefitRegressor
+from ..meta._refit import RefitRegressor
+from ..meta._refitted import N_FIRST
 from ._experts import Experts
 
 NAMES = ("trees", "trees on errors")

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_okl import RefitRegressor
-from sklearn_okl.meta._refit import next_fit
+from sklearn_okl.meta._refitted import next_fit
 from tests.oracles.refit import refit
 
 TREE = DecisionTreeRegressor(max_depth=5, random_state=0)

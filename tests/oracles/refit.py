@@ -36,3 +36,26 @@ def corrected(base, correction, X, y, warmup, passthrough):
             correction.partial_fit(seen, [y[t] - b])
         forecasts.append(b + c)
     return np.array(forecasts)
+
+
+def refit_classifier(estimator, X, y, classes, growth, window=None, delay=0):
+    """Return the probabilities of a classifier that is fitted whenever the past has grown."""
+    classes = sorted(classes)
+    forecasts, due, fits = [], 30, [(0, None)]
+    for t, x in enumerate(X):
+        known = max(t - delay, 0)  # labels
+        model = [model for n, model in fits if n <= known][-1]
+        if model is None:
+            counts = [sum(label == c for label in y[:known]) for c in classes]
+            forecasts.append([(count + 1) / (known + len(classes)) for count in counts])
+        else:
+            shown = dict(zip(model.classes_, model.predict_proba(x[None])[0], strict=True))
+            forecasts.append([shown.get(c, 0.0) for c in classes])
+        n = t + 1  # labels when this row's own has come
+        if n == due:
+            past = slice(0 if window is None else max(n - window, 0), n)
+            if len(set(y[past])) > 1:
+                fits.append((n, clone(estimator).fit(X[past], y[past])))
+            base = n if window is None else min(n, window)
+            due = max(n + 1, n + ceil(growth * base - 1e-9))
+    return np.array(forecasts)

@@ -1,0 +1,207 @@
+"""What batch models on a stream share: fits whenever the past has grown by a share."""
+
+from contextlib import nullcontext
+from math import ceil
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import Interval
+
+from .._linalg import one_thread
+from ..base import described
+from ._past import Past
+
+_FEW = 200_000  # numbers on which threads wait for each other longer than they work
+N_FIRST = 30  # rows of the first fit: fewer say little to most models
+
+
+def next_fit(n, growth, window=None):
+    """Return the number of rows at which the fit after that at n rows is due.
+
+    Parameters
+    ----------
+    n : int
+        Rows at the latest fit, 0 before the first one.
+    growth : float
+        Share of the rows that a model is fitted on, > 0, that are to be new.
+    window : int, default=None
+        The most rows that a model is fitted on.
+
+    Returns
+    -------
+    n_next : int
+    """
+    if n < N_FIRST:
+        return N_FIRST
+    fitted = n if window is None else min(n, window)
+    return n + max(1, ceil(round(growth * fitted, 9)))
+
+
+class Refitted:
+    r"""An estimator fitted anew whenever the past has grown, above the shell of its kind.
+
+    A class says what the estimator is by default, `_by_default`; what is added up of the targets,
+    `_added`, and forecast from these sums before the first fit, `_before_fits`; which targets a
+    fit is `_given`; and its `_answers`.
+
+    Parameters
+    ----------
+    growth : float, default=0.05
+        The share g > 0 of the rows fitted on that are new at the next fit. All fits together cost
+        about :math:`1 + 1 / g` times the last one where a fit takes linear time.
+    window : int, default=None
+        How many of the latest rows the model is fitted on, at least 30; then a fit is due when a
+        share g of the window is new. None keeps, and fits on, the whole past: memory grows with
+        the stream.
+    label_delay : int, default=0
+        How many rounds late the labels come: row t is forecast by what was known of the rows up
+        to t - 1 - `label_delay`.
+    random_state : int, RandomState instance or None, default=None
+        Source of all random draws, used once when the first row arrives. It draws one number, for
+        every parameter named ``random_state`` of `estimator` that is None.
+
+    Attributes
+    ----------
+    n_fits_ : int
+        Number of fits so far.
+    n_samples_fit_ : int
+        The round of the latest fit, 0 before the first one.
+
+    References
+    ----------
+    .. [1] A. Bifet, R. Gavalda, G. Holmes, B. Pfahringer, "Machine learning for data streams",
+       MIT Press, 2018, chapter 2, on batch models in streams.
+    """
+
+    _parameter_constraints = {
+        "growth": [Interval(Real, 0, None, closed="neither")],
+        "window": [Interval(Integral, N_FIRST, None, closed="left"), None],
+        "label_delay": [Interval(Integral, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+    _structural = ("estimator", "growth", "window", "label_delay")
+    _first_fit = f"{N_FIRST} rows"
+
+    def __init__(
+        self, estimator=None, *, growth=0.05, window=None, label_delay=0, random_state=None
+    ):
+        self.estimator = estimator
+        self.growth = growth
+        self.window = window
+        self.label_delay = label_delay
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(self._unfitted()).input_tags.allow_nan
+        return tags
+
+    @property
+    def _allow_nan(self):
+        return get_tags(self._unfitted()).input_tags.allow_nan
+
+    @property
+    def estimator_(self):
+        """The latest fit."""
+        fits = self._fitted_state("estimator_")["fits"]
+        if not fits:
+            raise AttributeError(
+                f"{type(self).__name__} has no 'estimator_' yet: the first fit is after "
+                f"{self._first_fit}, and it has seen {self.n_samples_seen_}."
+            )
+        return fits[-1][1]
+
+    @property
+    def n_fits_(self):
+        """Number of fits so far."""
+        return self._fitted_state("n_fits_")["n_fits"]
+
+    @property
+    def n_samples_fit_(self):
+        """The round of the latest fit."""
+        fits = self._fitted_state("n_samples_fit_")["fits"]
+        return fits[-1][0] if fits else 0
+
+    def _unfitted(self):
+        return self._by_default() if self.estimator is None else self.estimator
+
+    def _structure(self):
+        return {name: described(getattr(self, name)) for name in self._structural}
+
+    def _start(self, n_features, n_targets=None):
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return {
+            "t": 0,
+            "seed": seed,
+            "past": Past.empty(n_features, self.window),
+            "due": N_FIRST,  # the round of the next fit
+            "n_fits": 0,
+            "fits": (),  # (round, model), the oldest that a late forecast needs first
+            # of the targets before the latest rounds
+            "sums": np.zeros_like(self._added(np.zeros(self.label_delay + 1, dtype=int))),
+        }
+
+    def _learn(self, state, X, y):
+        t, delay = state["t"], self.label_delay
+        # before each row, from row t - delay on, and after the last
+        sums = np.concatenate([state["sums"], self._added(y)])
+        np.add.accumulate(sums[delay:], out=sums[delay:])
+        known = np.arange(t, t + len(y)) - delay  # how many rows each row knows
+        before_fits = self._before_fits(sums[: len(y)], np.maximum(known, 0))
+        forecasts, low = np.empty_like(before_fits), 0
+        while low < len(y):
+            # a fit takes effect `label_delay` rows after the round it is made in
+            high = min(len(y), low + state["due"] - state["t"])
+            rows = slice(low, high)
+            forecasts[rows] = self._forecast_known(state, X[rows], known[rows], before_fits[rows])
+            state["past"] += X[rows], y[rows]
+            state["t"] += high - low
+            if state["t"] == state["due"]:
+                state["due"] = next_fit(state["t"], self.growth, self.window)
+                self._fit(state)
+            low = high
+        state["sums"] = sums[len(y) :].copy()
+        return forecasts
+
+    def _forecast_known(self, state, X, known, forecasts):
+        """Forecast rows (n, d), of which each knows the first so many rows, `known` (n,).
+
+        Where these are too few for a fit it is the one of the `forecasts`, one a row, given.
+        """
+        forecasts = forecasts.copy()
+        starts = [n for n, _ in state["fits"]]
+        which = np.searchsorted(starts, known, side="right") - 1
+        for k in np.unique(which[which >= 0]):
+            forecasts[which == k] = self._asked_of(state["fits"][k][1], X[which == k])
+        return forecasts
+
+    def _fit(self, state):
+        model = clone(self._unfitted())
+        unset = {
+            name: state["seed"]
+            for name, value in model.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and value is None
+        }
+        X, y = state["past"].rows
+        one_thread.look_again()  # an estimator may have loaded its library just now
+        with one_thread if X.size < _FEW else nullcontext():
+            # it may keep or change what it gets
+            model.set_params(**unset).fit(X.copy(), self._given(y))
+        fits = [*state["fits"], (state["t"], model)]
+        # a late forecast reads the latest one that it may know of, and then those after it
+        while len(fits) > 1 and fits[1][0] <= state["t"] - self.label_delay:
+            del fits[0]
+        state["fits"] = tuple(fits)
+        state["n_fits"] += 1
+
+    def _forecast(self, state, X):
+        if not state["fits"]:
+            alike = self._before_fits(state["sums"][-1:], np.array([state["t"]]))
+            return np.repeat(alike, len(X), axis=0)
+        return self._asked_of(state["fits"][-1][1], X)
+
+    def _asked_of(self, model, X):
+        with one_thread if X.size < _FEW else nullcontext():
+            return self._answers(model, X)
