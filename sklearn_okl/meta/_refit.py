@@ -192,7 +192,7 @@ class RefitRegressor(OnlineRegressor):
             "sums": np.zeros(self.label_delay + 1),  # of the targets before the latest rounds
         }
 
-    def _learn(self, state, X, y):
+    def _learn(self, state, X, y, weights=None):
         forecasts = np.empty(len(y))
         low, t = 0, state["t"]
         # before each row, from row t - delay on, and after the last
@@ -207,7 +207,7 @@ class RefitRegressor(OnlineRegressor):
             rows = slice(low, high)
             known = np.arange(state["t"], state["t"] + high - low) - self.label_delay
             forecasts[rows] = self._forecast_known(state, X[rows], known, means[rows])
-            state["past"] += X[rows], y[rows]
+            state["past"] += (X[rows], y[rows], *([] if weights is None else [weights[rows]]))
             state["t"] += high - low
             if state["t"] == due:
                 self._fit(state)
@@ -237,13 +237,16 @@ class RefitRegressor(OnlineRegressor):
         X, y = state["past"].rows
         one_thread.look_again()  # an estimator may have loaded its library just now
         with one_thread if X.size < _FEW else nullcontext():
-            model.set_params(**unset).fit(X.copy(), y.copy())  # it may keep or change what it gets
+            self._fit_model(model.set_params(**unset), X, y, state["past"].weights)
         fits = [*state["fits"], (state["t"], model)]
         # a late forecast reads the latest one that it may know of, and then those after it
         while len(fits) > 1 and fits[1][0] <= state["t"] - self.label_delay:
             del fits[0]
         state["fits"] = tuple(fits)
         state["n_fits"] += 1
+
+    def _fit_model(self, model, X, y, weights):
+        model.fit(X.copy(), y.copy())  # it may keep or change what it gets
 
     def _forecast(self, state, X):
         if not state["fits"]:
