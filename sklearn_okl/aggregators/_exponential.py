@@ -236,7 +236,13 @@ class AARegressor(_OnTargetRange):
     array([0.245, 0.286, 0.319])
     """
 
-    _parameter_constraints = {**_OnTargetRange._parameter_constraints, "eta": [_POSITIVE, None]}
+    _parameter_constraints = {
+        "eta": [_POSITIVE, None],
+        **{
+            name: _OnTargetRange._parameter_constraints[name]
+            for name in ("y_range", "prior_weights", "fallback")
+        },
+    }
     _structural = ("y_range", "prior_weights")
 
     def __init__(self, eta=None, *, y_range=None, prior_weights=None, fallback=None):

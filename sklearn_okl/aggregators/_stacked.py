@@ -230,15 +230,16 @@ class StackedBOARegressor(OnlineRegressor):
             )
         return np.full(len(X), float(self.fallback)), ~idle
 
-    def _learn_rows(self, state, F, y, scales, heard=None):
+    def _learn_rows(self, state, F, y, scales, heard=None, weights=None):
         """Return forecasts (n,) from those of experts F (n, K), NaN where one is asleep.
 
         `scales` (n,) of the targets are those known before each row. Experts (K,) that are not
-        `heard` yet have no say; what they lose is known when they are.
+        `heard` yet have no say; what they lose is known when they are. The `weights` (n,) are those
+        of the rows in all losses.
         """
         limits = self._learn_limits(state, y)
         state["t"] += len(y)
-        return self._round(F, heard, _Learning(self, state, limits, scales, y))
+        return self._round(F, heard, _Learning(self, state, limits, scales, y, weights))
 
     def _forecast_rows(self, state, F, scales, heard=None, ago=0):
         """Return forecasts (n,), each as if the next, by what was known some rounds ago."""
@@ -299,33 +300,36 @@ class StackedBOARegressor(OnlineRegressor):
 class _Learning:
     """The side of a round that learns: what each part says of rows, before it is taught them."""
 
-    def __init__(self, mixture, state, limits, scales, y):
+    def __init__(self, mixture, state, limits, scales, y, weights):
         self.limits, self.scales = limits, scales
-        self._mixture, self._state, self._y = mixture, state, y
+        self._mixture, self._state, self._y, self._weights = mixture, state, y, weights
 
     def latest_losses(self, F):
         squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[:, None])
-        known = _likelihood_paths(self._state["fading"][-1], squares, self._mixture.fadings[-1])
-        past = self._state["fading"][-1]["past"]
-        return [late(path[:-1], past[name])[0] for name, path in known.items()]
+        state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
+        losses = _likelihood_paths(state, squares, fading, self._weights)["losses"]
+        past, n = state["past"]["losses"], len(self._y)
+        n_known = self._state["t"] - n + np.arange(n)[:, None] - len(past)
+        return late(losses[:-1], past)[0], _faded_rounds(n_known, fading)
 
     def first(self, F):
-        return _BOA._learn(self._state["experts"], F, self._y)
+        return _BOA._learn(self._state["experts"], F, self._y, self._weights)
 
     def likelihoods(self, F, of_boa):
         # who sleeps is charged what BOA loses, as specialists are
         squares = np.where(np.isnan(F), of_boa[:, None], F) - self._y[:, None]
         np.square(squares, out=squares)
         for fading, state in zip(self._mixture.fadings, self._state["fading"], strict=True):
-            yield _learn_likelihoods(state, squares, fading)
+            yield _learn_likelihoods(state, squares, fading, self._weights)
 
     def corrections(self, D, base):
         errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST)
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
-            yield _regression(*stack, "past" in state)._learn(state, D, errors)
+            regression = _regression(*stack, "past" in state)
+            yield regression._learn(state, D, errors, self._weights)
 
     def last(self, columns):
-        return _BOA._learn(self._state["last"], columns, self._y)
+        return _BOA._learn(self._state["last"], columns, self._y, self._weights)
 
 
 class _Asking:
@@ -336,7 +340,9 @@ class _Asking:
         self._mixture, self._state, self._ago = mixture, state, ago
 
     def latest_losses(self, F):
-        return _known_likelihoods(self._state["fading"][-1], self._ago)
+        losses, _ = _known_likelihoods(self._state["fading"][-1], self._ago)
+        n_known = np.array([self._state["t"] - self._ago])
+        return losses, _faded_rounds(n_known, self._mixture.fadings[-1])
 
     def first(self, F):
         return mixed(self._state["experts"], F, self._ago)
@@ -385,9 +391,12 @@ def _start_likelihoods(n_experts, delay):
     }
 
 
-def _learn_likelihoods(state, squares, fading):
-    """Learn squared errors (n, K); return the faded sums (n, K) and counts (n, 1) read by each."""
-    paths = _likelihood_paths(state, squares, fading)
+def _learn_likelihoods(state, squares, fading, weights=None):
+    """Learn squared errors (n, K); return the faded sums (n, K) and counts (n, 1) read by each.
+
+    Rows of weights (n,) count as much; with any weight, a row lets the past fade.
+    """
+    paths = _likelihood_paths(state, squares, fading, weights)
     known = []
     for name, path in paths.items():
         state[name] = path[-1]
@@ -401,9 +410,16 @@ def _known_likelihoods(state, ago=0):
     return [as_it_was(state[name], past, ago) for name, past in state["past"].items()]
 
 
-def _likelihood_paths(state, squares, fading):
+def _likelihood_paths(state, squares, fading, weights=None):
     terms = {"losses": squares, "rounds": np.ones((len(squares), 1))}
+    if weights is not None:
+        terms = {name: term * weights[:, None] for name, term in terms.items()}
     return {name: faded(term, state[name], fading) for name, term in terms.items()}
+
+
+def _faded_rounds(n, fading):
+    """Return the faded count of so many rounds, whatever their weights."""
+    return (1.0 - fading ** np.maximum(n, 0)) / (1.0 - fading)
 
 
 def _means(F, losses, rounds):

@@ -35,7 +35,7 @@ class threads:
         return list((map if self._pool is None else self._pool.map)(function, items))
 
 
-def learn_bank(features, expert, bank, X, y, run):
+def learn_bank(features, expert, bank, X, y, run, sample_weight=None):
     """Let a bank of experts learn rows in place, a group of them at a time.
 
     Parameters
@@ -48,6 +48,8 @@ def learn_bank(features, expert, bank, X, y, run):
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,)
     run : threads
+    sample_weight : ndarray of shape (n,), default=None
+        Weights of the rows, if the expert takes any.
 
     Returns
     -------
@@ -56,12 +58,14 @@ def learn_bank(features, expert, bank, X, y, run):
     """
     size = len(next(iter(bank["features"].values())))
     F = np.empty((len(y), size))
+    targets = (y,) if sample_weight is None else (y, sample_weight)
     if expert._takes_rows(len(y)):
-        F[...] = expert._learn(bank["experts"], features._transform(bank["features"], X), y).T
+        Z = features._transform(bank["features"], X)
+        F[...] = expert._learn(bank["experts"], Z, *targets).T
         return F
     expert._open(bank["experts"])
     groups = _groups(size, bank["experts"], run.n_jobs)
-    counters = run.map(partial(_learn_group, features, expert, bank, X, y, F), groups)
+    counters = run.map(partial(_learn_group, features, expert, bank, X, targets, F), groups)
     bank["experts"].update(counters[0])  # the same for every group
     return F
 
@@ -75,15 +79,15 @@ def forecast_bank(features, expert, bank, X):
     return F
 
 
-def _learn_group(features, expert, state, X, y, F, group):
+def _learn_group(features, expert, state, X, targets, F, group):
     """Let one group of experts learn rows; fill their columns of F, return the new counters."""
     maps, members = _members(state["features"], group), _members(state["experts"], group)
     # a tile of few rows must not be learnt row by row: that would close this part of an open state
     learn = getattr(expert, "_learn_blocks", expert._learn)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
-        for rows in row_slices(len(y), _TILE):
+        for rows in row_slices(len(X), _TILE):
             Z = features._transform(maps, X[rows])  # (g, n, D)
-            F[rows, group] = learn(members, Z, y[rows]).T
+            F[rows, group] = learn(members, Z, *[values[rows] for values in targets]).T
     return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
 
 

@@ -149,17 +149,19 @@ class ConvexAggregator(OnlineRegressor):
             state["past"] = np.tile(self._log_weights(state), (late, 1))
         return state
 
-    def _learn(self, state, X, y):
+    def _learn(self, state, X, y, weights=None):
         forecasts = np.empty(len(y))
         for rows in _tiles(X):
             F, asleep, idle = self._awake(X[rows], rows.start)
-            targets = y[rows]
+            # not every rule takes weights (n,) of rows
+            targets = (y[rows],) if weights is None else (y[rows], weights[rows])
             if idle is None:
-                forecasts[rows] = self._learn_rows(state, F, asleep, targets)
+                forecasts[rows] = self._learn_rows(state, F, asleep, *targets)
                 continue
-            tile = np.full(len(targets), float(self.fallback))
+            tile = np.full(len(idle), float(self.fallback))
             if len(F):
-                tile[~idle] = self._learn_rows(state, F, asleep, targets[~idle])
+                targets = [values[~idle] for values in targets]
+                tile[~idle] = self._learn_rows(state, F, asleep, *targets)
             forecasts[rows] = tile
         return forecasts
 
@@ -196,7 +198,7 @@ class ConvexAggregator(OnlineRegressor):
             )
         return F[~idle], asleep[~idle], idle
 
-    def _learn_rows(self, state, F, asleep, y):
+    def _learn_rows(self, state, F, asleep, y, weights_of_rows=None):
         loss = get_loss(self.loss, self.quantile)
         losses = None if self.gradient_trick else loss.value(y[:, None], F)
         if asleep is not None:
@@ -218,6 +220,8 @@ class ConvexAggregator(OnlineRegressor):
                 regrets = loss.value(target, forecast) - losses[i]
             if asleep is not None:
                 regrets *= awake[i]
+            if weights_of_rows is not None:  # those of the losses
+                regrets *= weights_of_rows[i]
             self._update(state, regrets, target)
             state["t"] += 1
         if "past" in state:

@@ -1,8 +1,9 @@
-"""The shell of regressors whose rows may have weights: the public verbs."""
+"""The shells of learners whose rows may have weights: the public verbs."""
 
 import numpy as np
 
 from .._validation import refuse_arguments
+from ._classifier import OnlineClassifier
 from ._regressor import OnlineRegressor
 
 
@@ -29,11 +30,7 @@ class WeightedRegressor(OnlineRegressor):
             The fitted estimator.
         """
         refuse_arguments(self, "fit", params)
-        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-            raise ValueError(
-                "All values in sample_weight are zero: nothing would be learnt. Give at least one "
-                "positive weight, or use partial_fit."
-            )
+        _refuse_zeros(sample_weight)
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
@@ -81,3 +78,92 @@ class WeightedRegressor(OnlineRegressor):
         """
         refuse_arguments(self, "prequential_predict", params)
         return self._advance(X, y, restart=False, sample_weight=sample_weight)
+
+
+class WeightedClassifier(OnlineClassifier):
+    """The shell of classifiers whose `_learn` takes weights of rows, `sample_weight`, or None."""
+
+    def fit(self, X, y, sample_weight=None, **params):
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order in which they arrived.
+        y : array-like of shape (n_samples,)
+            Labels of two kinds: numbers, strings or booleans.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        refuse_arguments(self, "fit", params)
+        _refuse_zeros(sample_weight)
+        self._advance(X, y, restart=True, sample_weight=sample_weight)
+        return self
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None, **params):
+        """Learn the next rounds; the first call starts the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (2,), default=None
+            The two labels. Needed in the first call where `y` does not hold both; later it may be
+            left out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        refuse_arguments(self, "partial_fit", params)
+        known = {"classes": classes}
+        self._advance(X, y, restart=False, validation=known, sample_weight=sample_weight)
+        return self
+
+    def prequential_predict(self, X, y, classes=None, sample_weight=None, **params):
+        """Learn as `partial_fit` does, and return the labels forecast on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (2,), default=None
+            The two labels, as in `partial_fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The label forecast for each row before its own was seen.
+        """
+        refuse_arguments(self, "prequential_predict", params)
+        known = {"classes": classes}
+        values = self._advance(X, y, restart=False, validation=known, sample_weight=sample_weight)
+        return self._labels(values)
+
+
+def _refuse_zeros(sample_weight):
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise ValueError(
+            "All values in sample_weight are zero: nothing would be learnt. Give at least one "
+            "positive weight, or use partial_fit."
+        )

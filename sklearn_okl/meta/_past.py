@@ -19,10 +19,12 @@ class Past:
         How many of the latest rows are kept; None keeps all.
     length : int, default=0
         How many rows count, the first ones.
+    weights : ndarray of shape (room,) or None, default=None
+        Weights of the rows, if any were given.
     """
 
-    def __init__(self, X, y, window, length=0):
-        self._X, self._y = X, y
+    def __init__(self, X, y, window, length=0, weights=None):
+        self._X, self._y, self._weights = X, y, weights
         self.window = window
         self.length = length
         # by all that share the buffers; nobody may go on in buffers that are mapped from a file
@@ -36,12 +38,20 @@ class Past:
     @property
     def rows(self):
         """The rows kept and their targets, the oldest first: views."""
-        low = max(self.length - self.window, 0) if self.window else 0
-        return self._X[low : self.length], self._y[low : self.length]
+        return self._X[self._kept], self._y[self._kept]
+
+    @property
+    def weights(self):
+        """The weights of the rows kept, None where none were given."""
+        return None if self._weights is None else self._weights[self._kept]
+
+    @property
+    def _kept(self):
+        return slice(max(self.length - self.window, 0) if self.window else 0, self.length)
 
     def __add__(self, rows):
-        """Return this past and the rows (X, y) after it."""
-        X, y = rows
+        """Return this past and the rows (X, y), or (X, y, weights), after it."""
+        X, y, *weights = rows
         length = self.length + len(y)
         grown = object.__new__(Past)
         grown.__dict__.update(vars(self))
@@ -51,14 +61,22 @@ class Past:
             room = max(2 * length, _FEWEST)
             grown._X, grown._y = np.empty((room, X.shape[1])), np.empty(room)
             grown._X[: len(kept_y)], grown._y[: len(kept_y)] = kept_X, kept_y
+            if self._weights is not None:
+                grown._weights = np.ones(room)
+                grown._weights[: len(kept_y)] = self.weights
             grown._written = [0]
         grown._X[length - len(y) : length], grown._y[length - len(y) : length] = X, y
+        if weights and grown._weights is None:
+            grown._weights = np.ones(len(grown._y))
+        if grown._weights is not None:
+            grown._weights[length - len(y) : length] = weights[0] if weights else 1.0
         grown.length = grown._written[0] = length
         return grown
 
     def __getstate__(self):
         X, y = self.rows
-        return {"X": X.copy(), "y": y.copy(), "window": self.window, "length": len(y)}
+        state = {"X": X.copy(), "y": y.copy(), "window": self.window, "length": len(y)}
+        return state if self._weights is None else state | {"weights": self.weights.copy()}
 
     def __setstate__(self, state):
         self.__init__(**state)

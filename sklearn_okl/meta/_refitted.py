@@ -143,7 +143,7 @@ class Refitted:
             "sums": np.zeros_like(self._added(np.zeros(self.label_delay + 1, dtype=int))),
         }
 
-    def _learn(self, state, X, y):
+    def _learn(self, state, X, y, weights=None):
         t, delay = state["t"], self.label_delay
         # before each row, from row t - delay on, and after the last
         sums = np.concatenate([state["sums"], self._added(y)])
@@ -156,7 +156,7 @@ class Refitted:
             high = min(len(y), low + state["due"] - state["t"])
             rows = slice(low, high)
             forecasts[rows] = self._forecast_known(state, X[rows], known[rows], before_fits[rows])
-            state["past"] += X[rows], y[rows]
+            state["past"] += (X[rows], y[rows], *([] if weights is None else [weights[rows]]))
             state["t"] += high - low
             if state["t"] == state["due"]:
                 state["due"] = next_fit(state["t"], self.growth, self.window)
@@ -187,14 +187,16 @@ class Refitted:
         X, y = state["past"].rows
         one_thread.look_again()  # an estimator may have loaded its library just now
         with one_thread if X.size < _FEW else nullcontext():
-            # it may keep or change what it gets
-            model.set_params(**unset).fit(X.copy(), self._given(y))
+            self._fit_model(model.set_params(**unset), X, y, state["past"].weights)
         fits = [*state["fits"], (state["t"], model)]
         # a late forecast reads the latest one that it may know of, and then those after it
         while len(fits) > 1 and fits[1][0] <= state["t"] - self.label_delay:
             del fits[0]
         state["fits"] = tuple(fits)
         state["n_fits"] += 1
+
+    def _fit_model(self, model, X, y, weights):
+        model.fit(X.copy(), self._given(y))  # it may keep or change what it gets
 
     def _forecast(self, state, X):
         if not state["fits"]:

@@ -3,12 +3,12 @@
 import numpy as np
 
 from .._documentation import inherit_documentation
-from ..base import OnlineClassifier
+from ..base import WeightedClassifier
 from ._model import DefaultModel
 
 
 @inherit_documentation
-class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
+class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
     r"""Kernel classification on a stream without tuning, for two classes.
 
     The mixture of :class:`OnlineKernelRegressor` on the targets -1 and +1: its forecast estimates
@@ -28,8 +28,8 @@ class OnlineKernelClassifier(DefaultModel, OnlineClassifier):
     -----
     *Cost.* That of :class:`OnlineKernelRegressor`, O(K D^2) per round for K experts of D features.
 
-    *Inputs, experts, mixture* and *theorem* are those of :class:`OnlineKernelRegressor`, with the
-    latest labels, -1 and +1, in place of the latest targets.
+    *Inputs, experts, mixture, weights* and *theorem* are those of :class:`OnlineKernelRegressor`,
+    with the latest labels, -1 and +1, in place of the latest targets.
 
     *Probabilities.* The square loss of -1 and +1 is least at the difference of the probabilities,
     so `predict_proba` reads (1 + f) / 2 from a decision value f, between 0 and 1.

@@ -43,11 +43,12 @@ def start(delay=0):
     }
 
 
-def learn(state, errors, faulty=None):
+def learn(state, errors, faulty=None, weights=None):
     """Learn errors of forecasts (n,), in order; return in how many rounds each level held.
 
     Where the target was `faulty` (n,), the error is a hit or a miss like any other, but no score:
-    the next one is hardly of its size.
+    the next one is hardly of its size. Nor is one where the row has no weight; in the running size
+    errors count by their `weights` (n,).
     """
     scores, ordered = state["scores"].tolist(), np.sort(state["scores"]).tolist()
     levels = state["levels"]
@@ -55,7 +56,9 @@ def learn(state, errors, faulty=None):
     step = _step(state)
     covered = np.zeros(len(LEVELS), dtype=int)
     faulty = np.zeros(len(errors), dtype=bool) if faulty is None else faulty
-    for error, no_score in zip(np.abs(errors).tolist(), faulty.tolist(), strict=True):
+    weights = np.ones(len(errors)) if weights is None else weights
+    rounds = np.abs(errors).tolist(), (faulty | (weights == 0.0)).tolist(), weights.tolist()
+    for error, no_score, weight in zip(*rounds, strict=True):
         unit = _unit(state)
         if issued:  # the interval was made before the errors of the latest rounds were known
             issued.append((unit, _held_at(ordered, levels, step)))
@@ -73,8 +76,8 @@ def learn(state, errors, faulty=None):
             scores.append(score)
             if len(scores) > WINDOW:
                 del ordered[bisect_left(ordered, scores.pop(0))]
-        state["size"] = _FADING * state["size"] + error
-        state["weight"] = _FADING * state["weight"] + 1.0
+        state["size"] = _FADING * state["size"] + weight * error
+        state["weight"] = _FADING * state["weight"] + weight
         state["largest"] = max(state["largest"], error)
     state["scores"], state["levels"] = np.array(scores), levels
     if issued:
@@ -101,12 +104,12 @@ def radius(state, coverage):
 
 def standard_deviation(state):
     """Return the running size of the errors as a standard deviation, were they Gaussian."""
-    return float(np.sqrt(np.pi / 2.0) * state["size"] / max(state["weight"], 1.0))
+    return float(np.sqrt(np.pi / 2.0) * state["size"] / (state["weight"] or 1.0))
 
 
 def _unit(state):
     """Return the running size of the errors; 0 where none was other than 0."""
-    return max(state["size"] / max(state["weight"], 1.0), _LEAST * state["largest"])
+    return max(state["size"] / (state["weight"] or 1.0), _LEAST * state["largest"])
 
 
 def _step(state):

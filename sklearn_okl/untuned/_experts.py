@@ -56,24 +56,37 @@ class Experts:
             "banks": {name: start_bank(bank, rng, delay) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros(n_experts),
+            "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
             # an expert that sees no lags, by whose forecasts new units are known
             "reference": n_walks,
             "mixture": self.mixture._start(n_experts, late=delay),
         }
 
-    def learn(self, state, X, u, age, run):
-        """Learn rows and targets; return the forecasts, and those of the expert of reference."""
+    def learn(self, state, X, u, age, run, weights=None):
+        """Learn rows and targets; return the forecasts, and those of the expert of reference.
+
+        Of weights (n,) know the experts' updates, the mixture, and the losses.
+        """
         n_learnt, heard = self.n_learnt(state), self.heard(state, age, self.delay)
         yet_to_be_born = ~self._existed(state, self.delay)
         seen = self.inputs.learn(state["inputs"], X, u)
         awake = self._awake(state)
-        F = self._forecasts(state, awake, seen, len(u), partial(self._teach, u=u, run=run))
+        F = self._forecasts(
+            state, awake, seen, len(u), partial(self._teach, u=u, run=run, weights=weights)
+        )
         for _, places in awake:
             state["rounds"][places] += len(u)
         F[:, yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
-        state["losses"] += np.nansum(np.square(F - u[:, None])[n_first:], axis=0)
-        forecasts = self.mixture._learn_rows(state["mixture"], F, u, seen.scale, heard)
+        squares = np.square(F - u[:, None])[n_first:]
+        counted = np.ones(len(u)) if weights is None else weights
+        if weights is not None:
+            squares *= weights[n_first:, None]
+        state["losses"] += np.nansum(squares, axis=0)
+        # the very first row is forecast by the origin
+        mass = counted[max(self.delay - n_learnt, 0) :].sum()
+        state["masses"] += np.where(np.isnan(F[-1]), 0.0, mass)
+        forecasts = self.mixture._learn_rows(state["mixture"], F, u, seen.scale, heard, weights)
         return forecasts, F[:, state["reference"]]
 
     def forecast(self, state, X, age, ago=0, ahead=False):
@@ -129,12 +142,13 @@ class Experts:
     def refine(self, state, n_features, seed, level):
         """Let new kernels be born: the best ones and their neighbours, with learnt scales."""
         young, places = state["banks"][BORN], self._places(state)
+        known_of = state["losses"], state["rounds"], self._mean_weights(state)
         shape, _, room = self.plan(n_features)[BORN]
         known = [
-            (loss / rounds, name, k)
+            (loss / rounds / weight if weight > 0.0 else np.inf, name, k)
             for name in (MAIN, BORN)
-            for k, (loss, rounds) in enumerate(
-                zip(state["losses"][places[name]], state["rounds"][places[name]], strict=True)
+            for k, (loss, rounds, weight) in enumerate(
+                zip(*[part[places[name]] for part in known_of], strict=True)
             )
             if rounds >= self.constants.apprenticeship
         ]
@@ -179,15 +193,23 @@ class Experts:
         weights = np.where(self.heard(state, age), weights, 0.0)[born]
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         losses = state["losses"][born] * squared_unit
+        mean_weights = self._mean_weights(state)[born]
+        mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost
         return (
             {"name": np.array([name_of(**member) for member in members])}
             | columns
             | {
                 "weight": weights / weights.sum(),
-                "mean_loss": losses / n_forecasts,
+                "mean_loss": losses / n_forecasts / mean_weights,
                 "n_rounds": state["rounds"][born],
             }
         )
+
+    def _mean_weights(self, state):
+        """Return the mean weights (K,) of the rows that the experts have forecast, 1 where none."""
+        n_forecasts = state["rounds"] - self.delay
+        means = state["masses"] / np.maximum(n_forecasts, 1)
+        return np.where(n_forecasts > 0, means, 1.0)
 
     def _forecasts(self, state, awake, seen, n, of_bank):
         """Return the forecasts (n, K) of the experts awake; each bank is asked or taught."""
@@ -196,14 +218,15 @@ class Experts:
             F[:, places] = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
         return F
 
-    def _teach(self, bank, U, u, run):
+    def _teach(self, bank, U, u, run, weights):
         """Let a bank learn rows; return the forecasts (n, g) of those awake."""
         expert = learner(bank["forgetting"])
         if expert._takes_rows(len(u)):  # the unborn, whom a birth makes anew, learn for nothing
-            return learn_bank(MaskedFeatures, expert, bank, U, u, run)[:, : len(bank["members"])]
+            F = learn_bank(MaskedFeatures, expert, bank, U, u, run, weights)
+            return F[:, : len(bank["members"])]
         expert._open(bank["experts"])
         part = awake(bank)
-        F = learn_bank(MaskedFeatures, expert, part, U, u, run)
+        F = learn_bank(MaskedFeatures, expert, part, U, u, run, weights)
         bank["experts"].update({name: part["experts"][name] for name in ("t", "mass")})
         return F
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
+from .._validation import weights_of
 from ..base import _copied, twin
 from ..base._bank import threads
 from . import _columns as columns
@@ -22,6 +23,7 @@ from ._encoding import Encoder, is_same, layout_of, plain_layout, width_of
 from ._experts import Experts
 
 _LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
+_HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
 
@@ -70,7 +72,7 @@ class DefaultModel:
     weights_ : ndarray of shape (n_experts,)
         Weights of the first mixture, 0 for kernels that are not heard yet.
     expert_losses_ : ndarray of shape (n_experts,)
-        Sums of squared progressive errors.
+        Sums of squared progressive errors, times the weights of the rows if they have any.
     """
 
     _parameter_constraints = {
@@ -144,7 +146,7 @@ class DefaultModel:
         lagged = table["weight"][table["lags"].astype(bool)].sum()
         fading = table["weight"][table["forgetting"] < 1.0].sum()
         n_forecasts = max(t - 1 - self.label_delay, 1)  # the first ones are none
-        loss = state["loss"] * _squared_unit(state) / n_forecasts
+        loss = state["loss"] * _squared_unit(state) / n_forecasts / _mean_weight(state)
         n_faulty = state["targets"]["n_faulty"]
         faulty = f" Faulty targets: {n_faulty}." if n_faulty else ""
         text = (
@@ -222,12 +224,14 @@ class DefaultModel:
             "former": {},  # the model before it started anew, while its forecasts have no labels
             "latest": _no_rows(n_columns),  # up to a block of rows as they came, while young
             "loss": 0.0,
+            "scored": np.zeros(2),  # number and weight of the rows in it
             "seed": seed,
             "columns": self._encoder().start(layout, n_columns),
         } | self._experts().start(width_of(layout, n_columns), seed)
 
-    def _learn(self, state, X, y):
+    def _learn(self, state, X, y, sample_weight=None):
         fence = self.constants.fence
+        weights = None if sample_weight is None else _checked_weights(sample_weight, len(y))
         if self._columns:
             self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
@@ -239,7 +243,8 @@ class DefaultModel:
                 since = state["targets"]["since"]
                 n = min(len(y) - low, longest, self._rounds_to_stop(state["t"], since))
                 rows = slice(low, low + n)
-                part = self._learn_guarded(state, X[rows], y[rows], room, run, alone)
+                w = None if weights is None else weights[rows]
+                part = self._learn_guarded(state, X[rows], y[rows], w, room, run, alone)
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
@@ -305,7 +310,7 @@ class DefaultModel:
             width = width_of(state["columns"]["layout"], n_columns)
             self._experts().refine(state, width, [state["seed"], t], level)
 
-    def _learn_guarded(self, state, X, y, room, run, alone):
+    def _learn_guarded(self, state, X, y, weights, room, run, alone):
         """Learn rows up to the first faulty target or new unit; return their forecasts.
 
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
@@ -317,14 +322,14 @@ class DefaultModel:
         if t == 0:
             guard["origin"] = float(y[0])
         n = fence.n_alike(guard, t, y)
-        X, y = X[:n], y[:n]
+        X, y, weights = X[:n], y[:n], _first(n, weights)
         u = taught = fence.scaled(guard, y)
         if alone:
             forecast = float(self._forecast_scaled(state, X, self.label_delay)[0]) if t else 0.0
             taught = np.array([fence.fenced(guard, t, float(u[0]), forecast)])
         elif not self._stands_at(t):
             _keep(state, room)
-        forecasts, references = self._learn_rows(state, X, taught, run)
+        forecasts, references = self._learn_rows(state, X, taught, weights, run)
         units = targets.units_read(guard, len(u))
         misses = u - forecasts
         errors = fence.errors_to_learn(guard, t, u, forecasts, taught)
@@ -337,11 +342,12 @@ class DefaultModel:
             if n == 0:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
-            forecasts, _ = self._learn_rows(state, X[:n], u[:n], run)
+            forecasts, _ = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)
         if t - guard["since"] < (fence.reviews[-1] if self._guarded else _LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
             rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps}
             rows |= {"y": y[:n], "faulty": (u != taught)[:n]}
+            rows["weights"] = np.ones(n) if weights is None else weights[:n]
             for name, before in state["latest"].items():
                 both = np.concatenate([before, rows[name]])
                 state["latest"][name] = both[-fence.block :].copy()
@@ -349,7 +355,8 @@ class DefaultModel:
         self._put_former(state, X[:n], answer)
         state["t"] += n
         scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
-        self._learn_errors(state, misses[scored], errors[scored])
+        of_errors = None if weights is None else weights[scored]
+        self._learn_errors(state, misses[scored], errors[scored], of_errors)
         if lags is not None:
             self._move(state, lags)
         return answer
@@ -358,11 +365,11 @@ class DefaultModel:
         """Return whether the model's own state, which a call does not touch, is that of round t."""
         return "_state" in vars(self) and self._state["t"] == t
 
-    def _learn_rows(self, state, X, u, run):
+    def _learn_rows(self, state, X, u, weights, run):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
         age = state["t"] - state["targets"]["since"]
         X = self._encoder().learn(state["columns"], X, u)
-        return self._experts().learn(state, X, u, age, run)
+        return self._experts().learn(state, X, u, age, run, weights)
 
     def _put_former(self, state, X, answer):
         """Put in the forecasts (n,) of the next rows that were made before a start anew."""
@@ -372,9 +379,11 @@ class DefaultModel:
             for i, ago in enumerate((former["t"] - made[made < former["t"]]).tolist()):
                 answer[i] = self._forecast(former, X[i : i + 1], ago)[0]
 
-    def _learn_errors(self, state, misses, errors):
+    def _learn_errors(self, state, misses, errors, weights):
         """Learn by how much forecasts have missed, and the errors that the fence makes of it."""
-        state["loss"] += float(errors @ errors)
+        weighted = errors if weights is None else weights * errors
+        state["loss"] += float(weighted @ errors)
+        state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
 
     def _move(self, state, lags):
         """Go on in another unit, in which the latest targets are these, the last one first."""
@@ -425,11 +434,13 @@ class DefaultModel:
         guard = state["targets"]
         guard |= {"since": t - n} | units
         u = fence.scaled(guard, y)
-        forecasts, references = self._learn_rows(state, X, u, run)
+        weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
+        forecasts, references = self._learn_rows(state, X, u, weights, run)
         fence.learn(guard, t - n, u, forecasts, references, u)
         state["t"] = t
-        errors = (u - forecasts)[1 + self.label_delay :]
-        self._learn_errors(state, errors, errors)
+        scored = slice(1 + self.label_delay, None)
+        errors = (u - forecasts)[scored]
+        self._learn_errors(state, errors, errors, None if weights is None else weights[scored])
 
 
 def _keep(state, room):
@@ -473,7 +484,28 @@ def _budget(model):
 
 def _no_rows(n_features):
     rows, none = np.empty((0, n_features)), np.empty(0, dtype=bool)
-    return {"X": rows, "gaps": rows.astype(bool), "y": np.empty(0), "faulty": none}
+    known = {"X": rows, "gaps": rows.astype(bool), "y": np.empty(0), "faulty": none}
+    return known | {"weights": np.empty(0)}
+
+
+def _checked_weights(sample_weight, n):
+    weights = weights_of(sample_weight, n)
+    if weights.max() > _HEAVIEST:
+        raise ValueError(
+            f"Weights of more than {_HEAVIEST:g} in sample_weight: numbers would overflow. Divide "
+            "all of them by the largest one."
+        )
+    return weights
+
+
+def _first(n, weights):
+    return None if weights is None else weights[:n]
+
+
+def _mean_weight(state):
+    """Return the mean weight of the rows whose errors are in the loss, 1 where it is 0."""
+    n, weight = state["scored"].tolist()
+    return weight / n if weight else 1.0
 
 
 def _squared_unit(state):

@@ -4,9 +4,10 @@ from functools import partial
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
-from ..base import OnlineRegressor, described
+from ..base import WeightedRegressor, described
 from ..meta._refit import check_is_regressor
 from . import _conformal
 from . import _targets as targets
@@ -15,7 +16,7 @@ from ._trees import ExpertsAndTrees, batch_model
 
 
 @inherit_documentation
-class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
+class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     r"""Kernel regression on a stream without tuning: hand it rows, get forecasts and intervals.
 
     Scales, kernels, ridges, memories and their mixture are learnt on the way, each forecast from
@@ -137,6 +138,15 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
     does what kernels know; where the first targets are learnt again, it starts anew with them. A
     ``random_state`` of None is the model's, drawn once. Where the estimator takes no gaps in X,
     means of its past fill them.
+
+    *Weights.* ``sample_weight`` multiplies a row in the updates of the experts, in the losses of
+    the mixture and of ``experts_``, and in the fits of `trees`, whose `fit` must take it. What
+    counts rows counts each as one: lags, moments and units, the fence, births and waiting times,
+    late labels, the means of categories, and forgetting, as the past fades with every row. So a row
+    of weight 0 is forecast, is among the rounds and the latest targets, and teaches nothing else;
+    long runs of such rows are better left out. An integer weight is not that many equal rows, which
+    the lags would see. Intervals are to hold in a share of all rows, whatever their weights: errors
+    weigh in their running size, and those of weight 0 are left out of the past scores.
 
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
@@ -322,14 +332,24 @@ class OnlineKernelRegressor(DefaultModel, OnlineRegressor):
         # not kept: an estimator may have been edited in place
         return experts_of(self, partial(ExpertsAndTrees, estimator))
 
+    def _learn(self, state, X, y, sample_weight=None):
+        estimator = batch_model(self.trees)
+        takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
+        if sample_weight is not None and not takes_weights:
+            raise ValueError(
+                f"The rows have weights, but {type(estimator).__name__} in 'trees' has a 'fit' "
+                "that takes no sample_weight. Give another regressor, or leave the weights out."
+            )
+        return super()._learn(state, X, y, sample_weight)
+
     def _start_from(self, layout, n_columns, seed):
         return super()._start_from(layout, n_columns, seed) | {
             "errors": _conformal.start(self.label_delay)
         }
 
-    def _learn_errors(self, state, misses, errors):
-        super()._learn_errors(state, misses, errors)
-        _conformal.learn(state["errors"], misses, misses != errors)
+    def _learn_errors(self, state, misses, errors, weights):
+        super()._learn_errors(state, misses, errors, weights)
+        _conformal.learn(state["errors"], misses, misses != errors, weights)
 
     def _move(self, state, lags):
         super()._move(state, lags)

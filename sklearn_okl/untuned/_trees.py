@@ -5,13 +5,15 @@ whenever the past has grown by a share, and mixed with the kernels.
 """
 
 import numpy as np
+from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
 from .._delay import as_it_was, late
 from .._linalg import softmax
+from .._validation import metadata_are_routed
 from ..aggregators import BOARegressor
 from ..aggregators._stacked import mixed
 from ..features._lags import lagged
@@ -32,6 +34,21 @@ class Refit(RefitRegressor):
         if get_tags(self.estimator).input_tags.allow_nan:
             return self.estimator
         return make_pipeline(SimpleImputer(keep_empty_features=True), self.estimator)
+
+    def _fit_model(self, model, X, y, weights):
+        if weights is None:
+            super()._fit_model(model, X, y, weights)
+            return
+        if weights.any():
+            taught = weights > 0.0
+            X, y, weights = X[taught], y[taught], weights[taught]
+        else:  # nothing is known but the origin, as to experts that were taught nothing
+            y, weights = np.zeros(len(y)), np.ones(len(y))
+        name, routing = "sample_weight", metadata_are_routed()
+        if isinstance(model, Pipeline):  # ours, as those of others take no weights
+            name, routing = f"{model.steps[-1][0]}__sample_weight", False
+        with config_context(enable_metadata_routing=routing):
+            model.fit(X.copy(), y.copy(), **{name: weights.copy()})
 
 
 class ExpertsAndTrees(Experts):
@@ -60,25 +77,35 @@ class ExpertsAndTrees(Experts):
                 "mixture": _BOA._start(3, late=self.delay),
                 "rounds": np.zeros(2, dtype=int),  # that were forecast
                 "losses": np.zeros(2),
+                "masses": np.zeros(2),
             }
         }
 
-    def learn(self, state, X, u, age, run):
+    def learn(self, state, X, u, age, run, weights=None):
         """Learn rows and targets; return the forecasts, and those of the expert of reference."""
         trees = state["trees"]
         limits = self.mixture._learn_limits(dict(state["mixture"]), u)  # the mixture learns its own
         lags, trees["lags"] = late(lagged(state["inputs"]["lags"], u)[0], trees["lags"])
-        of_kernels, references = super().learn(state, X, u, age, run)
+        of_kernels, references = super().learn(state, X, u, age, run, weights)
         rows, errors = _seen(X, lags), np.full(len(u), np.nan)
         late_enough = slice(max(_WARMUP + self.delay - trees["targets"]["t"], 0), None)
-        of_trees = self._teach_fits(trees["targets"], rows, u)
+        of_trees = self._teach_fits(trees["targets"], rows, u, weights)
         errors[late_enough] = self._teach_fits(
-            trees["errors"], _seen(rows, of_kernels)[late_enough], (u - of_kernels)[late_enough]
+            trees["errors"],
+            _seen(rows, of_kernels)[late_enough],
+            (u - of_kernels)[late_enough],
+            None if weights is None else weights[late_enough],
         )
         F = self._side_by_side(of_kernels, of_trees, errors, limits)
-        trees["rounds"] += np.isfinite(F[:, 1:]).sum(axis=0)
-        trees["losses"] += np.nansum(np.square(F[:, 1:] - u[:, None]), axis=0)
-        return _BOA._learn(trees["mixture"], F, u), references
+        speak, squares = np.isfinite(F[:, 1:]), np.square(F[:, 1:] - u[:, None])
+        trees["rounds"] += speak.sum(axis=0)
+        if weights is None:
+            trees["masses"] += speak.sum(axis=0)
+        else:
+            squares *= weights[:, None]
+            trees["masses"] += weights @ speak
+        trees["losses"] += np.nansum(squares, axis=0)
+        return _BOA._learn(trees["mixture"], F, u, weights), references
 
     def forecast(self, state, X, age, ago=0, ahead=False):
         """Return forecasts by what was known some rounds ago; learns nothing."""
@@ -101,6 +128,7 @@ class ExpertsAndTrees(Experts):
         silent = [False, *(not trees[name]["fits"] for name in ("targets", "errors"))]
         weights = softmax(np.where(silent, -np.inf, _BOA._log_weights(trees["mixture"])))
         table["weight"] = table["weight"] * weights[0]
+        masses = trees["masses"]
         rows = {
             "name": NAMES,
             "kernel": NAMES,
@@ -110,7 +138,7 @@ class ExpertsAndTrees(Experts):
             "forgetting": [1.0] * 2,
             **{name: [False] * 2 for name in ("ranks", "pairs", "learnt")},
             "weight": weights[1:],
-            "mean_loss": trees["losses"] * squared_unit / np.maximum(trees["rounds"], 1),
+            "mean_loss": trees["losses"] * squared_unit / np.where(masses > 0.0, masses, 1.0),
             "n_rounds": trees["rounds"],
         }
         return {name: np.concatenate([column, rows[name]]) for name, column in table.items()}
@@ -131,10 +159,10 @@ class ExpertsAndTrees(Experts):
         F = np.column_stack([of_kernels, of_trees, of_kernels + errors])
         return self.mixture._sane(F, limits)
 
-    def _teach_fits(self, state, rows, y):
+    def _teach_fits(self, state, rows, y, weights):
         """Let a batch model learn rows; return its forecasts (n,), NaN where it had no fit."""
         n_silent = max(N_FIRST + self.delay - state["t"], 0)
-        forecasts = self.refit._learn(state, rows, _single(y))
+        forecasts = self.refit._learn(state, rows, _single(y), weights)
         forecasts[:n_silent] = np.nan
         return forecasts
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier
+from sklearn.utils import get_tags
 
 from sklearn_okl import OnlineKernelClassifier, RunningStandardScaler, VAWRegressor
 from sklearn_okl import make_streaming_pipeline as make
@@ -268,13 +269,18 @@ def _with_missing(change, model):
     whole = change(pandas_frame(X))
     broken = whole.copy()
     broken.iloc[5, 1] = pd.NA
+    if get_tags(model).input_tags.allow_nan:
+        got = clone(model).fit(broken, y).predict(broken)
+        plain = pandas_frame(broken.astype(float).to_numpy())
+        near(got, clone(model).fit(plain, y).predict(plain), rtol=1e-9)
+        return
     refused(lambda: clone(model).fit(broken, y), "fit", says="NaN")
     learned = clone(model).fit(whole, y)
     refused(lambda: learned.predict(broken), "predict", says="NaN")
     refused(lambda: learned.partial_fit(broken, y), "partial_fit", says="NaN")
 
 
-@pandas("pd.NA in nullable columns: refused")
+@pandas("pd.NA in nullable columns: refused, or a gap to those who know gaps")
 def test_missing():
     each(NULLABLE, lambda change: each(every_kind(), partial(_with_missing, change)))
 
@@ -315,6 +321,11 @@ def test_categories():
     def check(model):
         X, y = regression()
         numbers = np.digitize(X, [-0.5, 0.5])
+        if hasattr(model, "categorical_features"):
+            words = pandas_frame(np.array(["low", "middle", "high"])[numbers])
+            fits = [clone(model).fit(words.astype(kind), y) for kind in ("category", object)]
+            same(fits[0].predict(words), fits[1].predict(words.astype("category")), "forecasts")
+            return
         given = pandas_frame(numbers).astype("category")
         expected = clone(model).fit(pandas_frame(numbers), y).predict(pandas_frame(numbers))
         right_or_refused(lambda: clone(model).fit(given, y).predict(given), expected, "numbers")

@@ -122,12 +122,14 @@ def aggregating(F, y, eta=None, y_range=None, prior=None):
     return out
 
 
-def boa(F, y, start=None, prior=None, gradient=True, late=0, **loss):
+def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **loss):
     """Wintenberger (2017) as the package runs it: the rate of the regrets counts this round.
 
-    Late forecasts are mixed by the weights of so many rounds ago.
+    Late forecasts are mixed by the weights of so many rounds ago. The losses of rows may have
+    weights of their own.
     """
     T, K = F.shape
+    weights = np.ones(T) if weights is None else weights
     prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
     start = 0.0 if start is None else start
     B, V = np.full(K, start), np.full(K, start)
@@ -137,7 +139,7 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, **loss):
         awake = ~np.isnan(F[t])
         known.append(np.log(prior * eta) + eta * R)
         _, out[t] = average(known.pop(0), F[t], awake)
-        r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
+        r = weights[t] * instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
         B, V = np.maximum(B, np.abs(r)), V + r**2
         heard = start < V  # whether there was any regret, however small
         if heard.any():

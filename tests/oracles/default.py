@@ -11,13 +11,15 @@ from .aggregation import boa
 from .vovk import vaw
 
 
-def default(X, y, experts, n_lags, fadings, stacks, delay=0):
+def default(X, y, experts, n_lags, fadings, stacks, delay=0, weights=None):
     """Return the progressive forecasts.
 
     `experts` are (frequencies, mask, alpha, forgetting, whether they see ranks). A mask of no width
     says that the expert does not see the inputs themselves, None in place of an expert that it is
-    yet to be born. Nothing is known of the latest `delay` rows.
+    yet to be born. Nothing is known of the latest `delay` rows. The weights are those of the rows
+    in what the experts and the mixture learn.
     """
+    weights = np.ones(len(y)) if weights is None else weights
     targets = y - y[0]
     unit = np.abs(targets[targets != 0][0])
     targets = targets / unit
@@ -39,9 +41,11 @@ def default(X, y, experts, n_lags, fadings, stacks, delay=0):
             angles = seen @ (frequencies[u:] if ranks else frequencies[:u])
             m = frequencies.shape[1]
             parts += [np.sin(angles) / np.sqrt(m), np.cos(angles) / np.sqrt(m)]
-        columns.append(vaw(np.hstack(parts), targets, alpha, "ridge", forgetting, late=delay))
+        Z = np.hstack(parts)
+        columns.append(vaw(Z, targets, alpha, "ridge", forgetting, weights, late=delay))
     F = np.column_stack(columns)
-    out = unit * mixture(F, targets, scales, fadings, stacks, n_walks, delay) + y[0]
+    mixed = mixture(F, targets, scales, fadings, stacks, n_walks, delay, weights)
+    out = unit * mixed + y[0]
     out[: 1 + delay] = 0.0
     return out
 
@@ -117,13 +121,14 @@ def moments(past):
     return past.mean(), past.std()
 
 
-def mixture(F, y, scales, fadings, stacks, n_plain, delay):
+def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
     """BOA, means under fading likelihoods, regressions of the first mean's errors; BOA of these.
 
     The last one hears the first `n_plain` experts, too. They sleep while they are not known, or
-    have lost much more of late than another.
+    have lost much more of late than another. Errors weigh as their rows; known are so many rounds.
     """
     n = len(F)
+    weights = np.ones(n) if weights is None else weights
     F = np.array([sane(F[t], y[: max(t - delay, 0)]) for t in range(n)])
     born = ~np.isnan(F[0])
     squares = (F[:, born] - y[:, None]) ** 2
@@ -133,19 +138,20 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay):
         k = max(t - delay, 0)
         for fading in fadings:
             ages = fading ** np.arange(k - 1, -1, -1)
-            faded[fading].append((ages @ squares[:k], ages.sum()))
-        losses, rounds = faded[fadings[-1]][t]
+            losses = (ages * weights[:k]) @ squares[:k]
+            faded[fading].append((losses, ages @ weights[:k]))
+        rounds = ages.sum()  # those of the last fading
         for j in range(n_plain):
             if rounds < 24 or losses[j] > 1.2 * losses[n_plain:].min():
                 awake[t, j] = np.nan
     F[:, born] = awake
-    columns = [boa(F, y, late=delay)[0]]
+    columns = [boa(F, y, late=delay, weights=weights)[0]]
     for fading in fadings:
         out = np.empty(n)
-        for t, (losses, rounds) in enumerate(faded[fading]):
+        for t, (losses, mass) in enumerate(faded[fading]):
             up = ~np.isnan(awake[t])
             least = losses[up].min()
-            variance = least / rounds if rounds else 0.0
+            variance = least / mass if mass else 0.0
             excess = losses[up] - least
             likelihoods = np.exp(-excess / (2 * variance)) if variance else excess == 0
             out[t] = likelihoods @ awake[t, up] / likelihoods.sum()
@@ -154,12 +160,14 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay):
     D = np.clip(np.nan_to_num((F - base[:, None]) / scales[:, None]), -100.0, 100.0)
     for alpha, forgetting in stacks:
         errors = np.clip((y - base) / scales, -4.0, 4.0)
-        corrections = vaw(D, errors, alpha, "ridge" if delay else "vaw", forgetting, late=delay)
+        forecaster = "ridge" if delay else "vaw"
+        corrections = vaw(D, errors, alpha, forecaster, forgetting, weights, late=delay)
         column = base + scales * corrections
         columns.append(np.array([sane(column[t], y[: max(t - delay, 0)]) for t in range(n)]))
     columns = np.column_stack([*columns, F[:, :n_plain]])
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
-    return boa(np.where(same, columns[:, :1], columns), y, late=delay)[0]
+    columns = np.where(same, columns[:, :1], columns)
+    return boa(columns, y, late=delay, weights=weights)[0]
 
 
 def sane(forecast, past):

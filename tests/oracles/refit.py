@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 
-def refit(estimator, X, y, growth, window=None, delay=0):
+def refit(estimator, X, y, growth, window=None, delay=0, weights=None):
     """Return the forecasts of a model that is fitted whenever the past has grown by a share."""
     forecasts, due, fits = [], 30, [(0, None)]
     for t, x in enumerate(X):
@@ -17,10 +17,20 @@ def refit(estimator, X, y, growth, window=None, delay=0):
         n = t + 1  # labels when this row's own has come
         if n == due:
             past = slice(0 if window is None else max(n - window, 0), n)
-            fits.append((n, clone(estimator).fit(X[past], y[past])))
+            weighted = () if weights is None else (weights[past],)
+            fits.append((n, fitted(clone(estimator), X[past], y[past], *weighted)))
             base = n if window is None else min(n, window)
             due = max(n + 1, n + ceil(growth * base - 1e-9))
     return np.array(forecasts)
+
+
+def fitted(model, X, y, weights=None):
+    if weights is None:
+        return model.fit(X, y)
+    if weights.max() == 0:  # nothing but 0 is known
+        return model.fit(X, 0 * y)
+    some = weights > 0
+    return model.fit(X[some], y[some], sample_weight=weights[some])
 
 
 def corrected(base, correction, X, y, warmup, passthrough):

@@ -53,7 +53,7 @@ def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
     n_streams, n_far = n_streams if full_size else min(n_streams, 6), 0
     for seed, X, y in streams(n_streams, n):
         drops, spreads = [], []
-        for births in (Constants().births, ()):
+        for births in (Constants().births, NEVER):
             model, low = model_of(budget, seed, births=births, lags=0), 0
             for event in events(n - 100):
                 later, scores = slice(event + 2, event + 602), []
