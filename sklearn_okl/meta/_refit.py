@@ -74,7 +74,7 @@ class RefitRegressor(Refitted, OnlineRegressor):
     >>> model = RefitRegressor(KNeighborsRegressor(), growth=0.2)
     >>> forecasts = model.prequential_predict(X, y)
     >>> model.n_fits_, model.n_samples_fit_
-    (14, 276)
+    (13, 281)
     """
 
     _parameter_constraints = {
