@@ -7,7 +7,7 @@ where one is missing, and a single row is often all objects. A value does not.
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, murmurhash3_32
 from sklearn.utils.validation import validate_data
 
 from .._validation import refuse_masks
@@ -116,3 +116,11 @@ def _no_category(name, kind):
         f"{name!r} holds values of type {kind}. Give them as text, say, or let a ColumnTransformer "
         "choose the columns."
     )
+
+
+def hashed(value, j, n):
+    """Return one of n numbers for a value of column j, the same in every process."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as large integers are
+    text = f"{kind_of(value)} {value}".encode("utf-8", "surrogatepass")
+    return murmurhash3_32(text, seed=j, positive=True) % n

@@ -3,14 +3,13 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils import murmurhash3_32
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
 from ..base import OnlineTransformer
-from ._columns import columns_of, distinct, kind_of, names_of
+from ._columns import columns_of, distinct, hashed, kind_of, names_of
 
 
 @inherit_documentation
@@ -166,11 +165,7 @@ class RunningOneHotEncoder(OnlineTransformer):
         return np.array([own[v] if v in own else self._shared_slot(v, j) for v in values])
 
     def _shared_slot(self, value, j):
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # as large integers are
-        text = f"{kind_of(value)} {value}".encode("utf-8", "surrogatepass")
-        hashed = murmurhash3_32(text, seed=j, positive=True)
-        return self.max_categories + hashed % max(self.n_hashed, 1)
+        return self.max_categories + hashed(value, j, max(self.n_hashed, 1))
 
     def _indicators(self, slots, n_known):
         """Return rows with a one in each slot (n, d), but those of categories not yet known."""

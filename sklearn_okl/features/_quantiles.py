@@ -74,6 +74,7 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
     """
 
     _allow_nan = True
+    _structural = ("n_quantiles",)
     _parameter_constraints = {
         "n_quantiles": [Interval(Integral, 2, None, closed="left")],
         "output_distribution": [StrOptions({"normal", "uniform"})],
@@ -92,23 +93,13 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
         return start(X.shape[1], self.n_quantiles)
 
     def _flow(self, state, X, y, delay):
-        self._check_quantiles(state)
         return self._scores(learn(state, moderate(X), delay))
 
     def _ask(self, state, X):
-        self._check_quantiles(state)
         return self._scores(ask(state, moderate(X)))
 
     def _scores(self, shares):
         return ndtri(shares) if self.output_distribution == "normal" else shares
-
-    def _check_quantiles(self, state):
-        size = len(state["looks"][-1][1])
-        if size != self.n_quantiles:
-            raise ValueError(
-                f"n_quantiles={self.n_quantiles} cannot change in mid-stream: there are {size} so "
-                "far. Call 'fit' to start afresh, or set the old value again."
-            )
 
 
 def start(n_columns, size):

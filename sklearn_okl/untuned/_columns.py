@@ -7,10 +7,18 @@ does not matter when they are given; what is learnt of them is in `_encoding.py`
 from datetime import date
 
 import numpy as np
-from sklearn.utils import assert_all_finite, murmurhash3_32
+from sklearn.utils import assert_all_finite
 
 from ..features._calendar import CalendarFeatures, _wall_time
-from ..features._columns import columns_of, distinct, is_missing, kind_of, names_of, numbers_of
+from ..features._columns import (
+    columns_of,
+    distinct,
+    hashed,
+    is_missing,
+    kind_of,
+    names_of,
+    numbers_of,
+)
 
 NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
 N_OWN = 1024  # categories of a column that have a number of their own
@@ -136,14 +144,9 @@ def _codes(column, name, kind, known, j):
     for value in values:
         if value is not None and value not in own and len(own) < N_OWN:
             own[value] = len(own)
-        shared = N_OWN + _hash(value, j) if value not in own else None
+        shared = N_OWN + hashed(value, j, N_SHARED) if value not in own else None
         codes.append(np.nan if value is None else own.get(value, shared))
     return np.array(codes, dtype=np.float64)[places], kind, tuple(own)
-
-
-def _hash(value, j):
-    text = f"{kind_of(value)} {value}".encode("utf-8", "surrogatepass")
-    return murmurhash3_32(text, seed=j, positive=True) % N_SHARED
 
 
 def _numbers(column, name):
