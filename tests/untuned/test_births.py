@@ -50,7 +50,7 @@ def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
     # Without lags: with them, R² on later rows goes up and down with the latest four targets. And
     # it may rise: where there is a trend, who comes late knows the level best.
     n_streams, n = size_of(budget, full_size)
-    n_streams, n_far = n_streams if full_size else min(n_streams, 6), 0
+    n_streams, n_far = n_streams if full_size else min(n_streams, 10), 0
     for seed, X, y in streams(n_streams, n):
         drops, spreads = [], []
         for births in (Constants().births, NEVER):
@@ -67,8 +67,7 @@ def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
         assert (own <= 0.01 + others).all(), (seed, own, others)
         own, others = np.split(np.array(spreads), 2)
         n_far += np.sum(own > 0.01 + others)
-    # those with learnt scales may be better from their first word on: a rise, never a drop
-    assert n_far <= max(n_streams // 10, 1)
+    assert n_far <= n_streams // 10
 
 
 @pytest.mark.slow
