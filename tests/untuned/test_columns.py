@@ -392,3 +392,13 @@ def test_inside_pipelines_and_searches():
     grid = {"categorical_features": ["from_dtype", ["cut", "place"], [2, 3]], "lags": [0]}
     search = GridSearchCV(regressor(), grid, cv=2, error_score="raise").fit(X, y)
     assert_allclose(search.cv_results_["mean_test_score"], search.best_score_)
+
+
+def test_beyond_the_numbers_of_their_own_categories_are_known_by_value_too():
+    # a chunk with a gap turns whole numbers into floats
+    rng = np.random.default_rng(0)
+    X, y = np.arange(1500.0)[:, None], rng.normal(size=1500)
+    kinds = {"budget": "fast", "categorical_features": [0], "random_state": 0}
+    model = OnlineKernelRegressor(**kinds).fit(X.astype(int), y)
+    asked = X[1400:1420]
+    assert_array_equal(model.predict(asked), model.predict(asked.astype(int)))
