@@ -81,8 +81,8 @@ def other_than_the_instances():
 
 
 def of_few_trees(default):
-    """Return what builds the same batch model as a default, of a tenth of the trees."""
-    return lambda self: default(self).set_params(max_iter=10, learning_rate=0.5)
+    """Return what builds the same batch model as a default, of a twentieth of the trees."""
+    return lambda self: default(self).set_params(max_iter=5, learning_rate=0.5)
 
 
 @pytest.mark.filterwarnings("default")
