@@ -179,7 +179,12 @@ ARGUMENTS = {
     ],
     "RefitClassifier": [
         {"estimator": LogisticRegression(C=10.0), "growth": 0.3},
-        {"estimator": LogisticRegression(C=10.0), "window": 50, "label_delay": 2},
+        {
+            "estimator": LogisticRegression(C=10.0),
+            "growth": 0.3,
+            "window": 50,
+            "label_delay": 2,
+        },
     ],
     "RefitRegressor": [
         {"estimator": Ridge(), "growth": 0.3},
