@@ -225,9 +225,8 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
               (\ell(f_{i,t}, y_t) + \lambda \|\theta_{i,t}\|^2) , \ w_{i,t+1} \propto w_{i,t}
               \exp(-\eta_t (\ell(f_{i,t}, y_t) / \ell_{max} + \lambda \|\theta_{i,t}\|^2)) .
 
-    Each of C > 2 classes has coefficients and weights of its own, and is +1 against all others,
-    which are -1; the features are the same, and the label forecast is that of the largest decision
-    value.
+    Each of C > 2 classes has coefficients and weights of its own, and is +1 against all others, -1;
+    features are shared, and the label forecast is that of the largest decision value.
 
     Parameters
     ----------
@@ -252,15 +251,12 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
     *Cost.* O(K D C) per round for K kernels with D features and C classes, 1 where they are two,
     and as much memory.
 
-    *Theorem.* For a constant step :math:`\eta` of order :math:`1 / \sqrt T` and losses that are
-    convex, bounded by 1 and Lipschitz, the regret against any function of any one of the kernels'
-    random feature spaces is :math:`O(\sqrt T)`; against the RKHSs themselves with high probability
-    if the number of features grows as T (Lemma 1 and Theorem 2 of [1]_).
+    *Theorem.* That of :class:`RakerRegressor` (Lemma 1 and Theorem 2 of [1]_). With C > 2 classes it
+    holds for each, so that the sum of their losses keeps C times the bound against rivals with a
+    kernel for each class. One set of weights for all, from the mean of the classes' losses, would
+    keep the same bound against rivals with one kernel for all of them only.
 
-    *Departures.* [1]_ and [2]_ have two classes. With more, the theorem holds for each, so that the
-    sum of the losses keeps C times the bound against rivals with a kernel for each class. One set
-    of weights for all, from the mean of the classes' losses, would keep the same bound against
-    rivals with one kernel for all of them only. The figures of Raker in [2]_ come from a program
+    *Departures.* [1]_ and [2]_ have two classes. The figures of Raker in [2]_ come from a program
     that divides the projections by one bandwidth after the other, each time what the last division
     left, so that its kernels are not the stated ones. Weights are kept as logarithms. The grid is
     for rows of norm at most one.
