@@ -251,15 +251,14 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
     *Cost.* O(K D C) per round for K kernels with D features and C classes, 1 where they are two,
     and as much memory.
 
-    *Theorem.* That of :class:`RakerRegressor` (Lemma 1 and Theorem 2 of [1]_). With C > 2 classes it
-    holds for each, so that the sum of their losses keeps C times the bound against rivals with a
-    kernel for each class. One set of weights for all, from the mean of the classes' losses, would
-    keep the same bound against rivals with one kernel for all of them only.
+    *Theorem.* That of :class:`RakerRegressor`. It holds for each of C > 2 classes: the sum of their
+    losses keeps C times the bound against rivals with a kernel for each class; with one set of
+    weights for all, against rivals with one kernel for all only.
 
-    *Departures.* [1]_ and [2]_ have two classes. The figures of Raker in [2]_ come from a program
-    that divides the projections by one bandwidth after the other, each time what the last division
-    left, so that its kernels are not the stated ones. Weights are kept as logarithms. The grid is
-    for rows of norm at most one.
+    *Departures.* [1]_ has two classes. The figures of Raker in [2]_ come from a program that
+    divides the projections by one bandwidth after the other, each time what the last division left,
+    so that its kernels are not the stated ones. Weights are kept as logarithms. The grid is for
+    rows of norm at most one.
 
     References
     ----------
