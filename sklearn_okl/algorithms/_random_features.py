@@ -248,12 +248,10 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
 
     Notes
     -----
-    *Cost.* O(K D C) per round for K kernels with D features and C classes, 1 where they are two,
-    and as much memory.
+    *Cost.* O(K D) per round and class for K kernels with D features, and as much memory.
 
-    *Theorem.* That of :class:`RakerRegressor`. It holds for each of C > 2 classes: the sum of their
-    losses keeps C times the bound against rivals with a kernel for each class; with one set of
-    weights for all, against rivals with one kernel for all only.
+    *Theorem.* That of :class:`RakerRegressor`, for each class: the sum of the losses of C > 2 keeps
+    C times the bound against rivals with a kernel a class; shared weights would, with one for all.
 
     *Departures.* [1]_ has two classes. The figures of Raker in [2]_ come from a program that
     divides the projections by one bandwidth after the other, each time what the last division left,
