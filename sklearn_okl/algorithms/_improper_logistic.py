@@ -2,6 +2,15 @@ r"""R. Jézéquel, P. Gaillard, A. Rudi, "Efficient improper learning for online
 
 AIOLI (2020): logistic regression on quadratic surrogates of the past, with the losses of both
 labels of the row that is forecast; on features, and in the space of one kernel.
+
+Why the bound holds, with its constants. Let A be the Hessian of the surrogates of rounds up to t
+and of the penalty, p the probability that the forecast v_t gives to the wrong label, q = 1 - p, and
+m the least sum of the surrogates so far and the penalty. At theta_t the gradient of that sum
+without round t is that of minus both losses, (p - q) y z, so that with the surrogate of round t it
+is -q y z: m grows by the loss of the forecast, plus (p - q)^2 / 2 z' A_{t-1}^-1 z less q^2 / 2
+z' A_t^-1 z. So the loss is at most the growth of m plus (q^2 - (q - p)^2) / 2 <= p q times
+z' A_t^-1 z. The curvature is c = p q / (1 + C), and c z' A_t^-1 z <= ln det A_t - ln det A_{t-1}.
+In the end m is at most what the surrogates, hence the losses, and the penalty are for any rival.
 """
 
 from math import copysign, exp, sqrt, tanh
@@ -135,8 +144,8 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     and a rank-one update of that inverse. Rows are learnt in blocks of 32 by matrix products, which
     is exact: the numbers are those of the one-row recursion up to rounding.
 
-    *Theorem.* Against any :math:`\theta` with :math:`|\theta^T z_t| \le C` in all rounds (Theorem 1
-    of [1]_; the first line is from its proof)
+    *Theorem.* Against any :math:`\theta` with :math:`|\theta^T z_t| \le C` in all rounds (in the
+    manner of Theorem 1 of [1]_; the constants are those of the proof at the top of the source)
 
     .. math:: \sum_t \ell(v_t, y_t) - \sum_t \ell(\theta^T z_t, y_t)
               &\le \lambda \|\theta\|^2 + (1 + C) \ln \det (A_T / (2 \lambda)) \\
@@ -146,8 +155,9 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     for rows of norm at most R. An algorithm whose :math:`\theta_t` does not know the row, such as
     the online Newton step, has a factor of the order of :math:`e^C` before any logarithm of T [2]_.
 
-    *Departures.* None in the recursion. The paper states the curvature as
-    :math:`e^{y_s v_s} / (1 + B R)` times the square of the slope, which is the same.
+    *Departures.* None in the recursion. In [1]_ the curvature is :math:`e^{y_s v_s} / (1 + B R)`
+    times the square of the slope, which is the same. [1]_ has two classes: for more there is
+    :class:`sklearn.multiclass.OneVsRestClassifier`.
 
     *Numerics.* The inverse of A is rebuilt by Cholesky from the exact sum every 4096 rounds, and
     after a row that shrinks it by more than 1e5.
@@ -218,7 +228,7 @@ class KernelAIOLIClassifier(_ImproperSteps, DualNewton, OnlineClassifier):
               \le \lambda \|f\|^2 + (1 + C) \ln \det \Bigl( I
               + \frac{K}{8 \lambda (1 + C)} \Bigr) .
 
-    The proof of Theorem 1 of [1]_ does not need the dimension, and no curvature is above
+    The proof for :class:`AIOLIClassifier` does not need the dimension, and no curvature is above
     1 / (4 (1 + C)).
 
     *Departures.* None in the recursion, which [1]_ states on features.
