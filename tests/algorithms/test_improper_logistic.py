@@ -107,6 +107,29 @@ def test_the_surrogate_lies_below_the_loss(radius):
         assert oracle.logistic(20.0, 1) < oracle.surrogate(20.0, 0.0, 1, radius)
 
 
+def test_every_step_of_the_proof():
+    """That the losses are paid by what the least sum of surrogates and penalty grows by."""
+    rng, alpha, radius = np.random.default_rng(0), 0.1, 3.0
+    A, b, constant, before, past = 2 * alpha * np.eye(3), np.zeros(3), 0.0, 0.0, []
+    for x, label in zip(rng.normal(size=(60, 3)), rng.choice([-1, 1], 60), strict=True):
+        value = oracle.forecast(past, x, alpha, radius) @ x
+        wrong, right = expit(-label * value), expit(label * value)
+        curvature, slope = wrong * right / (1 + radius), -label * wrong
+        former, A = A, A + curvature * np.outer(x, x)
+        b = b + (curvature * value - slope) * x
+        loss = oracle.logistic(value, label)
+        constant += loss - slope * value + curvature * value**2 / 2
+        least = constant - b @ np.linalg.solve(A, b) / 2
+        size, size_before = x @ np.linalg.solve(A, x), x @ np.linalg.solve(former, x)
+        growth = loss + (wrong - right) ** 2 / 2 * size_before - right**2 / 2 * size
+        assert_allclose(least - before, growth, rtol=1e-8, atol=1e-8)
+        assert loss <= growth + wrong * right * size + 1e-12
+        dets = np.linalg.slogdet([former, A])[1]
+        assert curvature * size <= dets[1] - dets[0] + 1e-12
+        before = least
+        past.append((x, label, value))
+
+
 def adversary(kind, model, radius, n, d, seed):
     """Play rows of norm at most 1 against a model; return them with its decision values."""
     rng = np.random.default_rng(seed)
