@@ -148,10 +148,9 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     manner of Theorem 1 of [1]_; the constants are those of the proof at the top of the source)
 
     .. math:: \sum_t \ell(v_t, y_t) - \sum_t \ell(\theta^T z_t, y_t)
-              &\le \lambda \|\theta\|^2 + (1 + C) \ln \det (A_T / (2 \lambda)) \\
-              &\le \lambda \|\theta\|^2
-              + D (1 + C) \ln \Bigl( 1 + \frac{R^2 T}{8 \lambda D (1 + C)} \Bigr)
+              \le \lambda \|\theta\|^2 + (1 + C) \ln \det (A_T / (2 \lambda)) ,
 
+    where the last term is at most :math:`D (1 + C) \ln(1 + R^2 T / (8 \lambda D (1 + C)))`
     for rows of norm at most R. An algorithm whose :math:`\theta_t` does not know the row, such as
     the online Newton step, has a factor of the order of :math:`e^C` before any logarithm of T [2]_.
 
