@@ -39,7 +39,12 @@ FAMILIES = {
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
     },
-    "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
+    "Learners on features": {
+        "VAWRegressor": "D²",
+        "OGDRegressor": "D",
+        "ONSRegressor": "D²",
+        "AIOLIClassifier": "D²",
+    },
     "Aggregators of forecasts": {
         "EWARegressor": "K",
         "AARegressor": "K",
@@ -71,6 +76,7 @@ FAMILIES = {
     },
     "One kernel": {
         "KernelVAWRegressor": "n²",
+        "KernelAIOLIClassifier": "n²",
         "PKAWVRegressor": "D²",
         "PKAWVClassifier": "D²",
         "KOGDRegressor": "n",

@@ -11,6 +11,7 @@ from .aggregators import (
     StackedBOARegressor,
 )
 from .algorithms import (
+    AIOLIClassifier,
     AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
@@ -19,6 +20,7 @@ from .algorithms import (
     FOGDRegressor,
     IOKSClassifier,
     IOKSRegressor,
+    KernelAIOLIClassifier,
     KernelVAWRegressor,
     KOGDRegressor,
     KONSRegressor,
@@ -91,6 +93,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "TRUSTED_TYPES",
     "AARegressor",
+    "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
     "BOARegressor",
@@ -108,6 +111,7 @@ __all__ = [
     "IOKSRegressor",
     "KOGDRegressor",
     "KONSRegressor",
+    "KernelAIOLIClassifier",
     "KernelVAWRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",
