@@ -94,21 +94,21 @@ def features(experts, states, views, common):
     for view, window in {(e.view, e.window) for e in experts}:
         made[view, window] = _views.windows(views[view], window)
     begun = _views.started(views[RAW])
-    shared = np.where(begun[:, None], np.concatenate([[1.0], common]), 0.0)
+    common = np.concatenate([[1.0], common])
     return [
-        _features(expert, state, made[expert.view, expert.window], shared)
+        _features(expert, state, made[expert.view, expert.window], common, begun)
         for expert, state in zip(experts, states, strict=True)
     ]
 
 
-def _features(expert, state, window, shared):
+def _features(expert, state, window, common, begun):
     if expert.sharing == "all":
-        return np.concatenate([window.ravel(), shared.max(axis=0)])[None, None]
+        return np.concatenate([window.ravel(), common * begun.any()])[None, None]
     if expert.is_kernel:
         angles = window @ state["frequencies"]
         window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
-        window[shared[:, 0] == 0.0] = 0.0
-    Z = np.concatenate([window, shared], axis=1)
+    Z = np.concatenate([window, np.broadcast_to(common, (len(begun), len(common)))], axis=1)
+    Z[~begun] = 0.0
     return Z[:, None] if expert.sharing == "own" else Z[None]
 
 

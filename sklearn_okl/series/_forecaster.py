@@ -164,7 +164,7 @@ class OnlineForecaster(BaseEstimator):
     @property
     def expert_weights_(self):
         """Ndarray of shape (horizon, m, n_experts) : what each expert counts for at present."""
-        return _mixture.coefficients(self._known_state()["mixture"])
+        return _mixture.coefficients(self._known_state()["mixture"])[..., -1, :]
 
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)

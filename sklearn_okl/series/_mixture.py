@@ -9,8 +9,8 @@ the deviations :math:`f_e - \bar f`, one that remembers all and one that forgets
 three are weighted by the same rule.
 
 All is per step and per series, and learns the forecasts of an origin h rows old at step h when the
-target is known: the recursions of step h are those without delay on a stream that begins h rows
-later.
+target is known, as they were issued. So a mixture that follows what is already over is seen to be
+late, and is left out.
 """
 
 import numpy as np
@@ -20,6 +20,7 @@ from .._linalg import inverse_spd
 _POWER = 4.0  # kappa: twice the mean squared error is a sixteenth of the weight
 _FADING = 0.998  # of the squared errors: about the latest 500
 FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
+N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
 _ALPHA = 1.0  # their ridge, in squared running deviations of the series
 _REFRESH = 64  # rounds between two inversions of their exact sums
 _LARGEST = 20.0  # running deviations that an error counts as at most
@@ -33,7 +34,7 @@ def start(n_experts, horizon, n_series):
     return {
         "t": 0,
         "errors": np.zeros((*lead, n_experts)),  # faded squared errors of the experts
-        "mixed": np.zeros((*lead, 1 + n_stacks)),  # and of the mixtures
+        "mixed": np.zeros((*lead, N_MIXTURES - 1)),  # and of the mixtures
         "P": np.broadcast_to(eye / _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
         "sums": np.broadcast_to(eye * _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
         "theta": np.zeros((n_stacks, *lead, n_experts)),
@@ -41,31 +42,43 @@ def start(n_experts, horizon, n_series):
 
 
 def coefficients(state):
-    """Return what the forecasts of the experts count for in that of the mixture, (H, m, E)."""
-    weights = _weights(state["errors"])
-    return _coefficients(state["theta"], weights, _weights(state["mixed"]))
+    """Return what the experts count for (H, m, 4, E) in each of the mixtures, and in all of them.
+
+    The first is the mixture by powers, then come those with regressions, then the whole.
+    """
+    weights, theta = _weights(state["errors"]), np.moveaxis(state["theta"], 0, -2)
+    stacked = theta - weights[..., None, :] * theta.sum(axis=-1, keepdims=True)
+    mixtures = np.empty((*weights.shape[:-1], N_MIXTURES, weights.shape[-1]))
+    mixtures[..., :-1, :] = weights[..., None, :]
+    mixtures[..., 1:-1, :] += stacked
+    mixtures[..., -1, :] = (_weights(state["mixed"])[..., None, :] @ mixtures[..., :-1, :])[
+        ..., 0, :
+    ]
+    return mixtures
 
 
-def _coefficients(theta, weights, shares):
-    stacked = theta - weights * theta.sum(axis=-1, keepdims=True)
-    return weights + np.einsum("...s,s...e->...e", shares[..., 1:], stacked)
+def learn(state, F, mixtures, y):
+    """Learn what was forecast of a row, and what came: one origin for each of the first J steps.
 
-
-def learn(state, F, y):
-    """Learn forecasts F (J, m, E) of the first J steps and what came y (J, m); NaN is unknown."""
+    Parameters
+    ----------
+    F : ndarray of shape (J, m, E)
+        Forecasts of the experts.
+    mixtures : ndarray of shape (J, m, 3)
+        Forecasts of the mixtures, as they were issued: what they know now, they did not know then.
+    y : ndarray of shape (J, m)
+        What came; NaN is unknown.
+    """
     known, n_steps = np.isfinite(y), len(F)
     F, y = np.where(known[..., None], F, 0.0), np.where(known, y, 0.0)
-    weights = _weights(state["errors"][:n_steps])
-    mean = (weights * F).sum(axis=-1)
-    deviations = (F - mean[..., None]) * known[..., None]
-    theta = state["theta"][:, :n_steps]
-    errors = y - mean - (deviations * theta).sum(axis=-1)  # (S, J, m)
+    mixtures = np.where(known[..., None], mixtures, 0.0)
     _fade(state["errors"][:n_steps], F - y[..., None], known)
-    mixtures = np.concatenate([(mean - y)[None], -errors])
-    _fade(state["mixed"][:n_steps], np.moveaxis(mixtures, 0, -1), known)
+    _fade(state["mixed"][:n_steps], mixtures - y[..., None], known)
 
     forgetting = np.where(known, FORGETTING[:, None, None], 1.0)  # a round without target is none
-    P, sums = state["P"][:, :n_steps], state["sums"][:, :n_steps]
+    theta, P, sums = (state[name][:, :n_steps] for name in ("theta", "P", "sums"))
+    deviations = F - mixtures[..., :1]
+    errors = y - mixtures[..., 0] - (deviations * theta).sum(axis=-1)  # (S, J, m)
     directions = (P @ deviations[..., None])[..., 0]
     gains = directions / (forgetting + (deviations * directions).sum(axis=-1))[..., None]
     theta += gains * errors[..., None]

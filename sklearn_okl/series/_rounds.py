@@ -18,7 +18,8 @@ def start(plan, rng):
     n_rows = max(_seasons.N_ROWS, max(plan.windows) + 1, *plan.seasons, 0)
     slots = {
         "forecasts": np.zeros((horizon, n_experts, horizon, m)),
-        "mixed": np.zeros((horizon, horizon, m, n_experts)),
+        "mixed": np.zeros((horizon, horizon, m, _mixture.N_MIXTURES)),
+        "mixed_share": np.zeros((horizon, horizon, m, _mixture.N_MIXTURES)),
         "last": np.zeros((horizon, plan.n_views, m)),
         "scale": np.ones((horizon, plan.n_views, m)),
         "begun": np.zeros((horizon, m), dtype=bool),
@@ -73,9 +74,12 @@ def issue(plan, state, calendar):
     )
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
+    mixtures = _mixture.coefficients(state["mixture"])
     slot = {
         "forecasts": forecasts,
-        "mixed": _mixture.coefficients(state["mixture"]),
+        "mixed": np.einsum("hmke,ehm->hmk", mixtures, forecasts),
+        # of what the columns known ahead add to the forecasts of residuals
+        "mixed_share": mixtures[..., plan.views == RESIDUAL].sum(axis=-1),
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([scale for _, scale in levels]),
         "begun": begun,
@@ -94,20 +98,17 @@ def forecast(plan, state, origin, X_ahead, calendars):
     their times; what is beyond the columns is NaN.
     """
     slot = origin["slot"]
-    F = slot["forecasts"]
-    n_known = plan.horizon
+    forecasts = slot["mixed"][..., -1].copy()
     if plan.n_ahead:
         t, n_known = state["t"], len(X_ahead)
-        times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
-        F = F[:, :n_known].copy()
+        forecasts[n_known:] = np.nan
         if n_known:
-            F[plan.views == RESIDUAL] += _static.forecasts(
-                state["static"], _known(slot), X_ahead, np.array(times)
-            )
-    mixed = np.full((plan.horizon, plan.n_series), np.nan)
-    mixed[:n_known] = np.einsum("hme,ehm->hm", slot["mixed"][:n_known], F)
-    mixed[:, ~slot["begun"]] = np.nan
-    return mixed
+            times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
+            known = _known(slot)
+            added = _static.forecasts(state["static"], known, X_ahead, np.array(times))
+            forecasts[:n_known] += slot["mixed_share"][:n_known, :, -1] * added
+    forecasts[:, ~slot["begun"]] = np.nan
+    return forecasts
 
 
 def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
@@ -118,6 +119,7 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     steps = np.arange(min(t + 1, horizon))
     past = (t - steps) % horizon  # the slots of the latest origins, the last one first
     F = slots["forecasts"][past, :, steps]  # (J, E, m)
+    mixed = slots["mixed"][past, steps]  # (J, m, mixtures)
     begun = slots["begun"][past]
     now = phases(plan, state, calendar, t)
     if plan.n_ahead:
@@ -126,16 +128,17 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
         times = np.broadcast_to(now, (len(steps), len(now)))
         added = _static.forecasts(state["static"], known, rows, times)  # (J, m)
         F[:, plan.views == RESIDUAL] += added[:, None]
+        mixed = mixed + slots["mixed_share"][past, steps] * added[..., None]
     F = np.moveaxis(F, 1, -1)  # (J, m, E)
-    issued = (slots["mixed"][past, steps] * F).sum(axis=-1)
+    issued = mixed[..., -1]
     learnt = _views.as_learnt(views[RAW], y)
 
     last, scale = slots["last"][past], slots["scale"][past]  # (J, V, m)
     target = np.where(begun, learnt, np.nan)
     units = last[:, RAW], scale[:, RAW]
     targets = [(target - units[0]) / units[1]]
-    F = (F - units[0][..., None]) / units[1][..., None]
-    _mixture.learn(state["mixture"], F, targets[RAW])
+    F, three = ((f - units[0][..., None]) / units[1][..., None] for f in (F, mixed[..., :-1]))
+    _mixture.learn(state["mixture"], F, three, targets[RAW])
     errors = (target - issued) / units[1]
     _intervals.learn(state["intervals"], errors, slots["reach"][past, steps])
     if plan.n_ahead:

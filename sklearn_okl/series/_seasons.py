@@ -17,33 +17,44 @@ def is_look_due(t):
 def found(values):
     """Return the lengths of the seasons (N_SEASONS,) of rows of series (n, m); 0 is none.
 
-    A season is a lag where the mean autocorrelation of the series, each less its straight line, has
-    its largest peak; the second one is the largest of the peaks beyond one and a half of the first.
-    Of lags more than a third of the rows nothing is known.
+    A season is the lag where the mean autocorrelation of the series, each less its straight line,
+    has its largest peak; the next one is that of what the mean of each phase of it leaves, at half
+    as long again at least. Of lags more than a third of the rows nothing is known.
     """
     seasons = np.zeros(N_SEASONS, dtype=np.int64)
     values = values[:, np.isfinite(values).all(axis=0)]
-    n, n_series = values.shape
-    if n < _FIRST_LOOK or not n_series:
+    n = len(values)
+    if n < _FIRST_LOOK:
         return seasons
     time = np.arange(n) - (n - 1.0) / 2.0
     rest = values - values.mean(axis=0)
     rest = rest - np.outer(time, time @ rest / (time @ time))
+    rest = rest[:, (rest**2).sum(axis=0) > 1e-12 * (values**2).sum(axis=0)]  # those that move
+    shortest = 2
+    for k in range(N_SEASONS):
+        seasons[k] = _strongest(rest, shortest)
+        if not seasons[k]:
+            break
+        phase = np.arange(n) % seasons[k]
+        profile = np.stack([rest[phase == p].mean(axis=0) for p in range(seasons[k])])
+        rest, shortest = rest - profile[phase], 1.5 * seasons[k]
+    return seasons
+
+
+def _strongest(rest, shortest):
+    """Return the lag, no less than some, of the largest peak of the autocorrelation; 0 for none."""
+    n = len(rest)
     power = np.abs(np.fft.rfft(rest, 2 * n, axis=0)) ** 2
     products = np.fft.irfft(power, axis=0)[: n // 3 + 1]
-    moving = products[0] > 1e-12 * np.maximum((values**2).sum(axis=0), 1e-300)
+    moving = products[0] > 0.0
     if not moving.any():
-        return seasons
+        return 0
     correlation = (products[:, moving] / products[0, moving]).mean(axis=1)
     inner = correlation[1:-1]
     is_peak = (inner > correlation[:-2]) & (inner >= correlation[2:]) & (inner > _LEAST)
     lags = 1 + np.flatnonzero(is_peak)
-    for k in range(N_SEASONS):
-        lags = lags[lags >= 1.5 * seasons[k - 1]] if k else lags
-        if not len(lags):
-            break
-        seasons[k] = lags[np.argmax(correlation[lags])]
-    return seasons
+    lags = lags[lags >= shortest]
+    return lags[np.argmax(correlation[lags])] if len(lags) else 0
 
 
 def continued(values, season, horizon):
