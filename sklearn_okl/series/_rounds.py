@@ -23,7 +23,7 @@ def start(plan, rng):
         "last": np.zeros((horizon, plan.n_views, m)),
         "scale": np.ones((horizon, plan.n_views, m)),
         "begun": np.zeros((horizon, m), dtype=bool),
-        "reach": np.full((horizon, horizon, m, len(_intervals.LEVELS)), np.inf),
+        "reach": np.full((horizon, horizon, m, len(_intervals.LEVELS)), -1.0),
     }
     state = {
         "t": 0,
@@ -75,6 +75,8 @@ def issue(plan, state, calendar):
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
     mixtures = _mixture.coefficients(state["mixture"])
+    season = state["seasons"][0]
+    to_come = _intervals.phases_of(state["t"] + np.arange(plan.horizon), season)
     slot = {
         "forecasts": forecasts,
         "mixed": np.einsum("hmke,ehm->hmk", mixtures, forecasts),
@@ -83,7 +85,7 @@ def issue(plan, state, calendar):
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([scale for _, scale in levels]),
         "begun": begun,
-        "reach": _intervals.reaches(state["intervals"]),
+        "reach": _intervals.reaches(state["intervals"], to_come),
     }
     if plan.n_ahead:
         known = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
@@ -140,7 +142,8 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     F, three = ((f - units[0][..., None]) / units[1][..., None] for f in (F, mixed[..., :-1]))
     _mixture.learn(state["mixture"], F, three, targets[RAW])
     errors = (target - issued) / units[1]
-    _intervals.learn(state["intervals"], errors, slots["reach"][past, steps])
+    phase = _intervals.phases_of(t, state["seasons"][0])
+    _intervals.learn(state["intervals"], errors, slots["reach"][past, steps], phase)
     if plan.n_ahead:
         targets.append((target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL])
     for expert, own, z in zip(plan.experts, state["experts"], origin["features"], strict=True):
@@ -149,17 +152,19 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
         wanted = targets[expert.view].reshape(len(steps), *z.shape[:2], n_targets)
         _delayed_ridge.learn(own["ridge"], wanted)
 
-    filled = np.where(begun[0], issued[0], np.nan)
+    filled = np.where(begun[0], issued[0], 0.0)
     if plan.n_ahead:
         level, unit = views[RAW]["mean"], _views.level(views[RAW])[1]
         _static.learn(state["static"], x_ahead, now, target[0], level, unit)
-        added[0, ~begun[0]] = learnt[~begun[0]]  # the first value leaves nothing
-        _views.push(views[RESIDUAL], learnt - added[0], filled - added[0])
+        explained = np.where(begun[0], added[0], learnt)  # the first value leaves nothing
+        rest = np.where(begun[0], filled - explained, 0.0)
+        _views.push(views[RESIDUAL], learnt - explained, rest)
     _views.push(views[RAW], learnt, filled)
     _views.push(state["now"], x_now, state["now"]["values"][-1])
     state["t"] = t + 1
+    values = views[RAW]["values"][-min(t + 1, _seasons.N_ROWS) :]
     if not plan.seasons and _seasons.is_look_due(t + 1) and not state["seasons"].all():
-        state["seasons"] = _seasons.found(views[RAW]["values"][-(t + 1) :][-_seasons.N_ROWS :])
+        state["seasons"] = _seasons.found(values[:, _views.started(views[RAW])])
 
 
 def learn(plan, state, rows, future=None):

@@ -22,7 +22,6 @@ def found(values):
     as long again at least. Of lags more than a third of the rows nothing is known.
     """
     seasons = np.zeros(N_SEASONS, dtype=np.int64)
-    values = values[:, np.isfinite(values).all(axis=0)]
     n = len(values)
     if n < _FIRST_LOOK:
         return seasons

@@ -18,7 +18,7 @@ _MEMORY = 2000  # rows that means and deviations remember
 def start(n_series, n_rows):
     """Return the memory of series of which nothing is known, for their latest rows."""
     return {
-        "values": np.full((n_rows, n_series), np.nan),  # the latest last
+        "values": np.zeros((n_rows, n_series)),  # the latest last
         "mean": np.zeros(n_series),
         "variance": np.zeros(n_series),
         "count": np.zeros(n_series),  # values known so far

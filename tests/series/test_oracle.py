@@ -57,11 +57,11 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round
     monkeypatch.setattr(_static, "_N_FREQUENCIES", 2)
     n_series, n_columns, n_ahead, arguments = CASES[case]
-    y, X = made(140, n_series, n_columns)
+    y, X = made(110, n_series, n_columns)
     y[40:43] = np.nan  # missing
     y[60, 0] = np.nan
     y[:9, -1] = np.nan  # starts later
-    y[100, 0] = 1e6  # a fault
+    y[85, 0] = 1e6  # a fault
     X[70:72] = np.nan
     model = OnlineForecaster(3, windows=(3, 4, 6), **arguments)
     ours = model.prequential_predict(y, X if n_columns else None)
