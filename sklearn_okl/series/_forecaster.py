@@ -261,7 +261,10 @@ class OnlineForecaster(BaseEstimator):
         coverage = _intervals.checked_coverage(coverage)
         origin, forecasts = self._asked(X_future)
         reach = _intervals.interpolated(origin["slot"]["reach"], coverage)  # (H, m, levels)
-        reach = reach * origin["slot"]["scale"][0][:, None]
+        scale = origin["slot"]["scale"][0][:, None]
+        reach = np.where(np.isfinite(reach), reach, 1.0) * np.where(
+            np.isfinite(reach), scale, np.inf
+        )
         ends = np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
         return ends[:, 0] if self._layout["is_flat"] else ends
 

@@ -72,18 +72,19 @@ def issue(plan, state, calendar):
     forecasts[len(Z) :] = _experts.simple_forecasts(
         views, state["seasons"], plan.horizon, plan.n_ahead > 0
     )
-    begun = _views.started(views[RAW])
+    begun, last = _views.started(views[RAW]), levels[RAW][0][:, None]
     forecasts[..., ~begun] = 0.0
     mixtures = _mixture.coefficients(state["mixture"])
     season = state["seasons"][0]
     to_come = _intervals.phases_of(state["t"] + np.arange(plan.horizon), season)
     slot = {
         "forecasts": forecasts,
-        "mixed": np.einsum("hmke,ehm->hmk", mixtures, forecasts),
+        # their weights sum to one: of differences to the latest value nothing is lost in rounding
+        "mixed": last + np.einsum("hmke,ehm->hmk", mixtures, forecasts - last[:, 0]),
         # of what the columns known ahead add to the forecasts of residuals
         "mixed_share": mixtures[..., plan.views == RESIDUAL].sum(axis=-1),
         "last": np.stack([last for last, _ in levels]),
-        "scale": np.stack([scale for _, scale in levels]),
+        "scale": np.stack([np.sqrt(view["variance"]) for view in views]),
         "begun": begun,
         "reach": _intervals.reaches(state["intervals"], to_come),
     }
@@ -137,11 +138,12 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
 
     last, scale = slots["last"][past], slots["scale"][past]  # (J, V, m)
     target = np.where(begun, learnt, np.nan)
+    scale = np.where(scale > 0.0, scale, np.nan)  # what has not moved yet has no unit
     units = last[:, RAW], scale[:, RAW]
     targets = [(target - units[0]) / units[1]]
     F, three = ((f - units[0][..., None]) / units[1][..., None] for f in (F, mixed[..., :-1]))
     _mixture.learn(state["mixture"], F, three, targets[RAW])
-    errors = (target - issued) / units[1]
+    errors = np.where(target == issued, 0.0, (target - issued) / units[1])
     phase = _intervals.phases_of(t, state["seasons"][0])
     _intervals.learn(state["intervals"], errors, slots["reach"][past, steps], phase)
     if plan.n_ahead:
@@ -155,7 +157,8 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     filled = np.where(begun[0], issued[0], 0.0)
     if plan.n_ahead:
         level, unit = views[RAW]["mean"], _views.level(views[RAW])[1]
-        _static.learn(state["static"], x_ahead, now, target[0], level, unit)
+        known = np.where(np.isnan(units[1][0]), np.nan, target[0])
+        _static.learn(state["static"], x_ahead, now, known, level, unit)
         explained = np.where(begun[0], added[0], learnt)  # the first value leaves nothing
         rest = np.where(begun[0], filled - explained, 0.0)
         _views.push(views[RESIDUAL], learnt - explained, rest)

@@ -190,11 +190,11 @@ class Forecaster:
 
     def issue(self):
         """The origin at row t."""
-        known = [(v.last(), v.scale()) for view in self.views for v in view]
+        known = [(v.last(), v.scale(), v.variance > 0) for view in self.views for v in view]
         origin = {
             "t": self.t,
             "begun": [memory.count > 0 for memory in self.views[0]],
-            "level": np.array(known).reshape(len(self.views), self.m, 2),
+            "level": np.array(known).reshape(len(self.views), self.m, 3),
             "features": [
                 [self.features(e, None if e[2] == "all" else c) for c in range(self.m)]
                 for e in self.experts
@@ -205,7 +205,7 @@ class Forecaster:
             for c in range(self.m):
                 for k, expert in enumerate(self.experts):
                     z = origin["features"][k][c]
-                    last, scale = origin["level"][expert[0], c]
+                    last, scale, _ = origin["level"][expert[0], c]
                     theta = self.ridge(k, h, c, len(z)).theta
                     origin["forecasts"][h, c, k] = last + scale * (z @ theta)
                 if origin["begun"][c]:
@@ -269,8 +269,8 @@ class Forecaster:
         for h in range(min(t + 1, self.H)):
             past = self.origins[t - h]
             for c in range(self.m):
-                last, scale = past["level"][0, c]
-                if past["begun"][c] and not np.isnan(learnt[c]):
+                last, scale, has_unit = past["level"][0, c]
+                if past["begun"][c] and has_unit and not np.isnan(learnt[c]):
                     f = self.experts_forecasts(past, h, c, x_ahead)
                     issued = past["mixtures"][h, c]
                     y_here = (learnt[c] - last) / scale
@@ -278,9 +278,9 @@ class Forecaster:
             for k, (view, _, sharing, forgetting, _) in enumerate(self.experts):
                 targets = []
                 for c in range(self.m):
-                    last, scale = past["level"][view, c]
+                    last, scale, has_unit = past["level"][view, c]
                     rest = self.from_static(past, c, x_ahead, t) if view else 0.0
-                    known = past["begun"][c]
+                    known = past["begun"][c] and has_unit
                     targets.append((learnt[c] - rest - last) / scale if known else np.nan)
                 rows = past["features"][k]
                 if sharing == "pooled":
@@ -305,7 +305,8 @@ class Forecaster:
                 if self.static[c] is None:
                     self.static[c] = Ridge(len(z), 1.0)
                 mean, scale, _ = origin["static"][1][c]
-                self.static[c].learn([z], [(learnt[c] - mean) / scale if begun[c] else np.nan])
+                known = begun[c] and origin["level"][0, c, 2]
+                self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
                 own = rest if begun[c] else learnt[c]
                 self.views[1][c].push(learnt[c] - own, filled - rest)
             self.views[0][c].push(learnt[c], filled)
