@@ -90,13 +90,12 @@ def features(experts, states, views, common):
 
     Of `common` features (c,), such as the phases of the seasons, series that have begun know all.
     """
-    made = {}
-    for view, window in {(e.view, e.window) for e in experts}:
-        made[view, window] = _views.windows(views[view], window)
+    longest = max(expert.window for expert in experts)
+    made = [_views.windows(view, longest) for view in views]
     begun = _views.started(views[RAW])
     common = np.concatenate([[1.0], common])
     return [
-        _features(expert, state, made[expert.view, expert.window], common, begun)
+        _features(expert, state, made[expert.view][:, : expert.window], common, begun)
         for expert, state in zip(experts, states, strict=True)
     ]
 
@@ -113,7 +112,7 @@ def _features(expert, state, window, common, begun):
 
 
 def simple_forecasts(views, seasons, horizon, has_residuals):
-    """Return the forecasts (E, H, m) of the experts that learn nothing.
+    """Return the forecasts (H, m) of each of the experts that learn nothing.
 
     The latest value, the season again for each season, the first season again at the present
     distance from it, and of the residuals none.
@@ -124,4 +123,4 @@ def simple_forecasts(views, seasons, horizon, has_residuals):
     simple = [_seasons.continued(values, 0, horizon), *again, again[0] + (values[-1] - before)]
     if has_residuals:
         simple.append(np.zeros_like(simple[0]))
-    return np.stack(simple)
+    return simple

@@ -1,6 +1,6 @@
 r"""The mixture of the experts of each step and series, learnt from what has become known.
 
-Three mixtures are mixed. The first weights expert e by :math:`m_e^{-\kappa}`, with :math:`m_e` its
+Three mixtures are mixed. The first weights expert e by :math:`m_e^{-4}`, with :math:`m_e` its
 faded mean squared error (J. M. Bates, C. W. J. Granger, "The combination of forecasts", Operational
 Research Quarterly 20(4), 1969): experts that are far off, such as persistence beyond its time, are
 left out, equals are averaged. The others add to its forecast :math:`\bar f` a ridge regression on
@@ -17,14 +17,13 @@ import numpy as np
 
 from .._linalg import inverse_spd
 
-_POWER = 4.0  # kappa: twice the mean squared error is a sixteenth of the weight
 _FADING = 0.998  # of the squared errors: about the latest 500
 FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
 N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
 _ALPHA = 1.0  # their ridge, in squared running deviations of the series
 _REFRESH = 64  # rounds between two inversions of their exact sums
 _LARGEST = 20.0  # running deviations that an error counts as at most
-_TINY = 1e-12  # least mean squared error, over the mean of all: equals are averaged
+_TINY = 1e-12  # least mean squared error, over the sum of all: equals are averaged
 
 
 def start(n_experts, horizon, n_series):
@@ -38,6 +37,10 @@ def start(n_experts, horizon, n_series):
         "P": np.broadcast_to(eye / _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
         "sums": np.broadcast_to(eye * _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
         "theta": np.zeros((n_stacks, *lead, n_experts)),
+        # deviations that the sums do not know yet, and how many targets were known before each
+        "latest": np.zeros((_REFRESH, *lead, n_experts)),
+        "before": np.zeros((_REFRESH, *lead)),
+        "known": np.zeros(lead),
     }
 
 
@@ -75,32 +78,53 @@ def learn(state, F, mixtures, y):
     _fade(state["errors"][:n_steps], F - y[..., None], known)
     _fade(state["mixed"][:n_steps], mixtures - y[..., None], known)
 
-    forgetting = np.where(known, FORGETTING[:, None, None], 1.0)  # a round without target is none
-    theta, P, sums = (state[name][:, :n_steps] for name in ("theta", "P", "sums"))
     deviations = F - mixtures[..., :1]
-    errors = y - mixtures[..., 0] - (deviations * theta).sum(axis=-1)  # (S, J, m)
-    directions = (P @ deviations[..., None])[..., 0]
-    gains = directions / (forgetting + (deviations * directions).sum(axis=-1))[..., None]
-    theta += gains * errors[..., None]
-    P -= gains[..., None] * directions[..., None, :]
-    P /= forgetting[..., None, None]
-    sums *= forgetting[..., None, None]
-    sums += deviations[..., None] * deviations[..., None, :]
-    diagonal = np.einsum("...ee->...e", sums)
-    diagonal += ((1.0 - forgetting) * _ALPHA)[..., None]
+    errors = y - mixtures[..., 0]
+    for k, forgetting in enumerate(FORGETTING):
+        theta, P = state["theta"][k, :n_steps], state["P"][k, :n_steps]
+        directions = (P @ deviations[..., None])[..., 0]
+        faded = np.where(known, forgetting, 1.0)  # a round without target is none
+        gains = directions / (faded + (deviations * directions).sum(axis=-1))[..., None]
+        theta += gains * (errors - (deviations * theta).sum(axis=-1))[..., None]
+        P -= gains[..., None] * directions[..., None, :]
+        if forgetting < 1.0:
+            P /= faded[..., None, None]
+    place = state["t"] % _REFRESH
+    state["latest"][place, :n_steps] = deviations
+    state["before"][place] = state["known"]
+    state["known"][:n_steps] += known
     state["t"] += 1
-    if state["t"] % _REFRESH == 0:
-        state["P"][...] = inverse_spd(state["sums"], _ALPHA)
+    if place == _REFRESH - 1:
+        _commit(state)
+
+
+def _commit(state):
+    """Bring the latest deviations into the exact sums, put back the lost ridge, and invert."""
+    latest = np.moveaxis(state["latest"], 0, -2)  # (H, m, rounds, E)
+    age = np.moveaxis(state["known"] - 1.0 - state["before"], 0, -1)[..., None]
+    for forgetting, sums in zip(FORGETTING, state["sums"], strict=True):
+        left = (forgetting ** state["known"])[..., None, None]
+        sums *= left
+        sums += (latest * forgetting**age).swapaxes(-1, -2) @ latest
+        sums += (1.0 - left) * _ALPHA * np.eye(sums.shape[-1])
+    state["P"][...] = inverse_spd(state["sums"], _ALPHA)
+    state["latest"][...] = 0.0
+    state["known"][...] = 0.0
 
 
 def _fade(means, errors, known):
-    squares = np.clip(errors, -_LARGEST, _LARGEST) ** 2
-    means += np.where(known[..., None], (1.0 - _FADING) * (squares - means), 0.0)
+    squares = np.square(np.clip(errors, -_LARGEST, _LARGEST))
+    squares -= means
+    squares *= (1.0 - _FADING) * known[..., None]
+    means += squares
 
 
 def _weights(errors):
     """Return weights (..., E) of experts from their faded squared errors; equal where all are 0."""
-    total = errors.mean(axis=-1, keepdims=True)
-    relative = np.where(total > 0.0, errors / np.where(total > 0.0, total, 1.0), 1.0) + _TINY
-    weights = (relative / relative.min(axis=-1, keepdims=True)) ** -_POWER
-    return weights / weights.sum(axis=-1, keepdims=True)
+    total = errors.sum(axis=-1, keepdims=True)
+    errors = errors + np.where(total > 0.0, _TINY * total, 1.0)
+    weights = errors.min(axis=-1, keepdims=True) / errors
+    weights *= weights
+    weights *= weights  # the power is 4
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights

@@ -17,7 +17,7 @@ def start(plan, rng):
     n_experts = len(plan.views)
     n_rows = max(_seasons.N_ROWS, max(plan.windows) + 1, *plan.seasons, 0)
     slots = {
-        "forecasts": np.zeros((horizon, n_experts, horizon, m)),
+        "forecasts": np.zeros((horizon, horizon, m, n_experts)),
         "mixed": np.zeros((horizon, horizon, m, _mixture.N_MIXTURES)),
         "mixed_share": np.zeros((horizon, horizon, m, _mixture.N_MIXTURES)),
         "last": np.zeros((horizon, plan.n_views, m)),
@@ -55,7 +55,7 @@ def issue(plan, state, calendar):
     Returns
     -------
     origin : dict
-        The features of the ridge regressions, what the slots remember, and the forecasts (E, H, m)
+        The features of the ridge regressions, what the slots remember, and the forecasts (H, m, E)
         without what the columns known ahead add.
     """
     views = state["views"]
@@ -63,24 +63,23 @@ def issue(plan, state, calendar):
     common = np.concatenate([phases(plan, state, calendar, state["t"]), now])
     Z = _experts.features(plan.experts, state["experts"], views, common)
     levels = [_views.level(view) for view in views]
-    forecasts = np.empty((len(plan.views), plan.horizon, plan.n_series))
+    forecasts = np.empty((plan.horizon, plan.n_series, len(plan.views)))
     for k, (expert, own, z) in enumerate(zip(plan.experts, state["experts"], Z, strict=True)):
         last, scale = levels[expert.view]
-        forecasts[k] = _delayed_ridge.forecasts(own["ridge"], z).reshape(forecasts[k].shape)
-        forecasts[k] *= scale
-        forecasts[k] += last
-    forecasts[len(Z) :] = _experts.simple_forecasts(
-        views, state["seasons"], plan.horizon, plan.n_ahead > 0
-    )
+        said = _delayed_ridge.forecasts(own["ridge"], z).reshape(plan.horizon, -1)
+        forecasts[..., k] = said * scale + last
+    simple = _experts.simple_forecasts(views, state["seasons"], plan.horizon, plan.n_ahead > 0)
+    for k, said in enumerate(simple, start=len(Z)):
+        forecasts[..., k] = said
     begun, last = _views.started(views[RAW]), levels[RAW][0][:, None]
-    forecasts[..., ~begun] = 0.0
+    forecasts[:, ~begun] = 0.0
     mixtures = _mixture.coefficients(state["mixture"])
     season = state["seasons"][0]
     to_come = _intervals.phases_of(state["t"] + np.arange(plan.horizon), season)
     slot = {
         "forecasts": forecasts,
         # their weights sum to one: of differences to the latest value nothing is lost in rounding
-        "mixed": last + np.einsum("hmke,ehm->hmk", mixtures, forecasts - last[:, 0]),
+        "mixed": last + (mixtures @ (forecasts - last)[..., None])[..., 0],
         # of what the columns known ahead add to the forecasts of residuals
         "mixed_share": mixtures[..., plan.views == RESIDUAL].sum(axis=-1),
         "last": np.stack([last for last, _ in levels]),
@@ -121,7 +120,7 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
         slots[name][t % horizon] = value
     steps = np.arange(min(t + 1, horizon))
     past = (t - steps) % horizon  # the slots of the latest origins, the last one first
-    F = slots["forecasts"][past, :, steps]  # (J, E, m)
+    F = slots["forecasts"][past, steps]  # (J, m, E)
     mixed = slots["mixed"][past, steps]  # (J, m, mixtures)
     begun = slots["begun"][past]
     now = phases(plan, state, calendar, t)
@@ -130,9 +129,8 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
         rows = np.broadcast_to(x_ahead, (len(steps), plan.n_ahead))
         times = np.broadcast_to(now, (len(steps), len(now)))
         added = _static.forecasts(state["static"], known, rows, times)  # (J, m)
-        F[:, plan.views == RESIDUAL] += added[:, None]
+        F[..., plan.views == RESIDUAL] += added[..., None]
         mixed = mixed + slots["mixed_share"][past, steps] * added[..., None]
-    F = np.moveaxis(F, 1, -1)  # (J, m, E)
     issued = mixed[..., -1]
     learnt = _views.as_learnt(views[RAW], y)
 

@@ -62,14 +62,16 @@ def push(state, values, filled):
 def windows(state, length):
     """Return features (m, length) of each series from its latest rows.
 
-    Differences of the length - 1 values before the latest one to it, the latest of them first, and
-    the latest less the mean, all in running deviations, within the fence; 0 before a series begins.
+    The latest value less the mean, and differences of the length - 1 values before it to it, the
+    latest of them first, all in running deviations, within the fence; 0 before a series begins. So
+    those of a shorter window are the first of them.
     """
     last, scale = level(state)
     features = np.empty((len(last), length))
-    features[:, :-1] = (state["values"][-2 : -length - 1 : -1] - last).T
-    features[:, -1] = last - state["mean"]
+    features[:, 0] = last - state["mean"]
+    features[:, 1:] = (state["values"][-2 : -length - 1 : -1] - last).T
     features /= scale[:, None]
-    np.clip(features, -FENCE, FENCE, out=features)
+    np.maximum(features, -FENCE, out=features)
+    np.minimum(features, FENCE, out=features)
     features[~started(state)] = 0.0
     return features

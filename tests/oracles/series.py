@@ -67,7 +67,7 @@ class Memory:
             return np.zeros(length)
         last = self.last()
         lags = [self.back(lag) - last for lag in range(2, length + 1)]
-        return np.clip(np.array([*lags, last - self.mean]) / self.scale(), -FENCE, FENCE)
+        return np.clip(np.array([last - self.mean, *lags]) / self.scale(), -FENCE, FENCE)
 
 
 def standardised(columns, x):
@@ -118,9 +118,9 @@ class Mixture:
 
     @staticmethod
     def weights(errors):
-        mean = errors.mean()
-        relative = (errors / mean if mean > 0 else np.ones(len(errors))) + 1e-12
-        return relative**-4.0 / (relative**-4.0).sum()
+        errors = errors + (1e-12 * errors.sum() or 1.0)
+        powers = (errors / errors.min()) ** -4.0
+        return powers / powers.sum()
 
     def now(self):
         """What forecasts read, as it is now."""
