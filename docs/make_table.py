@@ -16,6 +16,7 @@ START, END = "<!-- table of algorithms: start -->", "<!-- table of algorithms: e
 # n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
+    "Series": {"OnlineForecaster": "m D²"},
     "Feature maps": {
         "FourierFeatures": "d D",
         "TaylorFeatures": "D",
@@ -110,6 +111,7 @@ FAMILIES = {
 def table():
     """Return the table as Markdown."""
     there = dict(sklearn_okl.all_estimators())
+    there["OnlineForecaster"] = sklearn_okl.OnlineForecaster  # which takes series first
     lines = ["| | cost per round | what it is |", "|---|---|---|"]
     for family, members in FAMILIES.items():
         lines.append(f"| **{family}** | | |")

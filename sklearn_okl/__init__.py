@@ -86,6 +86,7 @@ from .meta import (
     StreamingTransformedTargetRegressor,
 )
 from .pipeline import StreamingPipeline, make_streaming_pipeline
+from .series import OnlineForecaster
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
 __version__ = "0.1.0.dev0"
@@ -132,6 +133,7 @@ __all__ = [
     "OMKLSFGRegressor",
     "OMKRRegressor",
     "ONSRegressor",
+    "OnlineForecaster",
     "OnlineKernelClassifier",
     "OnlineKernelRegressor",
     "OnlineNystroem",
@@ -179,6 +181,9 @@ __all__ = [
 def all_estimators():
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
 
+    Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster`, which takes
+    series first.
+
     Returns
     -------
     estimators : list of tuple of (str, type)
@@ -191,11 +196,16 @@ def all_estimators():
     ['AARegressor', 'ALDNystroem']
     """
     public = ((name, globals().get(name)) for name in __all__)
-    return sorted((name, thing) for name, thing in public if isinstance(thing, type))
+    return sorted(
+        (name, thing)
+        for name, thing in public
+        if isinstance(thing, type) and thing is not OnlineForecaster
+    )
 
 
-for _, class_ in all_estimators():
+_CLASSES = [*(class_ for _, class_ in all_estimators()), OnlineForecaster]
+for class_ in _CLASSES:
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_
 
-TRUSTED_TYPES = trusted_types(class_ for _, class_ in all_estimators())
+TRUSTED_TYPES = trusted_types(_CLASSES)
