@@ -104,7 +104,7 @@ ARGUMENTS = {
     "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
     "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
     "OGDRegressor": [{}, {"shrinkage": 1e-3}, {"loss": "absolute_error", "radius": 10.0}],
-    "OnlineKernelClassifier": [FAST, FAST | {"label_delay": 1}],
+    "OnlineKernelClassifier": [FAST, FAST | {"label_delay": 1, "max_classes": 4}],
     "OnlineKernelRegressor": [
         FAST,
         FAST | {"forgetting": 0.99, "budget": 10, "lags": 0},

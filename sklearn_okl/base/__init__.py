@@ -27,7 +27,10 @@ from ._state import (  # noqa: F401  for the rest of the package
     twin,
 )
 from ._transformer import OnlineTransformer
-from ._weighted import WeightedClassifier, WeightedRegressor  # noqa: F401  for the rest of the package
+from ._weighted import (  # noqa: F401  for the rest of the package
+    WeightedMulticlassClassifier,
+    WeightedRegressor,
+)
 
 __all__ = [
     "ConvexAggregator",

@@ -96,6 +96,9 @@ class Constants:
         Prior weight of all these sums when they are first heard, beside the mixture alone.
     fadings, stacks, margin : tuple, tuple, float
         Those of :class:`~sklearn_okl.StackedBOARegressor`, which mixes the experts.
+    class_fadings, pools : tuple, tuple
+        What mixes experts that forecast classes: fadings of likelihoods, the slowest first, and
+        ridge and forgetting of each logistic regression on their log-probabilities.
     units : RunningUnits
         When a column's unit counts as changed, and how far its values count: a dataclass, too.
     fence : TargetFence
@@ -144,6 +147,8 @@ class Constants:
     fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     margin: float = 0.1
+    class_fadings: tuple = (0.99, 0.95)
+    pools: tuple = ((40.0, 1.0), (4.0, 1.0), (40.0, 0.998))
     units: RunningUnits = RunningUnits()  # noqa: RUF009  it is frozen
     fence: TargetFence = TargetFence()  # noqa: RUF009
     budgets: dict = field(default_factory=BUDGETS.copy)
