@@ -7,7 +7,6 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline, _name_estimators
 from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -213,7 +212,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
             This pipeline.
         """
         for steps in (self.steps, vars(self).get("steps_", [])):
-            Pipeline(steps).set_output(transform=transform)
+            _at_rest(steps).set_output(transform=transform)
         return self
 
     def __sklearn_is_fitted__(self):
@@ -221,7 +220,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = Pipeline(self.steps).__sklearn_tags__()
+        inner = _at_rest(self.steps).__sklearn_tags__()
         for name in ("estimator_type", "target_tags", "classifier_tags", "regressor_tags"):
             setattr(tags, name, getattr(inner, name))
         tags.input_tags.sparse = inner.input_tags.sparse
@@ -229,7 +228,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         return tags
 
     def _sk_visual_block_(self):
-        return Pipeline(self._current())._sk_visual_block_()
+        return _at_rest(self._current())._sk_visual_block_()
 
     def _current(self):
         return vars(self).get("steps_", self.steps)
@@ -275,7 +274,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
     def __getitem__(self, index):
         """Return a step by its name or place, fitted where possible, or a slice as a pipeline."""
         if isinstance(index, slice):
-            return Pipeline(self._current()[index])
+            return _at_rest(self._current()[index])
         if isinstance(index, str):
             return self.named_steps[index]
         return self._current()[index][1]
@@ -304,7 +303,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         names : ndarray of str
             Names of the transformed features.
         """
-        return Pipeline(self._warm_steps()[:-1]).get_feature_names_out(input_features)
+        return _at_rest(self._warm_steps()[:-1]).get_feature_names_out(input_features)
 
     def get_metadata_routing(self):
         """Say where metadata go: to the method of the last step that is called.
@@ -379,7 +378,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         self._validate_params()
         if not self.steps:
             raise ValueError("The pipeline is empty: give pairs (name, estimator).")
-        Pipeline(self.steps)._validate_steps()
+        _at_rest(self.steps)._validate_steps()
         name, final = self.steps[-1]
         if isinstance(final, type) or not hasattr(final, "partial_fit"):
             raise TypeError(
@@ -560,7 +559,16 @@ def make_streaming_pipeline(*steps, update="row", warmup=0):
     >>> list(make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()).named_steps)
     ['runningstandardscaler', 'vawregressor']
     """
+    from sklearn.pipeline import _name_estimators
+
     return StreamingPipeline(_name_estimators(steps), update=update, warmup=warmup)
+
+
+def _at_rest(steps):
+    """Return scikit-learn's pipeline of the steps, for what has nothing to do with a stream."""
+    from sklearn.pipeline import Pipeline  # slow to import, and few need it
+
+    return Pipeline(steps)
 
 
 def _part(batch, rows):

@@ -6,7 +6,6 @@ Every generator returns arrays whose rows are rounds, in order: the first row is
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.signal import lfilter
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
@@ -271,6 +270,8 @@ def _autoregression(normals, correlation):
     """Return a stationary series v_t = correlation v_{t-1} + e_t of variance 1."""
     shocks = np.sqrt(1.0 - correlation**2) * normals
     shocks[0] = normals[0]
+    from scipy.signal import lfilter  # slow to import, and seldom needed
+
     return lfilter([1.0], [1.0, -correlation], shocks)
 
 
