@@ -1,5 +1,7 @@
 """Online kernel learning for people who live in scikit-learn."""
 
+from importlib.metadata import version as _version
+
 from ._persistence import load, save, trusted_types
 from .aggregators import (
     AARegressor,
@@ -86,7 +88,7 @@ from .meta import (
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
-__version__ = "0.1.0.dev0"
+__version__ = _version("sklearn_okl")  # pyproject.toml says it
 
 __all__ = [
     "TRUSTED_TYPES",
