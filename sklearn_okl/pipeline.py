@@ -239,7 +239,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
 
     @property
     def label_delay(self):
-        """Int : how many rounds late the labels of the last step come."""
+        """How many rounds late the labels of the last step come."""
         return getattr(self.steps[-1][1], "label_delay", 0)
 
     @property
@@ -264,7 +264,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
 
     @property
     def n_samples_seen_(self):
-        """Int : rounds learnt so far, those of the warm-up included."""
+        """Rounds learnt so far, those of the warm-up included."""
         check_is_fitted(self)
         return self._state["t"]
 

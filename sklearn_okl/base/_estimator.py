@@ -86,7 +86,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     @property
     def n_samples_seen_(self):
-        """Int : rounds learnt so far."""
+        """Rounds learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
 
     def _fitted_state(self, name):

@@ -80,7 +80,7 @@ class GraphRounds(RandomRounds):
 
     @property
     def node_(self):
-        """Int : the node that was drawn for the next round."""
+        """The node that was drawn for the next round."""
         return self._fitted_state("node_")["graph"]["node"]
 
     @property

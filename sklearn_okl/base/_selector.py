@@ -54,7 +54,7 @@ class BanditRounds(RandomRounds):
 
     @property
     def kernel_index_(self):
-        """Int : index of the kernel that makes the next forecast."""
+        """Index of the kernel that makes the next forecast."""
         return self._fitted_state("kernel_index_")["arm"]
 
     def _validate(self):

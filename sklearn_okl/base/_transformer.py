@@ -90,7 +90,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
 
     @property
     def n_samples_seen_(self):
-        """Int : rows learnt so far."""
+        """Rows learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
 
     def fit(self, X, y=None):

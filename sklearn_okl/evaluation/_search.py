@@ -187,12 +187,12 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def label_delay(self):
-        """Int : how many rounds late the labels of the estimator come."""
+        """How many rounds late the labels of the estimator come."""
         return getattr(self.estimator, "label_delay", 0)
 
     @property
     def best_index_(self):
-        """Int : the candidate with the smallest loss among those in the race."""
+        """The candidate with the smallest loss among those in the race."""
         return self._running("best_index_").leader()
 
     @property
@@ -202,7 +202,7 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def best_loss_(self):
-        """Float : mean progressive loss of the best candidate."""
+        """Mean progressive loss of the best candidate."""
         return float(self._running("best_loss_").mean_losses()[self.best_index_])
 
     @property
@@ -223,7 +223,7 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def n_samples_seen_(self):
-        """Int : rows learnt so far."""
+        """Rows learnt so far."""
         return self._running("n_samples_seen_").t
 
     def _running(self, name):

@@ -95,7 +95,7 @@ class _GrowingNystroem(
 
     @property
     def components_(self):
-        """Ndarray of shape (n_atoms, n_features) : the atoms, in the order of their entry."""
+        """The atoms, in the order of their entry."""
         return self._fitted_state("components_")["basis"]["atoms"].copy()
 
     @property

@@ -223,7 +223,7 @@ class RunningMaxNormScaler(RunningScaler):
 
     @property
     def max_norm_(self):
-        """Float : largest norm so far."""
+        """Largest norm so far."""
         return self._fitted_state("max_norm_")["norm"]
 
     def _start(self, row):

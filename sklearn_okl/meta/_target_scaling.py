@@ -79,7 +79,7 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
 
     @property
     def label_delay(self):
-        """Int : how many rounds late the targets of the regressor come."""
+        """How many rounds late the targets of the regressor come."""
         return getattr(self.regressor, "label_delay", 0)
 
     def predict(self, X, **params):

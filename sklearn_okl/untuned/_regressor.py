@@ -228,7 +228,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     @property
     def n_faulty_(self):
-        """Int : targets that were too far from their forecasts to be learnt as they were."""
+        """Targets that were too far from their forecasts to be learnt as they were."""
         return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
 
     def predict(self, X, return_std=False, *, ahead=False):
