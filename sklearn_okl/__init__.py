@@ -1,6 +1,6 @@
 """Online kernel learning for people who live in scikit-learn."""
 
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
 
 from ._persistence import load, save, trusted_types
 from .aggregators import (
@@ -88,7 +88,18 @@ from .meta import (
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
-__version__ = _version("sklearn_okl")  # pyproject.toml says it
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name):
+        """Look the version up, which pyproject.toml says, once somebody asks."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return globals().setdefault(name, version(__name__))
+
 
 __all__ = [
     "TRUSTED_TYPES",
