@@ -176,10 +176,9 @@ def mathml(self, node, as_block):
 
 def clickable(app, pagename, templatename, context, doctree):
     """Put the flowchart's drawing into its page: links in an image cannot be followed."""
-    images = Path(app.outdir) / "_images"
 
     def drawing(match):
-        (file,) = images.glob("flowchart*.svg")
+        (file,) = (Path(app.outdir) / "plot_directive").rglob("flowchart.svg")
         svg = file.read_text(encoding="utf-8")
         label = re.search(r'alt="([^"]*)"', match[0])[1]
         return svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

@@ -1,5 +1,7 @@
 """Online kernel learning for people who live in scikit-learn."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from ._persistence import load, save, trusted_types
@@ -185,7 +187,7 @@ __all__ = [
 ]
 
 
-def all_estimators():
+def all_estimators() -> list[tuple[str, type]]:
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
 
     Returns

@@ -225,3 +225,25 @@ def stacked(parts):
     import polars as pl
 
     return pl.concat(parts)
+
+
+def part_of(batch, rows):
+    """Return some rows of a batch."""
+    return {
+        name: None if part is None else _safe_indexing(part, rows) for name, part in batch.items()
+    }
+
+
+def joined(batches):
+    """Return batches as one; where some have weights, rows without one count as 1."""
+    weights = [batch["sample_weight"] for batch in batches]
+    if any(part is not None for part in weights):
+        weights = [
+            np.ones(len(batch["y"])) if part is None else part
+            for part, batch in zip(weights, batches, strict=True)
+        ]
+    return {
+        "X": stacked([batch["X"] for batch in batches]),
+        "y": stacked([batch["y"] for batch in batches]),
+        "sample_weight": None if weights[0] is None else np.concatenate(weights),
+    }

@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_okl"
 # A module imports from the layers before its own, and not from its neighbours.
 LAYERS = [
-    {"_linalg", "_validation", "_documentation", "_delay", "_part_files", "_plain_types"},
+    {
+        *("_linalg", "_validation", "_documentation", "_delay"),
+        *("_part_files", "_plain_types", "_types"),
+    },
     {"_tail"},
     {"kernels", "losses"},
     {"dictionaries", "feedback"},

@@ -1,5 +1,7 @@
 """The data sets that papers and a leaderboard report on, read from files or from OpenML."""
 
+from __future__ import annotations
+
 import gzip
 import os
 import re
@@ -9,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
+
+from .._types import Any, PathLike
 
 _ENVIRONMENT = "SKLEARN_OKL_DATA"
 _CLASSES = "classes -1 and +1"
@@ -129,7 +133,7 @@ _OPENML = {
 }
 
 
-def dataset_names():
+def dataset_names() -> dict[str, str]:
     """List the data sets that :func:`load_dataset` knows by name.
 
     Returns
@@ -154,7 +158,13 @@ def _one_line(name):
     )
 
 
-def load_dataset(name, *, data_home=None, return_X_y=False, as_frame=False):
+def load_dataset(
+    name: str,
+    *,
+    data_home: str | PathLike | None = None,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Any:
     r"""Load one of the papers' data sets, a leaderboard's stream, or any file of the same layout.
 
     The file ``NAME.csv.gz`` is looked for in one folder. If it is not there and OpenML has the
