@@ -50,10 +50,8 @@ templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn_okl"
 html_short_title = "sklearn_okl"
-html_sidebars = {  # the home page has nothing beside it
-    "index": [],
-    "search": [],
-}
+# pages without siblings have nothing to list beside them
+html_sidebars = {path.stem: [] for path in DOCS.glob("*.md")} | {"search": [], "genindex": []}
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
 html_show_sourcelink = False
@@ -146,6 +144,8 @@ sphinx_gallery_conf = {
 THIN = '<mspace width="0.17em"></mspace>'
 AFTER_NAME = r"(<mo>&ApplyFunction;</mo>)(?!\s*<mo)"
 BEFORE_NAME = r"(</mi>|</mn>|</ms\w+>|>\)</mo>)(?=\s*<mi[^>]*>[a-z]{2,}</mi>)"
+# and its fences are as high as a letter and close to it, unless \left and \right say otherwise
+FENCE = r'<mo(?: stretchy="false"| class="mathopen")?>(?=[‖⟨⟩|]</mo>)'
 ACCENT = r"\\(hat|tilde|bar|overline) ?(\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z])(?=\s*[_^])"
 
 
@@ -167,6 +167,7 @@ def mathml(self, node, as_block):
         markup = tex2mathml(guarded, as_block=as_block)
         markup = re.sub(AFTER_NAME, rf"\1{THIN}", markup)
         markup = re.sub(BEFORE_NAME, rf"\1{THIN}", markup)
+        markup = re.sub(FENCE, r'<mo stretchy="false" lspace="0" rspace="0">', markup)
     except MathError as error:
         logging.getLogger(__name__).warning("%s in %r", error, formula, location=node)
         markup = f"<code>{self.encode(formula)}</code>"
