@@ -71,7 +71,11 @@ def main() -> None:
     )
     print(mixture.partial_fit(X, y).weights_)
     print(RefitRegressor(growth=0.5).prequential_predict(X, y).shape)
-    print(prequential(VAW2Regressor({"kernel": [RBF(), Matern()], "gamma": [0.5]}), X, y, window=50).mean_loss)
+    print(
+        prequential(
+            VAW2Regressor({"kernel": [RBF(), Matern()], "gamma": [0.5]}), X, y, window=50
+        ).mean_loss
+    )
     models = {"VAW": VAWRegressor(), "VAW²": VAW2Regressor(n_components=10)}
     print(compare(models, {"made": (X, y)}, seeds=2).to_latex(decimals=2))
     print(RunningOneHotEncoder(max_categories=3).fit_transform(X[:, :1].round()).shape)
