@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.metaestimators import available_if
 
-from ._types import Any, Array, Rows, Self
+from ._types import Any, Array, ArrayLike, Self
 
 
 def inner_has(method):
@@ -28,7 +28,7 @@ class DelegatingVerbs:
         _routed(method, params) -> params          the metadata that its method gets
     """
 
-    def fit(self, X: Rows, y: Rows, **params: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -48,7 +48,7 @@ class DelegatingVerbs:
         self._advance(X, y, "fit", params, restart=True)
         return self
 
-    def partial_fit(self, X: Rows, y: Rows, **params: Any) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Parameters
@@ -69,7 +69,7 @@ class DelegatingVerbs:
         return self
 
     @available_if(inner_has("prequential_predict"))
-    def prequential_predict(self, X: Rows, y: Rows, **params: Any) -> Array:
+    def prequential_predict(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
 
         Parameters
@@ -89,7 +89,7 @@ class DelegatingVerbs:
         return self._advance(X, y, "prequential_predict", params, restart=False)
 
     @available_if(inner_has("predict"))
-    def predict(self, X: Rows, **params: Any) -> Array:
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast each row as if it were the next one; changes nothing.
 
         Parameters
@@ -107,7 +107,7 @@ class DelegatingVerbs:
         return self._ask("predict", X, params)
 
     @available_if(inner_has("decision_function"))
-    def decision_function(self, X: Rows, **params: Any) -> Array:
+    def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision values of the inner estimator; changes nothing.
 
         Parameters
@@ -125,7 +125,7 @@ class DelegatingVerbs:
         return self._ask("decision_function", X, params)
 
     @available_if(inner_has("predict_proba"))
-    def predict_proba(self, X: Rows, **params: Any) -> Array:
+    def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the inner estimator; changes nothing.
 
         Parameters
@@ -143,7 +143,9 @@ class DelegatingVerbs:
         return self._ask("predict_proba", X, params)
 
     @available_if(inner_has("predict_interval"))
-    def predict_interval(self, X: Rows, coverage: float | Rows = 0.9, **params: Any) -> Array:
+    def predict_interval(
+        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, **params: Any
+    ) -> Array:
         """Return the intervals of the inner estimator; changes nothing.
 
         Parameters
@@ -164,7 +166,7 @@ class DelegatingVerbs:
         return estimator.predict_interval(rows, coverage, **params)
 
     @available_if(inner_has("predict_experts"))
-    def predict_experts(self, X: Rows) -> Array:
+    def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert of the inner estimator; changes nothing.
 
         Parameters
@@ -181,7 +183,7 @@ class DelegatingVerbs:
         return estimator.predict_experts(rows)
 
     @available_if(inner_has("score"))
-    def score(self, X: Rows, y: Rows, **params: Any) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, **params: Any) -> float:
         """Return the score of the inner estimator on rows; changes nothing.
 
         Parameters

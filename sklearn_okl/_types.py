@@ -5,11 +5,11 @@ from os import PathLike as _PathLike
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy import typing
 
-__all__ = ["Any", "Array", "Callable", "PathLike", "Rows", "Seed", "Self"]
+__all__ = ["Any", "Array", "ArrayLike", "Callable", "PathLike", "Seed", "Self"]
 
-Array: TypeAlias = NDArray[Any]
+Array: TypeAlias = typing.NDArray[Any]
+ArrayLike: TypeAlias = typing.ArrayLike | Any  # arrays, sparse ones, frames of any library
 PathLike: TypeAlias = _PathLike[str]
-Rows: TypeAlias = ArrayLike | Any  # arrays, sparse ones, frames of any library
 Seed: TypeAlias = int | np.random.RandomState | None

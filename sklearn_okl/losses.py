@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ._types import Any, Rows
+from ._types import Any, ArrayLike
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SquaredError:
 
     smoothness: ClassVar[float] = 2.0
 
-    def value(self, y_true: Rows, y_pred: Rows) -> Any:
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast.
 
         Parameters
@@ -56,7 +56,7 @@ class SquaredError:
         """
         return np.square(np.subtract(y_pred, y_true))
 
-    def slope(self, y_true: Rows, y_pred: Rows) -> Any:
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred.
 
         Parameters
@@ -109,7 +109,7 @@ class AbsoluteError:
 
     smoothness: ClassVar[float] = np.inf
 
-    def value(self, y_true: Rows, y_pred: Rows) -> Any:
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast.
 
         Parameters
@@ -125,7 +125,7 @@ class AbsoluteError:
         """
         return np.abs(np.subtract(y_pred, y_true, dtype=np.float64))
 
-    def slope(self, y_true: Rows, y_pred: Rows) -> Any:
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred, and 0 where the two are equal.
 
         Parameters
@@ -201,7 +201,7 @@ class PinballLoss:
                 "strictly between 0 and 1, such as 0.5 for the median."
             )
 
-    def value(self, y_true: Rows, y_pred: Rows) -> Any:
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast.
 
         Parameters
@@ -218,7 +218,7 @@ class PinballLoss:
         excess = np.subtract(y_pred, y_true, dtype=np.float64)
         return np.maximum(-self.quantile * excess, (1.0 - self.quantile) * excess)
 
-    def slope(self, y_true: Rows, y_pred: Rows) -> Any:
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred, and 0 where the two are equal.
 
         Parameters
@@ -277,7 +277,7 @@ class LogisticLoss:
 
     smoothness: ClassVar[float] = 0.25
 
-    def value(self, y_true: Rows, y_pred: Rows) -> Any:
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value.
 
         Parameters
@@ -293,7 +293,7 @@ class LogisticLoss:
         """
         return np.logaddexp(0.0, -np.multiply(y_true, y_pred, dtype=np.float64))
 
-    def slope(self, y_true: Rows, y_pred: Rows) -> Any:
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred.
 
         Parameters
@@ -349,7 +349,7 @@ class SquaredHinge:
 
     smoothness: ClassVar[float] = 2.0
 
-    def value(self, y_true: Rows, y_pred: Rows) -> Any:
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value.
 
         Parameters
@@ -365,7 +365,7 @@ class SquaredHinge:
         """
         return np.square(_shortfall(y_true, y_pred))
 
-    def slope(self, y_true: Rows, y_pred: Rows) -> Any:
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred.
 
         Parameters
@@ -420,7 +420,7 @@ class Hinge:
 
     smoothness: ClassVar[float] = np.inf
 
-    def value(self, y_true: Rows, y_pred: Rows) -> Any:
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value.
 
         Parameters
@@ -436,7 +436,7 @@ class Hinge:
         """
         return _shortfall(y_true, y_pred)
 
-    def slope(self, y_true: Rows, y_pred: Rows) -> Any:
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred, and 0 at the kink.
 
         Parameters

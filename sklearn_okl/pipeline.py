@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
 from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, part_of, through
-from ._types import Any, Array, Rows, Self
+from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
 from .base import _same, described, twin
 
@@ -293,7 +293,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         """
         return self._warm_steps()[-1][1].summary()
 
-    def get_feature_names_out(self, input_features: Rows | None = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the features that the last step sees.
 
         Parameters

@@ -4,7 +4,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib import metadata
+from importlib import import_module, metadata
+from inspect import isclass, isroutine, signature, unwrap
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,8 @@ OLDEST = dict(text.split(">=") for text in PROJECT["dependencies"])
 def test_the_version_is_that_of_pyproject():
     said = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1]
     assert said == PROJECT["version"]
-    assert re.match(
-        rf"## {re.escape(PROJECT['version'])}\b",
-        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n", 2)[2],
-    )
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)", changes, re.M)[1] == PROJECT["version"]
     assert sklearn_okl.__version__ == metadata.version("sklearn_okl")
     hint = "the environment has another one: run `pip install -e .` once more"
     assert sklearn_okl.__version__ == PROJECT["version"], hint
@@ -68,6 +67,45 @@ def test_the_conda_recipe_builds_the_sdist_of_this_version():
     assert set(PROJECT["dependencies"]) < set(recipe["requirements"]["run"])
     for path in recipe["test"]["source_files"]:
         assert (ROOT / path).exists()
+
+
+MODULES = ["base", "datasets", "evaluation", "feedback", "kernels", "losses", "untuned"]
+
+
+def public_things():
+    """Yield the public classes and functions with their full names."""
+    for module in [sklearn_okl, *(import_module(f"sklearn_okl.{name}") for name in MODULES)]:
+        for name in getattr(module, "__all__", dir(module)):
+            thing = getattr(module, name)
+            ours = getattr(thing, "__module__", "").startswith("sklearn_okl")
+            if ours and not name.startswith("_") and (isclass(thing) or isroutine(thing)):
+                yield f"{module.__name__}.{name}", thing
+
+
+def functions_of(thing):
+    """Yield what is public and written here of a class, or the function itself."""
+    if not isclass(thing):
+        yield unwrap(thing)
+        return
+    for name in dir(thing):
+        owner = next((base for base in thing.__mro__ if name in vars(base)), object)
+        if owner.__module__.startswith("sklearn_okl") and (name == "__init__" or name[0] != "_"):
+            member = vars(owner)[name]
+            member = getattr(member, "fget", None) or getattr(member, "fn", member)
+            if isroutine(member) and unwrap(member).__module__.startswith("sklearn_okl"):
+                yield unwrap(getattr(member, "__func__", member))
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_things()))
+def test_public_signatures_have_hints(name, thing):
+    missing = []
+    for function in functions_of(thing):
+        hints = function.__annotations__
+        given = [name for name in signature(function).parameters if name not in ("self", "cls")]
+        missing += [f"{function.__qualname__}({name})" for name in given if name not in hints]
+        if "return" not in hints:
+            missing.append(f"{function.__qualname__} -> ?")
+    assert not missing, f"{name}: no hints for {missing}"
 
 
 def test_types_are_declared():

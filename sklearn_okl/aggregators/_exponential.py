@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
-from .._types import Any, Rows
+from .._types import Any, ArrayLike
 from ..base._convex import ConvexAggregator, mix
 from ..losses import get_loss
 from ._range import TargetRange, check_y_range
@@ -253,7 +253,7 @@ class AARegressor(_OnTargetRange):
         eta: float | None = None,
         *,
         y_range: Any = None,
-        prior_weights: Rows | None = None,
+        prior_weights: ArrayLike | None = None,
         fallback: float | None = None,
     ) -> None:
         super().__init__(eta, y_range=y_range, prior_weights=prior_weights, fallback=fallback)
@@ -346,7 +346,7 @@ class FixedShareRegressor(_OnTargetRange):
         loss: str = "squared_error",
         quantile: float = 0.5,
         gradient_trick: bool = False,
-        prior_weights: Rows | None = None,
+        prior_weights: ArrayLike | None = None,
         fallback: float | None = None,
     ) -> None:
         super().__init__(

@@ -85,7 +85,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         return tags
 
     @property
-    def n_samples_seen_(self):
+    def n_samples_seen_(self) -> int:
         """Rounds learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from .._types import Any, Array, Rows, Seed
+from .._types import Any, Array, ArrayLike, Seed
 
 _AR4_COEFFICIENTS = (0.5, -0.3, 0.2, 0.1)
 _N_ACTIVE = 5  # inputs that Friedman's function uses
@@ -293,7 +293,7 @@ def _autoregression(normals, correlation):
     return lfilter([1.0], [1.0, -correlation], shocks)
 
 
-def make_adversarial_stream(estimator: Any, X: Rows, *, y_range: Any = (-1.0, 1.0)) -> Array:
+def make_adversarial_stream(estimator: Any, X: ArrayLike, *, y_range: Any = (-1.0, 1.0)) -> Array:
     """Make the targets that a greedy adversary would choose against an online regressor.
 
     Row by row the adversary sees the estimator's forecast and sets the target to the end of
@@ -387,7 +387,7 @@ def _one_forecast(estimator, row, t):
     return float(forecast.ravel()[0])
 
 
-def scale_as_published(X: Rows, y: Rows) -> tuple[Array, Array]:
+def scale_as_published(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """Scale a whole file as the published experiments did. Looks ahead: for their tables only.
 
     Targets are mapped to [0, 1] by their smallest and largest value, and all inputs are divided by

@@ -37,7 +37,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_array, check_scalar
 
-from .._types import Any, Array, Rows
+from .._types import Any, Array, ArrayLike
 
 _SQRT_2 = float(np.sqrt(2))
 
@@ -75,13 +75,13 @@ def _vaw_log_term(horizon, n_features, y_bound, feature_bound, alpha):
 
 
 def vaw_regret_bound(
-    horizon: int | Rows,
+    horizon: int | ArrayLike,
     *,
     n_features: int,
     y_bound: float,
     feature_bound: float,
     alpha: float = 1.0,
-    norm_sq: float | Rows = 0.0,
+    norm_sq: float | ArrayLike = 0.0,
 ) -> Any:
     r"""Bound the regret of the Vovk-Azoury-Warmuth forecaster, equation (2.5).
 
@@ -143,7 +143,9 @@ def vaw_regret_bound(
     return _plain(bound)
 
 
-def vaw_logdet_bound(X: Rows, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0) -> Array:
+def vaw_logdet_bound(
+    X: ArrayLike, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
+) -> Array:
     r"""Bound the regret of the Vovk-Azoury-Warmuth forecaster on given rows, after each of them.
 
     .. math:: \alpha\|w\|^2+Y^2\ln\det\Bigl(I+\tfrac1\alpha\sum_{s\le t}z_sz_s^\top\Bigr)
@@ -210,15 +212,15 @@ def vaw_logdet_bound(X: Rows, *, y_bound: float, alpha: float = 1.0, norm_sq: fl
 
 
 def concatenated_vaw_loss_bound(
-    horizon: int | Rows,
+    horizon: int | ArrayLike,
     *,
     n_kernels: int,
     n_components: int,
     y_bound: float,
-    norm_sq: float | Rows,
+    norm_sq: float | ArrayLike,
     alpha: float = 1.0,
     feature_bound: float = _SQRT_2,
-    comparator_loss: float | Rows = 0.0,
+    comparator_loss: float | ArrayLike = 0.0,
 ) -> Any:
     r"""Bound the expected loss of one VAW on all kernels' random features, Theorem 1, (3.8).
 
@@ -296,17 +298,17 @@ def _expert_excess(horizon, n_components, y_bound, norm_sq, alpha, feature_bound
 
 
 def vaw2_loss_bound(
-    horizon: int | Rows,
+    horizon: int | ArrayLike,
     *,
     n_kernels: int,
     n_components: int,
     y_bound: float,
-    norm_sq: float | Rows,
+    norm_sq: float | ArrayLike,
     alpha: float = 1.0,
     aggregator_alpha: float = 1.0,
     clipped: bool = False,
     feature_bound: float = _SQRT_2,
-    comparator_loss: float | Rows = 0.0,
+    comparator_loss: float | ArrayLike = 0.0,
 ) -> Any:
     r"""Bound the expected loss of the double VAW, Theorem 2, (3.14), or of its clipped variant.
 
@@ -398,15 +400,15 @@ def vaw2_loss_bound(
 
 
 def vaw_ewa_loss_bound(
-    horizon: int | Rows,
+    horizon: int | ArrayLike,
     *,
     n_kernels: int,
     n_components: int,
     y_bound: float,
-    norm_sq: float | Rows,
+    norm_sq: float | ArrayLike,
     alpha: float = 1.0,
     feature_bound: float = _SQRT_2,
-    comparator_loss: float | Rows = 0.0,
+    comparator_loss: float | ArrayLike = 0.0,
 ) -> Any:
     r"""Bound the expected loss of clipped VAW experts under exponential weights, Theorem 3, (3.27).
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_symmetric
 
 from sklearn_okl.kernels import kernel_matrix
 
-from .._types import Any, Array, Callable, Rows
+from .._types import Any, Array, ArrayLike, Callable
 
 
 def _gram(X, kernel, gamma):
@@ -26,7 +26,7 @@ def _gram(X, kernel, gamma):
     return kernel_matrix(X, kernel=kernel, gamma=gamma)
 
 
-def ridge_comparator(X: Rows, y: Rows, *, alpha: float = 0.0) -> Any:
+def ridge_comparator(X: ArrayLike, y: ArrayLike, *, alpha: float = 0.0) -> Any:
     r"""Fit the best fixed linear forecaster in hindsight.
 
     The minimiser of :math:`\sum_t(\langle w,x_t\rangle-y_t)^2+\alpha\|w\|^2`, without an intercept;
@@ -94,8 +94,8 @@ def ridge_comparator(X: Rows, y: Rows, *, alpha: float = 0.0) -> Any:
 
 
 def kernel_ridge_comparator(
-    X: Rows,
-    y: Rows,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
     kernel: str | Callable[..., Any] = "rbf",
     gamma: float | None = None,
@@ -190,7 +190,7 @@ def _solve_shifted(K, y, alpha):
 
 
 def effective_dimension(
-    X: Rows,
+    X: ArrayLike,
     alpha: float = 1.0,
     *,
     kernel: str | Callable[..., Any] = "linear",
@@ -250,11 +250,11 @@ def effective_dimension(
 
 
 def regret(
-    forecasts: Rows,
-    y: Rows,
+    forecasts: ArrayLike,
+    y: ArrayLike,
     *,
-    comparator_forecasts: Rows | None = None,
-    comparator_losses: Rows | None = None,
+    comparator_forecasts: ArrayLike | None = None,
+    comparator_losses: ArrayLike | None = None,
 ) -> Array:
     r"""Return the running regret :math:`\sum_{s\le t}(\hat y_s-y_s)^2-\sum_{s\le t}(f_s-y_s)^2`.
 

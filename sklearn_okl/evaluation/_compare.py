@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._linalg import one_blas_thread
-from .._types import Any, Callable, PathLike, Rows
+from .._types import Any, ArrayLike, Callable, PathLike
 from ._compare_runs import Run, digest_of, do_runs, load_run, rows_of, seeded
 from ._comparison import COLUMNS, Comparison
 from ._scoring import named_scores
@@ -28,7 +28,7 @@ def compare(
     streams: Any,
     seeds: Any,
     *,
-    delay: int | Rows | None = 0,
+    delay: int | ArrayLike | None = 0,
     scoring: Any = "squared_error",
     path: str | PathLike | None = None,
     n_jobs: int | None = None,

@@ -13,11 +13,11 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_array, check_scalar
 
-from .._types import Rows
+from .._types import ArrayLike
 
 
 def kernel_vaw_regret_bound(
-    K: Rows, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
+    K: ArrayLike, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
 ) -> float:
     r"""Bound the regret of the forecaster in the whole space of a kernel, Proposition 1.
 
@@ -69,7 +69,7 @@ def kernel_vaw_regret_bound(
 
 
 def pkawv_regret_bound(
-    K: Rows, *, residual: float, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
+    K: ArrayLike, *, residual: float, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
 ) -> float:
     r"""Bound the regret of the forecaster in a fixed subspace, Theorem 3, equation (5).
 

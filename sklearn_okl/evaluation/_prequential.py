@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
 
 from .._delay import delay_of
-from .._types import Any, Callable, Rows
+from .._types import Any, ArrayLike, Callable
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
 
@@ -39,10 +39,10 @@ _LOSSES = {
 
 def prequential(
     estimator: Any,
-    X: Rows,
-    y: Rows,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
-    delay: int | Rows | None = None,
+    delay: int | ArrayLike | None = None,
     chunk_size: int | None = None,
     loss: str | Callable[..., Any] = "squared_error",
     window: int = 500,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
-from .._types import Any, Callable, Rows
+from .._types import Any, ArrayLike, Callable
 from ._display_parts import (
     CurveDisplay,
     axes_of,
@@ -145,12 +145,12 @@ class PrequentialDisplay(CurveDisplay):
     def from_estimator(
         cls,
         estimator: Any,
-        X: Rows,
-        y: Rows,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
         loss: str | Callable[..., Any] = "squared_error",
         window: int | None = None,
-        delay: int | Rows | None = None,
+        delay: int | ArrayLike | None = None,
         chunk_size: int | None = None,
         verbose: bool = False,
         ax: Any = None,
@@ -213,8 +213,8 @@ class PrequentialDisplay(CurveDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Rows,
-        forecasts: Rows | dict[str, Any],
+        y_true: ArrayLike,
+        forecasts: ArrayLike | dict[str, Any],
         *,
         loss: str | Callable[..., Any] = "squared_error",
         window: int | None = None,

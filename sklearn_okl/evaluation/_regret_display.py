@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
-from .._types import Any, Callable, Rows
+from .._types import Any, ArrayLike, Callable
 from ._comparators import regret, ridge_comparator
 from ._display_parts import (
     GREY,
@@ -132,12 +132,12 @@ class RegretCurveDisplay(CurveDisplay):
     def from_estimator(
         cls,
         estimator: Any,
-        X: Rows,
-        y: Rows,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
-        comparator: Callable[..., Any] | Rows = ridge_comparator,
-        bound: Callable[..., Any] | Rows | float | None = None,
-        delay: int | Rows | None = None,
+        comparator: Callable[..., Any] | ArrayLike = ridge_comparator,
+        bound: Callable[..., Any] | ArrayLike | float | None = None,
+        delay: int | ArrayLike | None = None,
         chunk_size: int | None = None,
         verbose: bool = False,
         ax: Any = None,
@@ -199,11 +199,11 @@ class RegretCurveDisplay(CurveDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Rows,
-        forecasts: Rows | dict[str, Any],
-        comparator_forecasts: Rows,
+        y_true: ArrayLike,
+        forecasts: ArrayLike | dict[str, Any],
+        comparator_forecasts: ArrayLike,
         *,
-        bound: Callable[..., Any] | Rows | float | None = None,
+        bound: Callable[..., Any] | ArrayLike | float | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Any:

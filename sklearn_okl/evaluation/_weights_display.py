@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Any, Rows
+from .._types import Any, ArrayLike
 from ._display_parts import COLORS, GREY, PALE, STYLES, axes_of, draw_legend, named_estimators
 
 
@@ -179,8 +179,8 @@ class ExpertWeightsDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: Rows | None = None,
-        y: Rows | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
         *,
         over_time: bool = False,
         n_points: int = 100,

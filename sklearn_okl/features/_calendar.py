@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from .._types import Any, Array, Rows, Self
+from .._types import Any, Array, ArrayLike, Self
 from ._columns import columns_of, is_missing, names_of
 
 _DAY = np.timedelta64(1, "D")
@@ -81,7 +81,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
     def __init__(self, features: Any = ("hour_of_day", "day_of_week", "day_of_year")) -> None:
         self.features = features
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Look at the names and the types of columns.
 
         Parameters
@@ -100,7 +100,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
         _wall_times(self, X, reset=True)
         return self
 
-    def transform(self, X: Rows) -> Array:
+    def transform(self, X: ArrayLike) -> Array:
         """Make numbers of dates.
 
         Parameters
@@ -124,7 +124,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
                 parts += [np.sin(found), np.cos(found)] if is_angle else [found]
         return np.stack(parts, axis=1)
 
-    def get_feature_names_out(self, input_features: Rows | None = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the features.
 
         Parameters

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Any, Rows, Seed
+from .._types import Any, ArrayLike, Seed
 from .._validation import validated
 from ..kernels import SAMPLINGS, SHIFT_INVARIANT_CONSTRAINTS
 from ..kernels._fourier import FourierBank, fourier_map
@@ -110,7 +110,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         *,
         form: str = "paired",
         sampling: str = "iid",
-        frequencies: Rows | None = None,
+        frequencies: ArrayLike | None = None,
         random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
@@ -121,7 +121,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def fit(self, X: Rows, y: None = None) -> Any:
+    def fit(self, X: ArrayLike, y: None = None) -> Any:
         """Draw the frequencies.
 
         Parameters
@@ -154,7 +154,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._n_features_out = bank._n_components(state)
         return self
 
-    def transform(self, X: Rows) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Compute the features.
 
         Parameters

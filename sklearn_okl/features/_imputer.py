@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
-from .._types import Array, Rows
+from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from . import _moments
 from ._columns import columns_of, names_of, numbers_of
@@ -89,7 +89,7 @@ class RunningImputer(OnlineTransformer):
         """What gaps are filled with now, of shape (n_features,)."""
         return self._known(self._fitted_state("statistics_")).copy()
 
-    def get_feature_names_out(self, input_features: Rows | None = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of a transformed row.
 
         Parameters

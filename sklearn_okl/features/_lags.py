@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
-from .._types import Array, Rows
+from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 
 
@@ -71,7 +71,7 @@ class LagFeatures(OnlineTransformer):
     def __init__(self, n_lags: int = 4) -> None:
         self.n_lags = n_lags
 
-    def get_feature_names_out(self, input_features: Rows | None = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of a transformed row.
 
         Parameters

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
-from .._types import Any, Array, Rows, Self
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import validated
 from ..base import NovelRows, OneKernel, OnlineEstimator, SampledRows
 from ..dictionaries._growth import growth
@@ -35,7 +35,7 @@ class _GrowingNystroem(
         The atoms, in the order of their entry.
     """
 
-    def fit(self, X: Rows, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -53,7 +53,7 @@ class _GrowingNystroem(
         self._advance(X, None, restart=True)
         return self
 
-    def partial_fit(self, X: Rows, y: None = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
         """Learn the next rows; the first call starts the dictionary.
 
         Any way of cutting a stream into calls gives the same dictionary. A call that fails or is
@@ -74,7 +74,7 @@ class _GrowingNystroem(
         self._advance(X, None, restart=False)
         return self
 
-    def transform(self, X: Rows) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Compute the coordinates of rows in the dictionary as it stands; changes nothing.
 
         Parameters

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
-from .._types import Any, Array, Rows
+from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
 from ._columns import columns_of, distinct, hashed, kind_of, names_of
 
@@ -99,7 +99,7 @@ class RunningOneHotEncoder(OnlineTransformer):
         known = self._fitted_state("categories_")["categories"]
         return [np.array(values, dtype=object) for values in known]
 
-    def get_feature_names_out(self, input_features: Rows | None = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the slots, which do not depend on the categories.
 
         Parameters

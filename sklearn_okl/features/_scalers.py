@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._delay import late
 from .._documentation import inherit_documentation
-from .._types import Any, Array, Rows
+from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
 from . import _moments
 
@@ -33,7 +33,7 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
     that 1: no row can then make the quotients of later ones overflow.
     """
 
-    def inverse_transform(self, X: Rows) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Undo the scaling of rows by what is known now; changes nothing.
 
         Parameters

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Any, Rows
+from .._types import Any, ArrayLike
 from .._validation import validated
 
 
@@ -98,7 +98,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.degree = degree
         self.max_components = max_components
 
-    def fit(self, X: Rows, y: None = None) -> Any:
+    def fit(self, X: ArrayLike, y: None = None) -> Any:
         """List the monomials.
 
         Parameters
@@ -151,7 +151,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._factors = 1 / np.sqrt(last_powers)  # √((k−1)!/k!) for the variable that is added
         self._ends = [comb(degree + d, d) for degree in range(self.degree + 1)]
 
-    def transform(self, X: Rows) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Compute the features.
 
         Parameters

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import Any, Rows
+from .._types import Any, ArrayLike
 from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
@@ -64,7 +64,7 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
         }
 
-    def learn(self, state: Any, X: Rows, on_change: Any = None) -> Any:
+    def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
 
         These are the centres and scales, and those of steady units: as they were first known. A
@@ -136,7 +136,7 @@ class RunningUnits:
         path = np.where(from_then, then, first)
         return path, path[-1].copy()
 
-    def seen(self, X: Rows, known: Any, first: Any) -> Any:
+    def seen(self, X: ArrayLike, known: Any, first: Any) -> Any:
         """Return rows (n, d) standardised, and in steady units; both from (..., 2, d)."""
         centers, scales = known[..., 0, :], known[..., 1, :]
         standardised = _divided(X - centers, scales)

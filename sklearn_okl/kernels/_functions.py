@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from .._types import Any, Rows, Seed
+from .._types import Any, ArrayLike, Seed
 from ._named import checked_values, exact_kernel, shift_invariant_kernel
 
 
 def kernel_matrix(
-    X: Rows, Y: Any = None, *, kernel: Any = "rbf", gamma: float | None = None
+    X: ArrayLike, Y: Any = None, *, kernel: Any = "rbf", gamma: float | None = None
 ) -> Any:
     """Exact kernel between the rows of two arrays.
 

@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from scipy.sparse import issparse
 
-from .._types import Any, Rows
+from .._types import Any, ArrayLike
 
 
 class Kernel(ABC):
@@ -61,7 +61,7 @@ class Kernel(ABC):
     def __call__(self, X, Y):
         """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
 
-    def diagonal(self, X: Rows) -> Any:
+    def diagonal(self, X: ArrayLike) -> Any:
         """Compute the values of rows with themselves.
 
         Parameters

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from .._types import Any, Rows
+from .._types import Any, ArrayLike
 from ._kernel import Kernel, checked_gamma
 
 
@@ -72,7 +72,7 @@ class Polynomial(Kernel):
         """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
         return self._power(X @ Y.T, X.shape[1])
 
-    def diagonal(self, X: Rows) -> Any:
+    def diagonal(self, X: ArrayLike) -> Any:
         """Compute the values (γ ‖x‖² + coef0)^degree of rows with themselves.
 
         Parameters

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._types import Any, Rows, Seed
+from .._types import Any, ArrayLike, Seed
 from ._kernel import Kernel, checked_gamma
 from ._sampling import normal_points
 
@@ -175,7 +175,7 @@ class ShiftInvariantKernel(Kernel):
             )
         return np.ascontiguousarray(frequencies.T)
 
-    def diagonal(self, X: Rows) -> Any:
+    def diagonal(self, X: ArrayLike) -> Any:
         """Compute the values of rows with themselves, which are 1.
 
         Parameters

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
 from .._tail import FEW, SharedInverse
-from .._types import Any, Array, Rows, Self
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor, _copied, _same
 
@@ -36,7 +36,7 @@ class RidgeRecursion(WeightedRegressor):
     _multi_output = True
     _learns_banks = True
 
-    def predict(self, X: Rows, return_std: bool = False, **params: Any) -> Any:
+    def predict(self, X: ArrayLike, return_std: bool = False, **params: Any) -> Any:
         r"""Forecast each row as if it were the next one; changes nothing.
 
         Parameters

@@ -1,8 +1,11 @@
 """The classifier without tuning: the mixture of experts on targets -1 and +1."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._documentation import inherit_documentation
+from .._types import Array, ArrayLike
 from ..base import WeightedClassifier
 from ._model import DefaultModel
 
@@ -52,7 +55,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
 
     _guarded = False
 
-    def decision_function(self, X, *, ahead=False):
+    def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the decision value of each row, as if it were the next one due; changes nothing.
 
         Parameters
@@ -70,7 +73,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
         """
         return self._foreseen(X, ahead)[1]
 
-    def predict(self, X, *, ahead=False):
+    def predict(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Forecast the label of each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`.
@@ -89,7 +92,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
         """
         return self._labels(self.decision_function(X, ahead=ahead))
 
-    def predict_proba(self, X, *, ahead=False):
+    def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
 
         Parameters
