@@ -188,9 +188,22 @@ def clickable(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(r"<img [^>]*flowchart[^>]*\.svg[^>]*>", drawing, context["body"])
 
 
+def described(app, pagename, templatename, context, doctree):
+    """Say of a figure without a title of its own which section of an example draws it."""
+    if pagename.startswith("auto_examples/plot_") and "body" in context:
+        parts = re.split(r"(?=<h[12]>)", context["body"])
+        for i, part in enumerate(parts):
+            heading = re.match(r"<h[12]>(.*?)<", part)
+            if heading:
+                alt = f'alt="Figure of the section: {heading[1]}"'
+                parts[i] = re.sub(r'alt="plot \d[^"]*"', alt, part)
+        context["body"] = "".join(parts)
+
+
 def setup(app):
     """Tell Sphinx of the functions above."""
     app.connect("html-page-context", clickable)
+    app.connect("html-page-context", described)
     app.connect("autodoc-process-docstring", tidy, priority=400)  # numpydoc comes at 500
     visitors = [(partial(mathml, as_block=as_block), None) for as_block in (False, True)]
     app.add_html_math_renderer("mathml", *visitors)
