@@ -4,6 +4,8 @@ Kernel gradient descent at a cost that does not grow, two ways: FOGD descends on
 features, NOGD on the Nyström map of the first rows it stores.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import OneAgainstRestClassifier, OneKernel, OnFourierFeatures, OnlineRegressor
 from ..base._descent import (
     CLASS_LOSSES,
@@ -83,19 +86,19 @@ class _FourierDescent(GradientSteps):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        n_components=100,
-        loss="log_loss",
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        loss: str = "log_loss",
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: ArrayLike | None = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -109,12 +112,12 @@ class _FourierDescent(GradientSteps):
         self.random_state = random_state
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Current coefficients of the random features; a row for each of more than two classes."""
         return self._fitted_state("coef_")["theta"].copy()
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Array:
         """Frequencies in use, of shape (n_features, m)."""
         return self._fitted_state("frequencies_")["frequencies"][0].copy()
 
@@ -194,17 +197,17 @@ class _NystroemDescent(OneKernel, GradientSteps):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        budget=400,
-        loss="log_loss",
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        budget: int = 400,
+        loss: str = "log_loss",
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.budget = budget
         self.loss = loss
@@ -213,14 +216,14 @@ class _NystroemDescent(OneKernel, GradientSteps):
         self.radius = radius
 
     @property
-    def components_(self):
+    def components_(self) -> Array:
         """Stored rows; once the budget is full, those that span the map."""
         state = self._fitted_state("components_")
         rows = state["rows"] if state["basis"] is None else state["basis"]["atoms"]
         return rows.copy()
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each of `components_`; a column for each of more than two classes."""
         state = self._fitted_state("dual_coef_")
         if state["basis"] is None:
@@ -357,20 +360,20 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        n_components=100,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: ArrayLike | None = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -508,18 +511,18 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        budget=400,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        budget: int = 400,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,

@@ -4,6 +4,8 @@ r"""D. Calandriello, A. Lazaric, M. Valko: the kernel online Newton step, exact 
 "Efficient second-order online kernel learning with adaptive embedding" (PROS-N-KONS, CON-KONS).
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
+from .._types import Any, Array, Seed
 from ..base import GrowingBasisRegressor, OnlineRegressor, SampledRows
 from ..base._descent import SecondOrderSteps
 from ..dictionaries._factor import PANEL
@@ -41,7 +44,16 @@ class _DualNewtonRegressor(DualNewton, SecondOrderSteps, OnlineRegressor):
     }
     _structural = (*DualNewton._structural, *SecondOrderSteps._structural)
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, mu=1.0, radius=1.0):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.mu = mu
         self.radius = radius
@@ -177,19 +189,19 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        keep_probability=0.1,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+        keep_probability: float = 0.1,
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -205,7 +217,7 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
         self.keep_probability = keep_probability
 
     @property
-    def kept_(self):
+    def kept_(self) -> Array:
         """Rounds, counted from 0, whose gradients are in A."""
         return self._fitted_state("kept_")["kept"].copy()
 
@@ -252,18 +264,18 @@ class _SampledNewtonRegressor(SampledRows, SecondOrderSteps, GrowingBasisRegress
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,

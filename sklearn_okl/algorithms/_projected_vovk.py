@@ -4,6 +4,8 @@ The Vovk-Azoury-Warmuth forecaster in a subspace of the space of one kernel, eq.
 and 2.
 """
 
+from __future__ import annotations
+
 from math import comb
 from numbers import Real
 
@@ -12,6 +14,7 @@ from sklearn.utils import check_array, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import OneAgainstRestClassifier, OnlineRegressor, SampledRows
 from ..dictionaries import _hindsight as hindsight
 from ..dictionaries._nested import coordinates, span_of
@@ -79,20 +82,20 @@ class _ProjectedVovk(SampledRows):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=2,
-        coef0=1.0,
-        projection="nystroem",
-        dictionary=None,
-        alpha=1.0,
-        forecaster="vaw",
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 2,
+        coef0: float = 1.0,
+        projection: str = "nystroem",
+        dictionary: ArrayLike | None = None,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -109,7 +112,7 @@ class _ProjectedVovk(SampledRows):
         self.forecaster = forecaster
 
     @property
-    def components_(self):
+    def components_(self) -> Array:
         """Atoms of the basis, of shape (n_components, n_features); not with Taylor features."""
         state = self._fitted_state("components_")
         if "basis" not in state:

@@ -4,6 +4,8 @@ First-order multi-kernel learning (2019), for regression and for classes: every 
 along its own gradient, and its losses make its weight.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, Seed
 from ..base import OfExperts, OneAgainstRestClassifier, OnFourierFeatures, OnlineRegressor
 from ..learners import OGDRegressor
 from ..losses import get_loss
@@ -47,17 +50,17 @@ class _Raker(OfExperts, OnFourierFeatures):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        shrinkage=1e-3,
-        eta0=0.1,
-        power_t=0.5,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        shrinkage: float = 1e-3,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.shrinkage = shrinkage
@@ -69,7 +72,7 @@ class _Raker(OfExperts, OnFourierFeatures):
         self.random_state = random_state
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Current weights of the experts; a row for each of more than two classes."""
         return Hedge()._weights(self._fitted_state("weights_")["weights"])
 
@@ -285,19 +288,19 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        loss="log_loss",
-        loss_bound=1.0,
-        shrinkage=1e-3,
-        eta0=0.1,
-        power_t=0.5,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        loss: str = "log_loss",
+        loss_bound: float = 1.0,
+        shrinkage: float = 1e-3,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

@@ -1,11 +1,14 @@
 """The shell of classifiers by margin: two labels in place of -1 and +1."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
 
@@ -70,7 +73,7 @@ class OnlineClassifier(OfClasses):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def decision_function(self, X, **params):
+    def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision value of each row, as if it were the next one; changes nothing.
 
         Parameters
@@ -90,7 +93,7 @@ class OnlineClassifier(OfClasses):
         with one_blas_thread:
             return self._forecast(state, X)
 
-    def predict(self, X, **params):
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
 
         Parameters
@@ -109,7 +112,7 @@ class OnlineClassifier(OfClasses):
         return self._labels(self.decision_function(X))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probabilities that the logistic loss reads into the decision values.
 
         Only there with ``loss="log_loss"``, whose minimiser is the log-odds.

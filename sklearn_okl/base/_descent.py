@@ -9,6 +9,8 @@ where there is one:
 The features may be those of a kernel, of which only the inner products are known.
 """
 
+from __future__ import annotations
+
 from math import inf, isfinite, sqrt
 from numbers import Real
 from typing import NamedTuple
@@ -19,6 +21,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import aligned_slices, row_slices
+from .._types import Any, Array
 from ..kernels import kernel_of
 from ..losses import SquaredError, get_loss
 from ._one_kernel import AllRows
@@ -93,18 +96,18 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        adaptive=False,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+        adaptive: bool = False,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.loss = loss
         self.quantile = quantile
@@ -114,7 +117,7 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
         self.adaptive = adaptive
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each row learnt, of shape (n_samples_seen,)."""
         return self._fitted_state("dual_coef_")["coef"].copy()
 

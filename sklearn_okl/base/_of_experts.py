@@ -1,6 +1,9 @@
 """What estimators that mix experts show of these."""
 
+from __future__ import annotations
+
 from .._linalg import one_blas_thread
+from .._types import Array, ArrayLike
 
 
 class OfExperts:
@@ -17,11 +20,11 @@ class OfExperts:
     """
 
     @property
-    def expert_losses_(self):
+    def expert_losses_(self) -> Array:
         """Sum of losses of each expert's own progressive forecasts."""
         return self._fitted_state("expert_losses_")["expert_losses"].copy()
 
-    def predict_experts(self, X):
+    def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
 
         Parameters

@@ -3,6 +3,8 @@ r"""E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online con
 The online Newton step (2007) for the square loss, clipped as in H. Luo et al. (2016).
 """
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import inherit_documentation
 from .._linalg import inverse_spd
 from .._tail import FEW, SharedInverse
+from .._types import Array
 from ..base import OnlineRegressor
 
 _BLOCK = 32  # rows a block
@@ -33,7 +36,7 @@ class BlockNewton:
     """
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Current weights, of shape (n_features,)."""
         return self._fitted_state("coef_")["theta"].copy()
 
@@ -254,7 +257,9 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
     }
     _structural = ("mu",)
 
-    def __init__(self, mu=1.0, *, radius=1.0, curvature=None):
+    def __init__(
+        self, mu: float = 1.0, *, radius: float = 1.0, curvature: float | None = None
+    ) -> None:
         self.mu = mu
         self.radius = radius
         self.curvature = curvature

@@ -1,11 +1,14 @@
 """The classifier without tuning: experts that learn classes, and probabilities of them."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._types import Array, ArrayLike
 from ..base import WeightedMulticlassClassifier
 from ._class_model import ClassModel
 from ._model import DefaultModel
@@ -114,7 +117,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         )
         self.max_classes = max_classes
 
-    def decision_function(self, X, *, ahead=False):
+    def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return log-odds, or log-probabilities of more than two classes; changes nothing.
 
         Parameters
@@ -134,7 +137,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         logs = self.predict_log_proba(X, ahead=ahead)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
-    def predict(self, X, *, ahead=False):
+    def predict(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Forecast the label of each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`.
@@ -154,7 +157,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         places = self.predict_proba(X, ahead=ahead).argmax(axis=1)
         return self.classes_[places]
 
-    def predict_proba(self, X, *, ahead=False):
+    def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
 
         Parameters

@@ -1,5 +1,7 @@
 """The regressor without tuning: the mixture of experts, and intervals around its forecasts."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
@@ -7,6 +9,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import WeightedRegressor, described
 from ..meta._refit import check_is_regressor
 from . import _conformal
@@ -216,15 +219,15 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def __init__(
         self,
         *,
-        budget="balanced",
-        forgetting=None,
-        lags=4,
-        trees=False,
-        label_delay=0,
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        budget: str | int = "balanced",
+        forgetting: float | None = None,
+        lags: int = 4,
+        trees: Any = False,
+        label_delay: int = 0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             budget=budget,
             forgetting=forgetting,
@@ -237,11 +240,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         self.trees = trees
 
     @property
-    def n_faulty_(self):
-        """Int : targets that were too far from their forecasts to be learnt as they were."""
+    def n_faulty_(self) -> int:
+        """Targets that were too far from their forecasts to be learnt as they were."""
         return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
 
-    def predict(self, X, return_std=False, *, ahead=False):
+    def predict(self, X: ArrayLike, return_std: bool = False, *, ahead: bool = False) -> Any:
         """Forecast each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`. With `lags` any other row gets the forecast
@@ -279,7 +282,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         std = targets.unit(state["targets"]) * _conformal.standard_deviation(state["errors"])
         return forecasts, np.full(len(forecasts), std)
 
-    def predict_interval(self, X, coverage=0.9, *, ahead=False):
+    def predict_interval(
+        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, *, ahead: bool = False
+    ) -> Array:
         r"""Return intervals that hold the targets in a given share of the rounds.
 
         Parameters
