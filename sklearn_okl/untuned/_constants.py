@@ -72,6 +72,9 @@ class Constants:
         Ridges of the linear experts that never forget.
     fading_alpha : float
         Ridge of the linear experts that forget.
+    level_memories : tuple of float
+        Forgetting rates of further linear experts where there are no lags: within ten or twenty
+        rows they find the level at which a drifting stream is.
     births : tuple of int
         Rounds at which new kernels are born: the best ones and their neighbours, which see each
         input scaled by how much the forecasts of the best so far depend on it. The chain begins
@@ -133,6 +136,7 @@ class Constants:
     alphas: tuple = (0.1, 0.03)
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
+    level_memories: tuple = (0.95, 0.9)
     births: tuple = (512, 2048, 8192)
     apprenticeship: int = 256
     frequencies: float = 1.0
