@@ -17,6 +17,7 @@ START, END = "<!-- families: start -->", "<!-- families: end -->"
 # n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
+    "Series": {"OnlineForecaster": "m D²"},
     "Feature maps": {
         "FourierFeatures": "d D",
         "TaylorFeatures": "D",
@@ -40,7 +41,12 @@ FAMILIES = {
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
     },
-    "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
+    "Learners on features": {
+        "VAWRegressor": "D²",
+        "OGDRegressor": "D",
+        "ONSRegressor": "D²",
+        "AIOLIClassifier": "D²",
+    },
     "Aggregators of forecasts": {
         "EWARegressor": "K",
         "AARegressor": "K",
@@ -72,6 +78,7 @@ FAMILIES = {
     },
     "One kernel": {
         "KernelVAWRegressor": "n²",
+        "KernelAIOLIClassifier": "n²",
         "PKAWVRegressor": "D²",
         "PKAWVClassifier": "D²",
         "KOGDRegressor": "n",
@@ -105,6 +112,7 @@ FAMILIES = {
 def estimators():
     """Return the public estimators by name; each of them has a row."""
     there = dict(sklearn_okl.all_estimators())
+    there["OnlineForecaster"] = sklearn_okl.OnlineForecaster  # which takes series first
     missing = set(there) - {name for members in FAMILIES.values() for name in members}
     if missing:
         raise SystemExit(f"Public estimators without a row in docs/make_table.py: {missing}")

@@ -15,6 +15,7 @@ from .aggregators import (
     StackedBOARegressor,
 )
 from .algorithms import (
+    AIOLIClassifier,
     AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
@@ -23,6 +24,7 @@ from .algorithms import (
     FOGDRegressor,
     IOKSClassifier,
     IOKSRegressor,
+    KernelAIOLIClassifier,
     KernelVAWRegressor,
     KOGDRegressor,
     KONSRegressor,
@@ -88,6 +90,7 @@ from .meta import (
     StreamingTransformedTargetRegressor,
 )
 from .pipeline import StreamingPipeline, make_streaming_pipeline
+from .series import OnlineForecaster
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
 if TYPE_CHECKING:
@@ -106,6 +109,7 @@ else:
 __all__ = [
     "TRUSTED_TYPES",
     "AARegressor",
+    "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
     "BOARegressor",
@@ -123,6 +127,7 @@ __all__ = [
     "IOKSRegressor",
     "KOGDRegressor",
     "KONSRegressor",
+    "KernelAIOLIClassifier",
     "KernelVAWRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",
@@ -143,6 +148,7 @@ __all__ = [
     "OMKLSFGRegressor",
     "OMKRRegressor",
     "ONSRegressor",
+    "OnlineForecaster",
     "OnlineKernelClassifier",
     "OnlineKernelRegressor",
     "OnlineNystroem",
@@ -190,6 +196,9 @@ __all__ = [
 def all_estimators() -> list[tuple[str, type]]:
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
 
+    Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster`, which takes
+    series first.
+
     Returns
     -------
     estimators : list of tuple of (str, type)
@@ -202,11 +211,16 @@ def all_estimators() -> list[tuple[str, type]]:
     ['AARegressor', 'ALDNystroem']
     """
     public = ((name, globals().get(name)) for name in __all__)
-    return sorted((name, thing) for name, thing in public if isinstance(thing, type))
+    return sorted(
+        (name, thing)
+        for name, thing in public
+        if isinstance(thing, type) and thing is not OnlineForecaster
+    )
 
 
-for _, class_ in all_estimators():
+_CLASSES = [*(class_ for _, class_ in all_estimators()), OnlineForecaster]
+for class_ in _CLASSES:
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_
 
-TRUSTED_TYPES = trusted_types(class_ for _, class_ in all_estimators())
+TRUSTED_TYPES = trusted_types(_CLASSES)

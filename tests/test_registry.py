@@ -27,7 +27,7 @@ LAYERS = [
     {"base"},
     {"features", "learners"},
     {"aggregators"},
-    {"algorithms", "meta"},
+    {"algorithms", "meta", "series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
     {"pipeline", "_persistence"},

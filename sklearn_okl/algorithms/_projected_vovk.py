@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike, Seed
-from ..base import OnlineClassifier, OnlineRegressor, SampledRows
+from ..base import OneAgainstRestClassifier, OnlineRegressor, SampledRows
 from ..dictionaries import _hindsight as hindsight
 from ..dictionaries._nested import coordinates, span_of
 from ..features import TaylorFeatures
@@ -276,26 +276,31 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
 
 
 @inherit_documentation
-class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
-    r"""PKAWV for two classes: the sign of the regression on targets -1 and +1.
+class PKAWVClassifier(_ProjectedVovk, OneAgainstRestClassifier):
+    r"""PKAWV for classes: the sign of the regression on targets -1 and +1.
 
     The decision value of a row is the forecast of :class:`PKAWVRegressor`, fed -1 for the first of
-    the sorted classes and +1 for the second.
+    the sorted classes and +1 for the second. Each of C > 2 classes has a column of targets, +1 for
+    its own rows and -1 for all others; they share the subspace and its inverse, and the label
+    forecast is that of the largest decision value.
 
     See Also
     --------
     PKAWVRegressor : The regression, with the formulas.
-    sklearn.multiclass.OneVsRestClassifier : More than two classes.
 
     Notes
     -----
     *Cost.* That of :class:`PKAWVRegressor`: :math:`O(J^2)` per round in a subspace of J dimensions,
-    and :math:`O(t (J + d))` for each atom that enters in round t.
+    and :math:`O(t (J + d))` for each atom that enters in round t. C > 2 classes add O(J C) per
+    round, and O(t C) for each atom.
 
     *Theorem.* The square loss of a sign is at most that of the decision value: a label forecast
-    wrongly costs a squared error of at least 1. The regret bounds of the regression, with B = 1,
-    therefore bound the number of mistakes by the square loss of any function of the kernel's space
-    plus the regret.
+    wrongly costs a squared error of at least 1, and of more than two classes squared errors of at
+    least 2 together. The regret bounds of the regression, with B = 1 and for each class, therefore
+    bound the number of mistakes by the square loss of any function of the kernel's space plus the
+    regret.
+
+    *Departures.* More than two classes are not in [1]_; its subspace does not depend on targets.
 
     There is no `predict_proba`: decision values are not log-odds.
 

@@ -119,13 +119,7 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         try:
             if restart and classes is None:
                 check_classification_targets(y)  # few rows of many classes look like numbers to it
-            if restart:
-                self.classes_ = self._checked_classes(y if classes is None else classes)
-            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-                raise ValueError(
-                    f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
-                    "Leave them out, or call 'fit' to start afresh."
-                )
+            self._know_classes(y, classes, restart)
             places = self._places(y)
         except TypeError as error:
             raise TypeError(
@@ -133,6 +127,16 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
                 f"words or None: {error}. Give labels of one kind, and leave out rows without one."
             ) from error
         return _aligned(X), self._targets_of(places)
+
+    def _know_classes(self, labels, classes, restart):
+        """Write which classes there are, by labels and by those named, or say what is wrong."""
+        if restart:
+            self.classes_ = self._checked_classes(labels if classes is None else classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={classes!r} are not the classes of the first call, {self.classes_}. "
+                "Leave them out, or call 'fit' to start afresh."
+            )
 
     def _places(self, labels):
         """Return the places (n,) of labels in the classes, or say which of them are unknown."""

@@ -223,7 +223,7 @@ class RidgeRecursion(WeightedRegressor):
             state["inverse"] = SharedInverse(A, P, state["alpha"], self.forgetting, grows)
 
     def _learn_row(self, state, z, y, weight):
-        """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
+        """Learn one row z (..., D) of target y (q,), or (..., q); return its forecast (..., q).
 
         It is the block recursion with a block that grows from call to call, the tail; P is read,
         not written.
@@ -256,7 +256,7 @@ class RidgeRecursion(WeightedRegressor):
             squares *= self.forgetting
             b *= self.forgetting
         squares += np.square(error) / growth
-        b += z[..., None] * (weight * y)
+        b += z[..., None] * (weight * y)[..., None, :]
         state["mass"] = self.forgetting * state["mass"] + weight
         state["inverse"] = inverse.and_row(root * z, direction)
         state["t"] = t + 1

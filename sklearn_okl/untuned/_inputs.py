@@ -55,21 +55,19 @@ class LaggedInputs:
         Quantiles per column by which values get ranks; 0 is for no ranks.
     n_targets : int, default=None
         Number q of targets of a row; None is for one, without an axis of its own.
+    walks : bool, default=True
+        Whether the latest targets are forecasts, too, where they are seen.
     """
 
-    def __init__(self, n_lags, delay=0, units=_UNITS, n_quantiles=0, n_targets=None):
+    def __init__(self, n_lags, delay=0, units=_UNITS, n_quantiles=0, n_targets=None, walks=True):
         self.n_lags = n_lags
+        self.n_walks = 2 * (walks and n_lags > 0)  # forecasts made of the latest targets alone
         self.of_targets = () if n_targets is None else (n_targets,)  # shape of a row's targets
         self.n_lag_columns = n_lags * (n_targets or 1)
         self.delay = delay
         self.units = units
         self.gaps = GapFiller(delay)
         self.n_quantiles = n_quantiles
-
-    @property
-    def n_walks(self):
-        """Number of forecasts that are made of the latest targets alone."""
-        return 2 * (self.n_lags > 0)
 
     def start(self, n_features):
         """Return the state before the first row."""
@@ -151,7 +149,9 @@ class LaggedInputs:
         scales = scales.reshape(-1, *self.of_targets)
         return {
             "lags": pairs(*self.units.seen(columns, *known)),
-            "walks": np.concatenate([last, last + (self.delay + 1.0) * steps], axis=1),
+            "walks": np.concatenate([last, last + (self.delay + 1.0) * steps], axis=1)[
+                :, : self.n_walks
+            ],
             "count": count,
             "scale": np.where(scales > 0.0, scales, 1.0),
         }

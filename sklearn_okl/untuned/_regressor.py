@@ -125,6 +125,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     first of these means; and BOA over all of these. Forecasts stay within the range of the past
     targets, widened by a tenth.
 
+    *Boosting.* But for "fast", a chain of 12 links, which begins to learn with the first birth and
+    is heard 256 rows later, corrects the forecasts of the mixture: each link, the mean of two ridge
+    regressions on features of narrow Laplacian kernels, learns what the sum of the links before it
+    leaves, as in online gradient boosting [6]_, and BOA over the mixture alone and the sums after
+    2, 4, ..., 12 links ends the round. The links together have more features than one regression
+    could pay for. They are not in ``experts_``.
+
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
     forecasts :math:`b_t` of the kernels' mixture, which is one of its columns; it leaves out the
@@ -153,7 +160,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
-    so the whole is never much worse than its best part. `trees` add one more of
+    so the whole is never much worse than its best part. The chain adds one more of
+    :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, and `trees` add another of
     :math:`\sqrt{\ln 3 \sum_t r_{k,t}^2}`, against each of three forecasts; of what a refitted
     model forecasts nothing is known but what it lost.
 
@@ -176,6 +184,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
        whose average gradient outer product these are the diagonal.
     .. [5] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
        classification and prediction problems", SIGKDD Explorations 3(1), 2001.
+    .. [6] A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online gradient boosting", Advances in Neural
+       Information Processing Systems 28, 2015, whose links are any weak learners.
 
     Examples
     --------
