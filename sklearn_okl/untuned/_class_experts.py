@@ -34,7 +34,7 @@ class ClassExperts(Experts):
         self.delay, self.constants = delay, constants
         self.n_targets = None if n_classes == 2 else n_classes
         if self.n_targets and lags:
-            lags = max(1, min(lags, _LAG_COLUMNS // n_classes))
+            lags = min(lags, _LAG_COLUMNS // n_classes)
         self.inputs = LaggedInputs(
             lags,
             delay,
