@@ -30,11 +30,13 @@ class ClassExperts(Experts):
     """
 
     def __init__(self, n_classes, budget, forgetting, lags, delay, constants):
-        self.n_classes, self.budget, self.forgetting = n_classes, budget, forgetting
+        # a chain corrects forecasts of numbers
+        self.n_classes, self.budget = n_classes, budget._replace(n_links=0)
+        self.forgetting = forgetting
         self.delay, self.constants = delay, constants
         self.n_targets = None if n_classes == 2 else n_classes
         if self.n_targets and lags:
-            lags = max(1, min(lags, _LAG_COLUMNS // n_classes))
+            lags = min(lags, _LAG_COLUMNS // n_classes)
         self.inputs = LaggedInputs(
             lags,
             delay,
@@ -61,6 +63,7 @@ class ClassExperts(Experts):
             "losses": np.zeros(n_experts),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
             "mixture": self.mixture.start(n_experts),
+            "boosting": {},
         }
 
     def targets(self, y):

@@ -96,8 +96,12 @@ class ClassMixture:
         """
         weights = np.ones(len(y)) if weights is None else weights
         P, low = np.empty((len(y), self.n_classes)), 0
+        gone = np.isnan(S[..., 0])
+        # who comes brings what the others have lost till then
+        stops = [*(1 + np.flatnonzero((gone[1:] != gone[:-1]).any(axis=1))).tolist(), len(y)]
         while low < len(y):
-            rows = slice(low, min(len(y), low + rows_to_block_end(state["t"])))
+            next_stop = next(stop for stop in stops if stop > low)
+            rows = slice(low, min(next_stop, low + rows_to_block_end(state["t"])))
             side = _Learning(self, state, y[rows], weights[rows])
             P[rows] = self._round(S[rows], heard, side)
             low = rows.stop

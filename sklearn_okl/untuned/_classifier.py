@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
 from .._types import Array, ArrayLike
-from ..base import WeightedMulticlassClassifier
+from ..base import WeightedMulticlassClassifier, described
+from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
-from ._model import DefaultModel
+from ._class_trees import ClassExpertsAndTrees, batch_model
+from ._model import DefaultModel, experts_of
 
 
 @inherit_documentation
@@ -26,6 +30,10 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     max_classes : int, default=None
         How many classes there may be in all, at least 2: those that were not in the first call may
         come later. None: all are in the first call, or named by its `classes`.
+    trees : bool or classifier, default=False
+        A batch model beside the kernels, fitted anew on the schedule of :class:`RefitClassifier`.
+        True is ``HistGradientBoostingClassifier(early_stopping=False)``; any classifier with
+        `predict_proba` will do. See Notes for what it costs.
 
     Attributes
     ----------
@@ -44,8 +52,8 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
 
     *Inputs, experts, weights* are those of :class:`OnlineKernelRegressor`, with classes in place of
     targets: -1 and +1 for two classes, else one target of 0 and 1 for each. So the latest labels
-    are as many columns each; of more than two classes there are so many `lags`, one at least, that
-    they are no more than 8 columns. A category is one number for each class. A class has no unit,
+    are as many columns each; of more than two classes there are so many `lags` that they are no
+    more than 8 columns. A category is one number for each class. A class has no unit,
     and is never taken for a fault.
 
     *Probabilities.* Forecasts f of an expert become a softmax of :math:`a f_c + b_c` [1]_, whose
@@ -59,6 +67,12 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     After t rounds there is a doubt of :math:`1 / (t + C)`, spread over all classes: no probability
     is less than :math:`1 / (C (t + C))`. That holds for classes that are yet to come, too; what is
     shown are the probabilities of ``classes_``, given that it is one of these.
+
+    *Trees.* With `trees`, a batch model fitted to the rows so far and the latest labels, a column
+    each, forecasts once there are 30 rows, and a second one, which sees the log-probabilities of
+    the kernels' mixture too, 30 rows later. Kernels and trees are then mixed as the kernels are.
+    Most calls pay two forecasts more, some the fits, which cost :math:`1 + 1 / 0.05`, or 21, times
+    the last two where time is linear in rows.
 
     *Theorem.* In the log loss the mean of probabilities under their likelihoods loses over any
     number of rounds at most :math:`\ln K` more than the best of K forecasters [2]_. There are two
@@ -86,9 +100,10 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
 
     _parameter_constraints = {
         **DefaultModel._parameter_constraints,
+        "trees": ["boolean", HasMethods(["fit", "predict_proba"])],
         "max_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
-    _structural = (*DefaultModel._structural, "max_classes")
+    _structural = (*DefaultModel._structural, "max_classes", "trees")
     _advice = (
         "Name all classes in 'classes' in the first call of 'partial_fit', leave room for them by "
         "'max_classes', or call 'fit' to start afresh."
@@ -101,6 +116,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         forgetting=None,
         lags=4,
         max_classes=None,
+        trees=False,
         label_delay=0,
         categorical_features="from_dtype",
         n_jobs=None,
@@ -116,6 +132,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
             random_state=random_state,
         )
         self.max_classes = max_classes
+        self.trees = trees
 
     def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return log-odds, or log-probabilities of more than two classes; changes nothing.
@@ -190,3 +207,29 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
             Columns in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X, ahead=ahead))
+
+    def _validate(self):
+        super()._validate()
+        estimator = batch_model(self.trees)
+        if estimator is not None:
+            check_is_classifier("trees", estimator)
+
+    def _structure(self):
+        return super()._structure() | {"trees": described(self.trees)}
+
+    def _experts(self):
+        estimator = batch_model(self.trees)
+        if estimator is None:
+            return super()._experts()
+        # not kept: an estimator may have been edited in place
+        return experts_of(self, partial(ClassExpertsAndTrees, estimator, self._n_places))
+
+    def _learn(self, state, X, y, sample_weight=None):
+        estimator = batch_model(self.trees)
+        takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
+        if sample_weight is not None and not takes_weights:
+            raise ValueError(
+                f"The rows have weights, but {type(estimator).__name__} in 'trees' has a 'fit' "
+                "that takes no sample_weight. Give another classifier, or leave the weights out."
+            )
+        return super()._learn(state, X, y, sample_weight)

@@ -22,7 +22,7 @@ _SLOPE = 2.0  # the slope of the log-odds at a score of 0, where scores (-f, f) 
 _TEMPERED = (
     10.0  # precision of the biases of pools: they are to weigh, and calibrated is what comes
 )
-_OF_BASE = 2  # features of its base that a pool sees, beside the deviations from it
+_OF_BASE = 3  # features of its base that a pool sees, beside the deviations from it
 _STEEP = 4.0  # their slope by the log-odds at one half is that of the log-odds
 _FARTHEST = 8.0  # nats between two forecasts: one that is sure of an error is no leverage
 _STEP = 1.0  # nats that a forecast of a block may move: where forecasts are sure, curvature is none
@@ -161,16 +161,21 @@ def _excess(moves):
 
 
 def deviations(L, base):
-    """Return the deviations (n, K + 2, C) of log-probabilities from a base, and two of its own.
+    """Return the deviations (n, K + 3, C) of log-probabilities from a base, and three of its own.
 
-    Who is asleep does not deviate. The base, centred, makes pools bolder where all agree; and its
-    probabilities, with which they may be so for the sure ones only.
+    Who is asleep does not deviate. The base, centred, makes pools bolder where all agree; with its
+    probabilities they may be so only where it is sure; and the logarithms of those of the other
+    classes make the three a beta calibration: M. Kull, T. Silva Filho, P. Flach, "Beta
+    calibration", AISTATS 2017.
     """
     n, K, C = L.shape
     D = np.empty((n, K + _OF_BASE, C))
     np.subtract(L, base[:, None], out=D[:, :K])
     np.subtract(base, base.mean(axis=1, keepdims=True), out=D[:, K])
-    D[:, K + 1] = _STEEP * (np.exp(base) - 1.0 / C)
+    P = np.exp(base)
+    D[:, K + 1] = _STEEP * (P - 1.0 / C)
+    others = np.log1p(-P)
+    np.subtract(others.mean(axis=1, keepdims=True), others, out=D[:, K + 2])
     D[np.isnan(D)] = 0.0
     return np.clip(D, -_FARTHEST, _FARTHEST, out=D)
 

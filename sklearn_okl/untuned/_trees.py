@@ -24,8 +24,8 @@ _FARTHEST = 1e30  # in units of the targets: estimators may compute in single pr
 _BOA = BOARegressor()
 
 
-class Refit(RefitRegressor):
-    """A batch model fitted anew; where it takes no gaps, means of its past fill them."""
+class Fits:
+    """How batch models are fitted: where they take no gaps, means of their past fill them."""
 
     def _unfitted(self):
         if get_tags(self.estimator).input_tags.allow_nan:
@@ -48,7 +48,11 @@ class Refit(RefitRegressor):
         if hasattr(model, "steps"):  # the pipeline above: those of others take no weights
             name, routing = f"{model.steps[-1][0]}__sample_weight", False
         with config_context(enable_metadata_routing=routing):
-            model.fit(X.copy(), y.copy(), **{name: weights.copy()})
+            model.fit(X.copy(), self._given(y), **{name: weights.copy()})
+
+
+class Refit(Fits, RefitRegressor):
+    """A batch model fitted anew."""
 
 
 class ExpertsAndTrees(Experts):

@@ -20,7 +20,7 @@ class ClassMixture:
         self.precisions = [np.eye(1 + C) for _ in range(K)]
         sizes, ridges = [*(K + 4 for _ in pools), n_ways], [*(ridge for ridge, _ in pools), 10.0]
         self.priors = [
-            np.r_[np.full(size, ridge), np.full(2 + C, 10.0)]
+            np.r_[np.full(size, ridge), np.full(3 + C, 10.0)]
             for size, ridge in zip(sizes, ridges, strict=True)
         ]
         self.weights_of_pools = [np.zeros(len(prior)) for prior in self.priors]
@@ -141,9 +141,10 @@ def newton_step(w, A, rows):
 
 
 def deviations(forecasts, base):
-    """Return the features of a pool, one a row: those of forecasts (None: absent), and two more."""
+    """Return the features of a pool, one a row: those of forecasts (absent: None), and three."""
     rows = [np.zeros(len(base)) if p is None else np.log(p) - base for p in forecasts]
-    rows += [base - base.mean(), 4.0 * (np.exp(base) - 1.0 / len(base))]
+    p, others = np.exp(base), np.log(1.0 - np.exp(base))
+    rows += [base - base.mean(), 4.0 * (p - 1.0 / len(base)), others.mean() - others]
     return np.clip(rows, -8.0, 8.0)
 
 

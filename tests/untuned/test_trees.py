@@ -208,7 +208,7 @@ def test_without_trees_nothing_is_another():
     assert_array_equal(
         fast(np.False_).prequential_predict(X, y), fast(False).prequential_predict(X, y)
     )
-    assert "trees" not in OnlineKernelClassifier().get_params()
+    assert OnlineKernelClassifier().trees is False
 
 
 def test_an_unset_random_state_is_the_models():
