@@ -90,10 +90,10 @@ class OnlineForecaster(BaseEstimator):
     errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
     one of which forgets, and the three by their squared errors again.
 
-    *Columns known ahead.* A ridge regression of the row on its columns and on random Fourier
-    features of them; what it leaves is a series too, which experts of their own forecast:
-    regression with errors that last [3]_. So weather explains its part, and what was above it in
-    the last hour is carried on.
+    *Columns known ahead.* A ridge regression of the row on its columns and on slow sines and
+    cosines of each, an additive model; what it leaves is a series too, which experts of their own
+    forecast: regression with errors that last [3]_. So weather explains its part, and what was
+    above it in the last hour is carried on.
 
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size lately and at this phase of the season.

@@ -35,7 +35,7 @@ def start(plan, rng):
         "now": _views.start(plan.n_now, 1),
     }
     if plan.n_ahead:
-        state["static"] = _static.start(plan.n_ahead, plan.n_phases, m, rng)
+        state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
         known = _static.snapshot(state["static"], np.zeros(m), np.ones(m))
         for name, value in known.items():
             slots["static_" + name] = np.zeros((horizon, *value.shape))
@@ -107,7 +107,7 @@ def forecast(plan, state, origin, X_ahead, calendars):
         if n_known:
             times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
             known = _known(slot)
-            added = _static.forecasts(state["static"], known, X_ahead, np.array(times))
+            added = _static.forecasts(known, X_ahead, np.array(times))
             forecasts[:n_known] += slot["mixed_share"][:n_known, :, -1] * added
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
@@ -128,7 +128,7 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
         known = _known({name: slots[name][past] for name in slots})
         rows = np.broadcast_to(x_ahead, (len(steps), plan.n_ahead))
         times = np.broadcast_to(now, (len(steps), len(now)))
-        added = _static.forecasts(state["static"], known, rows, times)  # (J, m)
+        added = _static.forecasts(known, rows, times)  # (J, m)
         F[..., plan.views == RESIDUAL] += added[..., None]
         mixed = mixed + slots["mixed_share"][past, steps] * added[..., None]
     issued = mixed[..., -1]

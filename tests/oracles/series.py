@@ -114,7 +114,7 @@ class Mixture:
     def __init__(self, n_experts):
         self.errors, self.mixed, self.n = np.zeros(n_experts), np.zeros(3), n_experts
         self.stacks = [Ridge(n_experts, forgetting) for forgetting in (1.0, 0.998)]
-        self.lost = [0.0, 0.0]
+        self.lost, self.weight = [0.0, 0.0], 0.0
 
     @staticmethod
     def weights(errors):
@@ -136,8 +136,10 @@ class Mixture:
 
     def learn(self, issued, f, y):
         three, _ = self.forecasts(issued, f)
+        unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
+        self.weight += 0.002 * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
-            stack.learn([f - three[0]], [y - three[0]])
+            stack.learn([(f - three[0]) / unit], [(y - three[0]) / unit])
             self.lost[k] = stack.forgetting * self.lost[k] + (1 - stack.forgetting) * ALPHA
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
             means += 0.002 * (np.clip(errors, -20, 20) ** 2 - means)
@@ -151,8 +153,8 @@ class Mixture:
 class Forecaster:
     """`experts` are (view, window, sharing, forgetting, frequencies or None); see `forecast`."""
 
-    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None, waves=None):
-        self.H, self.m, self.t, self.waves = horizon, n_series, 0, waves
+    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None):
+        self.H, self.m, self.t = horizon, n_series, 0
         self.given, self.seasons = seasons is not None, list(seasons or (0, 0))
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
@@ -183,10 +185,8 @@ class Forecaster:
     def static_features(self, moments, x, t):
         mean, scale = moments
         z = np.nan_to_num(np.clip((np.array(x) - mean) / scale, -FENCE, FENCE), nan=0.0)
-        waves = z @ self.waves
-        return np.concatenate(
-            [[1], z, np.sin(waves), np.cos(waves), phase_features(self.seasons, t)]
-        )
+        waves = [f(k * z) for k in (0.7, 1.4) for f in (np.sin, np.cos)]
+        return np.concatenate([[1], z, *waves, phase_features(self.seasons, t)])
 
     def issue(self):
         """The origin at row t."""
