@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
 from .._validation import refuse_second_writer
-from ..base import _copied, _same, twin
+from ..base import _same, twin
 from . import _frames, _intake, _intervals, _mixture, _plan, _rounds
 
 
@@ -361,7 +361,7 @@ class OnlineForecaster(BaseEstimator):
         if is_start:
             state = _rounds.start(plan, check_random_state(self.random_state))
         else:
-            state = _copied(former)
+            state = _rounds.successor(former, len(rows.y))
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             forecasts = _rounds.learn(plan, state, rows, future)
         model._state = state

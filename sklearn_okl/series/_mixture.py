@@ -41,8 +41,10 @@ def start(n_experts, horizon, n_series):
         "weight": np.zeros(lead),  # of the faded squares: 1 in the long run
         "theta": np.zeros((n_stacks, *lead, n_experts)),
         # deviations that the sums do not know yet, and how many targets were known before each
-        "latest": np.zeros((_REFRESH, *lead, n_experts)),
-        "before": np.zeros((_REFRESH, *lead)),
+        "ring": {
+            "latest": np.zeros((_REFRESH, *lead, n_experts)),
+            "before": np.zeros((_REFRESH, *lead)),
+        },
         "known": np.zeros(lead),
     }
 
@@ -95,9 +97,9 @@ def learn(state, F, mixtures, y):
         P -= gains[..., None] * directions[..., None, :]
         if forgetting < 1.0:
             P /= faded[..., None, None]
-    place = state["t"] % _REFRESH
-    state["latest"][place, :n_steps] = deviations
-    state["before"][place] = state["known"]
+    ring, place = state["ring"], state["t"] % _REFRESH
+    ring["latest"][place, :n_steps], ring["latest"][place, n_steps:] = deviations, 0.0
+    ring["before"][place] = state["known"]
     state["known"][:n_steps] += known
     state["t"] += 1
     if place == _REFRESH - 1:
@@ -106,15 +108,15 @@ def learn(state, F, mixtures, y):
 
 def _commit(state):
     """Bring the latest deviations into the exact sums, put back the lost ridge, and invert."""
-    latest = np.moveaxis(state["latest"], 0, -2)  # (H, m, rounds, E)
-    age = np.moveaxis(state["known"] - 1.0 - state["before"], 0, -1)[..., None]
+    ring, state["sums"] = state["ring"], state["sums"].copy()
+    latest = np.moveaxis(ring["latest"], 0, -2)  # (H, m, rounds, E)
+    age = np.moveaxis(state["known"] - 1.0 - ring["before"], 0, -1)[..., None]
     for forgetting, sums in zip(FORGETTING, state["sums"], strict=True):
         left = (forgetting ** state["known"])[..., None, None]
         sums *= left
         sums += (latest * forgetting**age).swapaxes(-1, -2) @ latest
         sums += (1.0 - left) * _ALPHA * np.eye(sums.shape[-1])
     state["P"][...] = inverse_spd(state["sums"], _ALPHA)
-    state["latest"][...] = 0.0
     state["known"][...] = 0.0
 
 

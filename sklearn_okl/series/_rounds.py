@@ -39,7 +39,26 @@ def start(plan, rng):
         known = _static.snapshot(state["static"], np.zeros(m), np.ones(m))
         for name, value in known.items():
             slots["static_" + name] = np.zeros((horizon, *value.shape))
-    return state | {"slots": slots}
+    return state | {"ring": slots}
+
+
+def successor(state, n_rows):
+    """Return a copy of a state, to learn so many rows.
+
+    Sums are replaced, never written, so they are shared. So are rings for a single row: it writes
+    the slots that the state itself would write before it reads them.
+    """
+    kind = type(state)
+    if kind is dict:
+        return {
+            name: value
+            if name == "sums" or (name == "ring" and n_rows == 1)
+            else successor(value, n_rows)
+            for name, value in state.items()
+        }
+    if kind is list:
+        return [successor(value, n_rows) for value in state]
+    return state.copy() if kind is np.ndarray else state
 
 
 def phases(plan, state, calendar, t):
@@ -115,7 +134,7 @@ def forecast(plan, state, origin, X_ahead, calendars):
 
 def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     """Learn the row after an origin, y (m,), its columns and its time, and write the state."""
-    t, horizon, slots, views = state["t"], plan.horizon, state["slots"], state["views"]
+    t, horizon, slots, views = state["t"], plan.horizon, state["ring"], state["views"]
     for name, value in origin["slot"].items():
         slots[name][t % horizon] = value
     steps = np.arange(min(t + 1, horizon))
