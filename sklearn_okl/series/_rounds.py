@@ -102,7 +102,7 @@ def issue(plan, state, calendar):
         # of what the columns known ahead add to the forecasts of residuals
         "mixed_share": mixtures[..., plan.views == RESIDUAL].sum(axis=-1),
         "last": np.stack([last for last, _ in levels]),
-        "scale": np.stack([np.sqrt(view["variance"]) for view in views]),
+        "scale": np.stack([_views.unit(view) for view in views]),
         "begun": begun,
         "reach": _intervals.reaches(state["intervals"], to_come),
     }
@@ -155,16 +155,18 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
 
     last, scale = slots["last"][past], slots["scale"][past]  # (J, V, m)
     target = np.where(begun, learnt, np.nan)
-    scale = np.where(scale > 0.0, scale, np.nan)  # what has not moved yet has no unit
+    scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     units = last[:, RAW], scale[:, RAW]
-    targets = [(target - units[0]) / units[1]]
+    near = (target - units[0]) / units[1]
+    targets = [np.clip(near, -_views.FAR, _views.FAR)]
     F, three = ((f - units[0][..., None]) / units[1][..., None] for f in (F, mixed[..., :-1]))
-    _mixture.learn(state["mixture"], F, three, targets[RAW])
+    _mixture.learn(state["mixture"], F, three, near)
     errors = np.where(target == issued, 0.0, (target - issued) / units[1])
     phase = _intervals.phases_of(t, state["seasons"][0])
     _intervals.learn(state["intervals"], errors, slots["reach"][past, steps], phase)
     if plan.n_ahead:
-        targets.append((target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL])
+        rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
+        targets.append(np.clip(rest, -_views.FAR, _views.FAR))
     for expert, own, z in zip(plan.experts, state["experts"], origin["features"], strict=True):
         _delayed_ridge.meet(own["ridge"], z)
         n_targets = own["ridge"]["theta"].shape[-2]

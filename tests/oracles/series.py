@@ -37,6 +37,9 @@ class Memory:
     def scale(self):
         return np.sqrt(self.variance) if self.variance > 0 else 1.0
 
+    def has_unit(self):
+        return self.count >= 16 and self.variance > 0
+
     def last(self):
         return self.rows[-1] if self.count else 0.0
 
@@ -190,7 +193,7 @@ class Forecaster:
 
     def issue(self):
         """The origin at row t."""
-        known = [(v.last(), v.scale(), v.variance > 0) for view in self.views for v in view]
+        known = [(v.last(), v.scale(), v.has_unit()) for view in self.views for v in view]
         origin = {
             "t": self.t,
             "begun": [memory.count > 0 for memory in self.views[0]],
@@ -281,7 +284,8 @@ class Forecaster:
                     last, scale, has_unit = past["level"][view, c]
                     rest = self.from_static(past, c, x_ahead, t) if view else 0.0
                     known = past["begun"][c] and has_unit
-                    targets.append((learnt[c] - rest - last) / scale if known else np.nan)
+                    off = np.clip((learnt[c] - rest - last) / scale, -10, 10)
+                    targets.append(off if known else np.nan)
                 rows = past["features"][k]
                 if sharing == "pooled":
                     self.ridge(k, h, 0, len(rows[0])).learn(rows, targets)
