@@ -185,7 +185,7 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     _views.push(state["now"], x_now, state["now"]["values"][-1])
     state["t"] = t + 1
     values = views[RAW]["values"][-min(t + 1, _seasons.N_ROWS) :]
-    if not plan.seasons and _seasons.is_look_due(t + 1) and not state["seasons"].all():
+    if not plan.seasons and _seasons.is_look_due(t + 1, state["seasons"]):
         state["seasons"] = _seasons.found(values[:, _views.started(views[RAW])])
 
 

@@ -101,11 +101,15 @@ def seasons_of(rows):
         c = np.mean(
             [[r[k:] @ r[: n - k] / (r @ r) for k in range(n // 3 + 1)] for r in rests], axis=0
         )
-        peaks = [k for k in range(1, len(c) - 1) if c[k - 1] < c[k] >= c[k + 1] and c[k] > 0.25]
+        peaks = [
+            k
+            for k in range(1, len(c) - 1)
+            if c[k - 1] < c[k] >= c[k + 1] and c[k] > max(0.25, 3 / np.sqrt(n))
+        ]
         peaks = [k for k in peaks if k >= (1.5 * found[-1] if found else 2)]
         if not peaks:
             break
-        season = max(peaks, key=lambda k: c[k])
+        season = min(k for k in peaks if c[k] >= 0.9 * max(c[peaks]))
         found.append(season)
         rests = [r - [r[i % season :: season].mean() for i in range(n)] for r in rests]
     return found + [0] * (2 - len(found))
@@ -317,7 +321,8 @@ class Forecaster:
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
-        if not self.given and self.t >= 32 and self.t & (self.t - 1) == 0 and not all(self.seasons):
+        is_power = self.t >= 32 and self.t & (self.t - 1) == 0
+        if not self.given and is_power and (self.t <= 1024 or not all(self.seasons)):
             rows = [
                 [memory.back(self.t - i) if memory.count else np.nan for memory in self.views[0]]
                 for i in range(self.t)
