@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Seed, Self
 from .._validation import refuse_second_writer
-from ..base import _copied, _same, twin
+from ..base import _same, twin
 from . import _frames, _intake, _intervals, _mixture, _plan, _rounds
 
 
@@ -93,10 +93,10 @@ class OnlineForecaster(BaseEstimator):
     errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
     one of which forgets, and the three by their squared errors again.
 
-    *Columns known ahead.* A ridge regression of the row on its columns and on random Fourier
-    features of them; what it leaves is a series too, which experts of their own forecast:
-    regression with errors that last [3]_. So weather explains its part, and what was above it in
-    the last hour is carried on.
+    *Columns known ahead.* A ridge regression of the row on its columns and on slow sines and
+    cosines of each, an additive model; what it leaves is a series too, which experts of their own
+    forecast: regression with errors that last [3]_. So weather explains its part, and what was
+    above it in the last hour is carried on.
 
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size lately and at this phase of the season.
@@ -366,7 +366,7 @@ class OnlineForecaster(BaseEstimator):
         if is_start:
             state = _rounds.start(plan, check_random_state(self.random_state))
         else:
-            state = _copied(former)
+            state = _rounds.successor(former, len(rows.y))
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             forecasts = _rounds.learn(plan, state, rows, future)
         model._state = state
