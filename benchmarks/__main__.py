@@ -198,6 +198,22 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "classes": Job(
+        "classes",
+        "probabilities of classes: log loss beside others' and a public leaderboard",
+        "The classifier without tuning on streams of two classes and more: log loss, mistakes, "
+        "kappa temporal, calibration and time, beside the published figures of the StreamArena "
+        "leaderboard and scikit-learn's online classifiers. Sets that are not found are left out.",
+        {
+            "data": "sets (default: all)",
+            "seeds": "permutations, or draws of the features where the order is given (default: "
+            "%(default)s)",
+            "rows": FIRST_ROWS,
+            "trees": "run boosting refitted, and ours with it, which takes most of the time",
+            "peers": "run River's adaptive random forest too",
+            "quick": "a trial of everything on 120 rows",
+        },
+    ),
     "clients": Job(
         "clients",
         "other people's programs that take the estimators: whether all comes right",

@@ -1,5 +1,9 @@
 """Online kernel learning for people who live in scikit-learn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._persistence import load, save, trusted_types
 from .aggregators import (
     AARegressor,
@@ -11,6 +15,7 @@ from .aggregators import (
     StackedBOARegressor,
 )
 from .algorithms import (
+    AIOLIClassifier,
     AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
@@ -19,6 +24,7 @@ from .algorithms import (
     FOGDRegressor,
     IOKSClassifier,
     IOKSRegressor,
+    KernelAIOLIClassifier,
     KernelVAWRegressor,
     KOGDRegressor,
     KONSRegressor,
@@ -87,11 +93,23 @@ from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .series import OnlineForecaster
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
-__version__ = "0.1.0.dev0"
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name):
+        """Look the version up, which pyproject.toml says, once somebody asks."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return globals().setdefault(name, version(__name__))
+
 
 __all__ = [
     "TRUSTED_TYPES",
     "AARegressor",
+    "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
     "BOARegressor",
@@ -109,6 +127,7 @@ __all__ = [
     "IOKSRegressor",
     "KOGDRegressor",
     "KONSRegressor",
+    "KernelAIOLIClassifier",
     "KernelVAWRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",
@@ -174,7 +193,7 @@ __all__ = [
 ]
 
 
-def all_estimators():
+def all_estimators() -> list[tuple[str, type]]:
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
 
     Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster`, which takes

@@ -46,48 +46,55 @@ def learn_bank(features, expert, bank, X, y, run, sample_weight=None):
     bank : dict
         With the states "features" and "experts", all arrays with a leading axis of experts.
     X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
+    y : ndarray of shape (n,) or (n, q)
     run : threads
     sample_weight : ndarray of shape (n,), default=None
         Weights of the rows, if the expert takes any.
 
     Returns
     -------
-    F : ndarray of shape (n, n_experts)
+    F : ndarray of shape (n, n_experts) or (n, n_experts, q)
         Forecasts, each made before its target was seen.
     """
     size = len(next(iter(bank["features"].values())))
-    F = np.empty((len(y), size))
+    F = np.empty((len(y), size, *y.shape[1:]))
     targets = (y,) if sample_weight is None else (y, sample_weight)
     if expert._takes_rows(len(y)):
         Z = features._transform(bank["features"], X)
-        F[...] = expert._learn(bank["experts"], Z, *targets).T
+        F[...] = expert._learn(bank["experts"], Z, *targets).swapaxes(0, 1)
         return F
     expert._open(bank["experts"])
     groups = _groups(size, bank["experts"], run.n_jobs)
-    counters = run.map(partial(_learn_group, features, expert, bank, X, targets, F), groups)
+    counters = run.map(partial(learn_group, features, expert, bank, X, targets, F), groups)
     bank["experts"].update(counters[0])  # the same for every group
     return F
 
 
 def forecast_bank(features, expert, bank, X):
-    """Return the forecasts (n, n_experts) of a bank for rows X (n, d), each as if the next."""
-    F = np.empty((len(X), len(next(iter(bank["features"].values())))))
+    """Return the forecasts (n, n_experts[, q]) of a bank for rows X (n, d), each as if the next."""
+    F = None
     for rows in row_slices(len(X), _TILE):
         Z = features._transform(bank["features"], X[rows])
-        F[rows] = expert._forecast(bank["experts"], Z).T
+        part = expert._forecast(bank["experts"], Z).swapaxes(0, 1)
+        if F is None:
+            F = np.empty((len(X), *part.shape[1:]))
+        F[rows] = part
     return F
 
 
-def _learn_group(features, expert, state, X, targets, F, group):
-    """Let one group of experts learn rows; fill their columns of F, return the new counters."""
+def learn_group(features, expert, state, X, targets, F, group):
+    """Let one group of experts, a slice, learn rows in blocks, in place, in an open state.
+
+    It fills their columns of F, and returns the new counters, which are the same for all groups.
+    """
     maps, members = _members(state["features"], group), _members(state["experts"], group)
     # a tile of few rows must not be learnt row by row: that would close this part of an open state
     learn = getattr(expert, "_learn_blocks", expert._learn)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for rows in row_slices(len(X), _TILE):
             Z = features._transform(maps, X[rows])  # (g, n, D)
-            F[rows, group] = learn(members, Z, *[values[rows] for values in targets]).T
+            part = learn(members, Z, *[values[rows] for values in targets])
+            F[rows, group] = part.swapaxes(0, 1)
     return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
 
 

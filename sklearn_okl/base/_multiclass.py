@@ -1,6 +1,11 @@
 """The shell of classifiers of any number of classes: probabilities, in place of margins."""
 
+from __future__ import annotations
+
+import numpy as np
+
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
 
@@ -9,8 +14,12 @@ class OnlineMulticlassClassifier(OfClasses):
     """Base of classifiers that forecast probabilities, of two classes or more.
 
     The private verbs, those of :class:`OnlineRegressor`, get as targets the places (n,) of the
-    labels in ``classes_``, as integers, and forecast probabilities (n, n_classes). `_start` finds
-    ``classes_`` in its place. The label forecast is the likeliest, the first of several.
+    labels, as integers, and forecast probabilities (n, n_places). `_start` finds ``classes_`` and
+    the number `_n_places` there. The label forecast is the likeliest, the first of several.
+
+    Places are those in ``classes_``. With a parameter `max_classes` that is no None there are so
+    many, in the order in which the classes became known, and some may be free: what is shown are
+    the probabilities of ``classes_`` given that it is one of these.
 
     Attributes
     ----------
@@ -28,7 +37,9 @@ class OnlineMulticlassClassifier(OfClasses):
         "afresh."
     )
 
-    def prequential_predict_proba(self, X, y, classes=None, **params):
+    def prequential_predict_proba(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
+    ) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
 
         Parameters
@@ -49,9 +60,9 @@ class OnlineMulticlassClassifier(OfClasses):
             ``classes_``.
         """
         refuse_arguments(self, "prequential_predict_proba", params)
-        return self._advance(X, y, restart=False, validation={"classes": classes})
+        return self._shown(self._advance(X, y, restart=False, validation={"classes": classes}))
 
-    def predict_proba(self, X, **params):
+    def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the classes for each row as if it were the next one.
 
         Changes nothing.
@@ -71,9 +82,28 @@ class OnlineMulticlassClassifier(OfClasses):
         refuse_arguments(self, "predict_proba", params)
         state, X = self._asked(X)
         with one_blas_thread:
-            return self._forecast(state, X)
+            return self._shown(self._forecast(state, X))
 
-    def predict(self, X, **params):
+    def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            None are taken: any is refused.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        refuse_arguments(self, "predict_log_proba", params)
+        with np.errstate(divide="ignore"):  # of a class that a model has never met
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
 
         Parameters
@@ -89,13 +119,56 @@ class OnlineMulticlassClassifier(OfClasses):
             Labels.
         """
         refuse_arguments(self, "predict", params)
-        return self._labels(self.predict_proba(X))
+        places = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[places]
 
     def _labels(self, values):
-        return self.classes_[values if values.ndim == 1 else values.argmax(axis=1)]
+        if values.ndim == 1:
+            return (self.classes_ if self._by_place is None else self._by_place)[values]
+        return self.classes_[self._shown(values).argmax(axis=1)]
+
+    def _shown(self, probabilities):
+        """Return probabilities (n, n_classes) of ``classes_`` from those of all places."""
+        if self._by_place is None:
+            return probabilities
+        shown = probabilities[..., np.argsort(self._by_place)]
+        return shown / shown.sum(axis=-1, keepdims=True)
 
     def _targets_of(self, places):
-        return places
+        return places if self._by_place is None else np.argsort(self._by_place)[places]
+
+    def _know_classes(self, labels, classes, restart):
+        most = getattr(self, "max_classes", None)
+        if most is None:
+            super()._know_classes(labels, classes, restart)
+            self._by_place, self._n_places = None, len(self.classes_)
+            return
+        known = labels[:0]
+        if not restart:
+            known = self.classes_ if self._by_place is None else self._by_place
+        named = known[:0] if classes is None else np.unique(classes)
+        if len({part.dtype.kind in "US" for part in (known, labels, named) if len(part)}) > 1:
+            raise TypeError("words and numbers")
+        # classes that were named, and not met yet, come last: names change no place
+        n_met = 0 if restart or self._by_place is None else self._n_met
+        met = _in_order(known[:n_met], labels)
+        found = _in_order(met, known, named)
+        if len(found) > most:
+            besides = "" if restart else f" besides the classes {self.classes_} of this model"
+            raise ValueError(
+                f"There are labels {np.setdiff1d(found, known)}{besides}, but "
+                f"max_classes={most} allows for {most} in all. Set a larger 'max_classes', and "
+                "call 'fit' to start afresh."
+            )
+        self._by_place, self._n_met, self._n_places = found, len(met), most
+        self.classes_ = np.sort(found)
 
     def _checked_classes(self, labels):
         return self._two_or_more(labels)
+
+
+def _in_order(*parts):
+    """Return what arrays hold, each value once, in the order in which it comes first."""
+    values = np.concatenate(parts)
+    _, first = np.unique(values, return_index=True)
+    return values[np.sort(first)]

@@ -1,16 +1,21 @@
 """The shells of learners whose rows may have weights: the public verbs."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
-from ._classifier import OnlineClassifier
+from ._multiclass import OnlineMulticlassClassifier
 from ._regressor import OnlineRegressor
 
 
 class WeightedRegressor(OnlineRegressor):
     """The shell of regressors whose `_learn` takes weights of rows, `sample_weight`, or None."""
 
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -34,7 +39,9 @@ class WeightedRegressor(OnlineRegressor):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
-    def partial_fit(self, X, y, sample_weight=None, **params):
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Parameters
@@ -57,7 +64,9 @@ class WeightedRegressor(OnlineRegressor):
         self._advance(X, y, restart=False, sample_weight=sample_weight)
         return self
 
-    def prequential_predict(self, X, y, sample_weight=None, **params):
+    def prequential_predict(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
 
         Parameters
@@ -80,10 +89,12 @@ class WeightedRegressor(OnlineRegressor):
         return self._advance(X, y, restart=False, sample_weight=sample_weight)
 
 
-class WeightedClassifier(OnlineClassifier):
-    """The shell of classifiers whose `_learn` takes weights of rows, `sample_weight`, or None."""
+class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
+    """The shell of classifiers of any number of classes whose `_learn` takes `sample_weight`."""
 
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -91,7 +102,7 @@ class WeightedClassifier(OnlineClassifier):
         X : array-like of shape (n_samples, n_features)
             Rows in the order in which they arrived.
         y : array-like of shape (n_samples,)
-            Labels of two kinds: numbers, strings or booleans.
+            Labels: numbers, strings or booleans.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
@@ -107,7 +118,14 @@ class WeightedClassifier(OnlineClassifier):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None, **params):
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Parameters
@@ -116,8 +134,8 @@ class WeightedClassifier(OnlineClassifier):
             The next rows, in order.
         y : array-like of shape (n_samples,)
             Their labels.
-        classes : array-like of shape (2,), default=None
-            The two labels. Needed in the first call where `y` does not hold both; later it may be
+        classes : array-like of shape (n_classes,), default=None
+            All labels. Needed in the first call where `y` does not hold them all; later it may be
             left out.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
@@ -130,11 +148,17 @@ class WeightedClassifier(OnlineClassifier):
             The fitted estimator.
         """
         refuse_arguments(self, "partial_fit", params)
-        known = {"classes": classes}
-        self._advance(X, y, restart=False, validation=known, sample_weight=sample_weight)
+        self._teach(X, y, classes, sample_weight)
         return self
 
-    def prequential_predict(self, X, y, classes=None, sample_weight=None, **params):
+    def prequential_predict(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Array:
         """Learn as `partial_fit` does, and return the labels forecast on the way.
 
         Parameters
@@ -143,8 +167,8 @@ class WeightedClassifier(OnlineClassifier):
             The next rows, in order.
         y : array-like of shape (n_samples,)
             Their labels.
-        classes : array-like of shape (2,), default=None
-            The two labels, as in `partial_fit`.
+        classes : array-like of shape (n_classes,), default=None
+            All labels, as in `partial_fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
@@ -156,9 +180,43 @@ class WeightedClassifier(OnlineClassifier):
             The label forecast for each row before its own was seen.
         """
         refuse_arguments(self, "prequential_predict", params)
+        return self._labels(self._teach(X, y, classes, sample_weight))
+
+    def prequential_predict_proba(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Array:
+        """Learn as `partial_fit` does, and return the probabilities forecast on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels, as in `partial_fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows in the update.
+        **params : dict
+            No others are taken: any is refused.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Those forecast for each row before its label was seen, columns in the order of
+            ``classes_``.
+        """
+        refuse_arguments(self, "prequential_predict_proba", params)
+        return self._shown(self._teach(X, y, classes, sample_weight))
+
+    def _teach(self, X, y, classes, sample_weight):
         known = {"classes": classes}
-        values = self._advance(X, y, restart=False, validation=known, sample_weight=sample_weight)
-        return self._labels(values)
+        return self._advance(X, y, restart=False, validation=known, sample_weight=sample_weight)
 
 
 def _refuse_zeros(sample_weight):

@@ -38,9 +38,10 @@ class MaskedFeatures:
         return Z
 
 
-def start_bank(plan, rng, delay=0):
+def start_bank(plan, rng, delay=0, n_targets=None):
     """Return the state of a bank of experts: those that are planned, and room for others."""
     shape, members, size = plan
+    expert = learner(shape.forgetting)
     u, m = shape.n_inputs, shape.n_frequencies
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
@@ -50,7 +51,7 @@ def start_bank(plan, rng, delay=0):
             frequencies=np.zeros((size, shape.n_columns, m)),
             halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
         ),
-        "experts": learner(shape.forgetting)._start(shape.n_features, bank=[{}] * size, late=delay),
+        "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),
     }
     add_members(bank, members, shape, rng)
     return bank
@@ -59,18 +60,20 @@ def start_bank(plan, rng, delay=0):
 def add_members(bank, members, shape, rng, level=0.0, scales=None):
     """Let experts be born into the room that a bank has for them, at some level of the targets.
 
-    Where nothing is known of them, they forecast the level: theta is (level, 0, ...), and b is
-    A theta, as after a past that has taught them so. Scales (n_columns,), one array per member,
-    multiply what their kernels see.
+    Where nothing is known of them, they forecast the level, a number or (q,): theta is
+    (level, 0, ...), and b is A theta, as after a past that has taught them so. Scales (n_columns,),
+    one array per member, multiply what their kernels see.
     """
     low = len(bank["members"])
     places = slice(low, low + len(members))
-    fresh = learner(shape.forgetting)._start(shape.n_features, bank=members)
+    n_targets = bank["experts"]["theta"].shape[2:]  # () or (q,)
+    fresh = learner(shape.forgetting)._start(shape.n_features, *n_targets, bank=members)
     learner(shape.forgetting)._open(bank["experts"])
     for name in ("alpha", "A", "b", "P", "theta", "squares"):
         bank["experts"][name][places] = fresh[name]
     bank["experts"]["theta"][places, 0] = level
-    bank["experts"]["b"][places, 0] = level * fresh["alpha"]
+    levels = np.broadcast_to(level, n_targets)
+    bank["experts"]["b"][places, 0] = np.multiply.outer(fresh["alpha"], levels)
     masks, frequencies, halves = (part.copy() for part in bank["features"].values())
     for k, member in enumerate(members, low):
         n_seen = shape.n_inputs - (0 if member["lags"] else shape.n_lags)
@@ -129,19 +132,23 @@ def slopes(bank, k, columns):
 
     That is the diagonal of their average outer product over the rows learnt, up to a factor: the
     derivative of theta' z(x) by a column is g' z(x), as that of a sine is a cosine, and the sum of
-    its squares is g' S g, with S the sum of the z z' that the expert keeps.
+    its squares is g' S g, with S the sum of the z z' that the expert keeps. Those of several
+    targets are added up.
     """
     masks, frequencies = (bank["features"][name][k] for name in ("masks", "frequencies"))
     experts, frequencies = bank["experts"], frequencies[columns]
-    theta, low = experts["theta"][k], 1 + len(masks)
-    sines, cosines = np.split(np.arange(low, len(theta)), 2)
-    G = np.zeros((len(frequencies), len(theta)))
-    if len(masks):
-        G[:, 0] = (masks * theta[1:low])[: len(G)]
-    G[:, cosines] = frequencies * theta[sines]
-    G[:, sines] = -frequencies * theta[cosines]
-    S = learner(bank["forgetting"])._sums(experts, k) - experts["alpha"][k] * np.eye(len(theta))
-    return np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
+    thetas, low = experts["theta"][k], 1 + len(masks)  # (D,) or (D, q)
+    sines, cosines = np.split(np.arange(low, len(thetas)), 2)
+    S = learner(bank["forgetting"])._sums(experts, k) - experts["alpha"][k] * np.eye(len(thetas))
+    G = np.zeros((len(frequencies), len(thetas)))
+    total = np.zeros(len(G))
+    for theta in thetas.reshape(len(thetas), -1).T:
+        if len(masks):
+            G[:, 0] = (masks * theta[1:low])[: len(G)]
+        G[:, cosines] = frequencies * theta[sines]
+        G[:, sines] = -frequencies * theta[cosines]
+        total += np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
+    return total
 
 
 @cache

@@ -1,59 +1,141 @@
-"""The classifier without tuning: the mixture of experts on targets -1 and +1."""
+"""The classifier without tuning: experts that learn classes, and probabilities of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral
 
 import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
-from ..base import WeightedClassifier
-from ._model import DefaultModel
+from .._types import Array, ArrayLike
+from ..base import WeightedMulticlassClassifier, described
+from ..meta._refit import check_is_classifier
+from ._class_model import ClassModel
+from ._class_trees import ClassExpertsAndTrees, batch_model
+from ._model import DefaultModel, experts_of
 
 
 @inherit_documentation
-class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
-    r"""Kernel classification on a stream without tuning, for two classes.
+class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
+    r"""Kernel classification on a stream without tuning: probabilities of any number of classes.
 
-    The mixture of :class:`OnlineKernelRegressor` on the targets -1 and +1: its forecast estimates
-    the difference of the two classes' probabilities, and its sign is the label.
+    The experts of :class:`OnlineKernelRegressor` learn the classes, and each has its forecasts
+    calibrated on the way. What is mixed are probabilities, in the log loss.
+
+    Parameters
+    ----------
+    max_classes : int, default=None
+        How many classes there may be in all, at least 2: those that were not in the first call may
+        come later. None: all are in the first call, or named by its `classes`.
+    trees : bool or classifier, default=False
+        A batch model beside the kernels, fitted anew on the schedule of :class:`RefitClassifier`.
+        True is ``HistGradientBoostingClassifier(early_stopping=False)``; any classifier with
+        `predict_proba` will do. See Notes for what it costs.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels, sorted. Positive decision values mean the second.
+    classes_ : ndarray of shape (n_classes,)
+        The labels known so far, sorted.
 
     See Also
     --------
     OnlineKernelRegressor : The same for real targets.
-    sklearn.multiclass.OneVsRestClassifier : For more than two classes.
+    RefitClassifier : Any classifier, fitted anew whenever the past has grown.
 
     Notes
     -----
-    *Cost.* That of :class:`OnlineKernelRegressor`, O(K D^2) per round for K experts of D features.
+    *Cost.* :math:`O(K D^2 + K D C)` per round for K experts of D features and C classes, which
+    share the inverse of each expert, and :math:`O(K C^2)` for their probabilities.
 
-    *Inputs, experts, mixture, weights* and *theorem* are those of :class:`OnlineKernelRegressor`,
-    with the latest labels, -1 and +1, in place of the latest targets.
+    *Inputs, experts, weights* are those of :class:`OnlineKernelRegressor`, with classes in place of
+    targets: -1 and +1 for two classes, else one target of 0 and 1 for each. So the latest labels
+    are as many columns each; of more than two classes there are so many `lags` that they are no
+    more than 8 columns. A category is one number for each class. A class has no unit,
+    and is never taken for a fault.
 
-    *Probabilities.* The square loss of -1 and +1 is least at the difference of the probabilities,
-    so `predict_proba` reads (1 + f) / 2 from a decision value f, between 0 and 1.
+    *Probabilities.* Forecasts f of an expert become a softmax of :math:`a f_c + b_c` [1]_, whose
+    temperature and biases are learnt by Newton's steps in blocks of up to 32 rows. Two more experts
+    are how often each class comes, and how often the latest class stays, both by all rows and by
+    the latest hundred. These are combined in several ways: means under their likelihoods, of all
+    rounds or fading within about 100 and 20; and logarithmic pools, logistic regressions on all
+    log-probabilities, with two ridges and two memories. A pool of the ways, and the ways
+    themselves, are mixed under the likelihoods of all rounds.
+
+    After t rounds there is a doubt of :math:`1 / (t + C)`, spread over all classes: no probability
+    is less than :math:`1 / (C (t + C))`. That holds for classes that are yet to come, too; what is
+    shown are the probabilities of ``classes_``, given that it is one of these.
+
+    *Trees.* With `trees`, a batch model fitted to the rows so far and the latest labels, a column
+    each, forecasts once there are 30 rows, and a second one, which sees the log-probabilities of
+    the kernels' mixture too, 30 rows later. Kernels and trees are then mixed as the kernels are.
+    Most calls pay two forecasts more, some the fits, which cost :math:`1 + 1 / 0.05`, or 21, times
+    the last two where time is linear in rows.
+
+    *Theorem.* In the log loss the mean of probabilities under their likelihoods loses over any
+    number of rounds at most :math:`\ln K` more than the best of K forecasters [2]_. There are two
+    levels, and the doubt, so with K calibrated experts and W ways the loss of T rounds is at most
+    that of the best expert plus :math:`\ln K + \ln(W + 1) + \ln(1 + T / C)`, up to 1.
 
     References
     ----------
-    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
-       106(1), 2017.
+    .. [1] J. Platt, "Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods", Advances in Large Margin Classifiers, 1999.
+    .. [2] V. Vovk, "Aggregating strategies", Computational Learning Theory (COLT), 1990.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn_okl import OnlineKernelClassifier
-    >>> X, y = make_classification(300, random_state=0)
+    >>> X, y = make_classification(300, n_classes=3, n_informative=4, random_state=0)
     >>> model = OnlineKernelClassifier(budget="fast", random_state=0)
     >>> forecasts = model.prequential_predict(X, y)
-    >>> bool((forecasts != y).mean() < 0.25)
+    >>> bool((forecasts[100:] != y[100:]).mean() < 0.4)
     True
+    >>> model.predict_proba(X[:2]).shape
+    (2, 3)
     """
 
-    _guarded = False
+    _parameter_constraints = {
+        **DefaultModel._parameter_constraints,
+        "trees": ["boolean", HasMethods(["fit", "predict_proba"])],
+        "max_classes": [Interval(Integral, 2, None, closed="left"), None],
+    }
+    _structural = (*DefaultModel._structural, "max_classes", "trees")
+    _advice = (
+        "Name all classes in 'classes' in the first call of 'partial_fit', leave room for them by "
+        "'max_classes', or call 'fit' to start afresh."
+    )
 
-    def decision_function(self, X, *, ahead=False):
-        """Return the decision value of each row, as if it were the next one due; changes nothing.
+    def __init__(
+        self,
+        *,
+        budget="balanced",
+        forgetting=None,
+        lags=4,
+        max_classes=None,
+        trees=False,
+        label_delay=0,
+        categorical_features="from_dtype",
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            budget=budget,
+            forgetting=forgetting,
+            lags=lags,
+            label_delay=label_delay,
+            categorical_features=categorical_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.max_classes = max_classes
+        self.trees = trees
+
+    def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
+        """Return log-odds, or log-probabilities of more than two classes; changes nothing.
 
         Parameters
         ----------
@@ -65,12 +147,14 @@ class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
 
         Returns
         -------
-        values : ndarray of shape (n_samples,)
-            Positive for ``classes_[1]``.
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes, positive for ``classes_[1]``; otherwise columns in the order of
+            ``classes_``.
         """
-        return self._foreseen(X, ahead)[1]
+        logs = self.predict_log_proba(X, ahead=ahead)
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
-    def predict(self, X, *, ahead=False):
+    def predict(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Forecast the label of each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`.
@@ -85,11 +169,12 @@ class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            Labels.
+            The likeliest labels.
         """
-        return self._labels(self.decision_function(X, ahead=ahead))
+        places = self.predict_proba(X, ahead=ahead).argmax(axis=1)
+        return self.classes_[places]
 
-    def predict_proba(self, X, *, ahead=False):
+    def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
 
         Parameters
@@ -101,8 +186,50 @@ class OnlineKernelClassifier(DefaultModel, WeightedClassifier):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, 2)
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``; none is 0 or 1.
+        """
+        return self._shown(self._foreseen(X, ahead)[1])
+
+    def predict_log_proba(self, X, *, ahead=False):
+        """Return the logarithms of the probabilities of the classes; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, see `decision_function`.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        upper = np.clip((1.0 + self.decision_function(X, ahead=ahead)) / 2.0, 0.0, 1.0)
-        return np.column_stack([1.0 - upper, upper])
+        return np.log(self.predict_proba(X, ahead=ahead))
+
+    def _validate(self):
+        super()._validate()
+        estimator = batch_model(self.trees)
+        if estimator is not None:
+            check_is_classifier("trees", estimator)
+
+    def _structure(self):
+        return super()._structure() | {"trees": described(self.trees)}
+
+    def _experts(self):
+        estimator = batch_model(self.trees)
+        if estimator is None:
+            return super()._experts()
+        # not kept: an estimator may have been edited in place
+        return experts_of(self, partial(ClassExpertsAndTrees, estimator, self._n_places))
+
+    def _learn(self, state, X, y, sample_weight=None):
+        estimator = batch_model(self.trees)
+        takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
+        if sample_weight is not None and not takes_weights:
+            raise ValueError(
+                f"The rows have weights, but {type(estimator).__name__} in 'trees' has a 'fit' "
+                "that takes no sample_weight. Give another classifier, or leave the weights out."
+            )
+        return super()._learn(state, X, y, sample_weight)

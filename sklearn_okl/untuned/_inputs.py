@@ -16,20 +16,20 @@ _UNITS = RunningUnits()
 
 
 class Seen(NamedTuple):
-    """What the experts see of rows.
+    """What the experts see of rows: of q targets, each of the lags is q columns.
 
     Attributes
     ----------
-    inputs : ndarray of shape (n, d + n_lags), or (n, 2 (d + n_lags)) with ranks
+    inputs : ndarray of shape (n, d + q n_lags), or (n, 2 (d + q n_lags)) with ranks
         Standardised by what was known before each row: no number is large. With ranks, the same
         columns come once more, those of the row as normal scores among the rows before.
-    steady : ndarray of shape (n, d + n_lags)
+    steady : ndarray of shape (n, d + q n_lags)
         In units that stay as they were first known: a line through them stays a line, even where
         they grow.
-    walks : ndarray of shape (n, n_walks)
+    walks : ndarray of shape (n, n_walks) or (n, n_walks, q)
         Forecasts of random walks without and with a drift: persistence, and the mean step on top of
         it.
-    scale : ndarray of shape (n,), or float
+    scale : ndarray of shape (n,) or (n, q), or one for all rows
         The scale of y known before each row.
     """
 
@@ -53,55 +53,58 @@ class LaggedInputs:
         How units are learnt.
     n_quantiles : int, default=0
         Quantiles per column by which values get ranks; 0 is for no ranks.
+    n_targets : int, default=None
+        Number q of targets of a row; None is for one, without an axis of its own.
+    walks : bool, default=True
+        Whether the latest targets are forecasts, too, where they are seen.
     """
 
-    def __init__(self, n_lags, delay=0, units=_UNITS, n_quantiles=0):
+    def __init__(self, n_lags, delay=0, units=_UNITS, n_quantiles=0, n_targets=None, walks=True):
         self.n_lags = n_lags
+        self.n_walks = 2 * (walks and n_lags > 0)  # forecasts made of the latest targets alone
+        self.of_targets = () if n_targets is None else (n_targets,)  # shape of a row's targets
+        self.n_lag_columns = n_lags * (n_targets or 1)
         self.delay = delay
         self.units = units
         self.gaps = GapFiller(delay)
         self.n_quantiles = n_quantiles
 
-    @property
-    def n_walks(self):
-        """Number of forecasts that are made of the latest targets alone."""
-        return 2 * (self.n_lags > 0)
-
     def start(self, n_features):
         """Return the state before the first row."""
-        d, k = n_features, self.n_lags
+        d, q = n_features, self.of_targets
         shapes = {
             "rows": (2, 2, d),
-            "lags": (2, k),
-            "walks": (self.n_walks,),
+            "lags": (2, self.n_lag_columns),
+            "walks": (self.n_walks, *q),
             "count": (),
-            "scale": (),
+            "scale": q,
         }
+        n_targets = sum(q) or 1
         ranks = {"ranks": quantiles.start(d, self.n_quantiles)} if self.n_quantiles else {}
         return ranks | {
             "rows": self.units.start(d),
             "gaps": {},  # what fills them: nothing before the first one
-            "targets": {name: np.zeros(1) for name in ("weights", "sums", "squares")}
-            | {"steady": np.zeros((2, 1))},
-            "lags": np.zeros(k),  # the latest first
+            "targets": {name: np.zeros(n_targets) for name in ("weights", "sums", "squares")}
+            | {"steady": np.zeros((2, n_targets))},
+            "lags": np.zeros((self.n_lags, *q)),  # the latest first
             # what was known before each of the latest `delay` rows
             "past": {name: np.zeros((self.delay, *shape)) for name, shape in shapes.items()}
-            | {"scale": np.ones(self.delay)},
+            | {"scale": np.ones((self.delay, *q))},
         }
 
     def learn(self, state, X, y):
-        """Learn rows (n, d) and targets; return what was to be seen before each of them."""
+        """Learn rows (n, d), targets (n,) or (n, q); return what was to be seen before each."""
         changes = []  # (number of these rows, columns whose unit changed after them)
         rows = self.units.learn(state["rows"], X, lambda *change: changes.append(change))
         moments = state["targets"]
         names = ("weights", "sums", "squares")
         before = [moments[name] for name in names]
-        sums = dict(zip(names, paths(y[:, None], *before), strict=True))
+        sums = dict(zip(names, paths(y.reshape(len(y), -1), *before), strict=True))
         moments.update({name: path[-1] for name, path in sums.items()})
         lags, state["lags"] = lagged(state["lags"], y)
         sums = {name: path[:-1] for name, path in sums.items()}
         known = {"rows": rows} | self._of_targets(lags, moments, sums)
-        n_first = int((sums["weights"] <= self.delay).sum())  # of which there was no forecast
+        n_first = int((sums["weights"][:, 0] <= self.delay).sum())  # of which there was no forecast
         for name, path in known.items():
             known[name], state["past"][name] = late(path, state["past"][name])
             if self.delay and name in ("rows", "lags"):
@@ -129,28 +132,35 @@ class LaggedInputs:
         return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
 
     def _of_targets(self, lags, moments, sums):
-        """Return what rows know of the targets: their lags (n, 2, k), walks, number and scale."""
+        """Return what rows know of the targets: their lags (n, 2, q k), walks, number, scale."""
         centers, variances = mean_and_variance(**sums)
         scales = deviations(centers, variances)
         steady, moments["steady"] = self.units.steady(
             moments["steady"], sums["weights"], centers, scales
         )
-        known = pairs(centers, scales), steady
+        known = [pairs(centers, scales), steady]
+        if self.of_targets:
+            known = [np.tile(part, self.n_lags) for part in known]  # those of each lag
         last = lags[:, :1]  # none without lags
         count = sums["weights"][:, 0]
-        steps = last / np.maximum(count[:, None] - 1.0, 1.0)  # the first target is the origin
+        n_steps = np.maximum(count - 1.0, 1.0)  # the first target is the origin
+        steps = last / n_steps.reshape(-1, *[1] * (last.ndim - 1))
+        columns = lags.reshape(len(lags), self.n_lag_columns)
+        scales = scales.reshape(-1, *self.of_targets)
         return {
-            "lags": pairs(*self.units.seen(lags, *known)),
-            "walks": np.concatenate([last, last + (self.delay + 1.0) * steps], axis=1),
+            "lags": pairs(*self.units.seen(columns, *known)),
+            "walks": np.concatenate([last, last + (self.delay + 1.0) * steps], axis=1)[
+                :, : self.n_walks
+            ],
             "count": count,
-            "scale": np.where(scales[:, 0] > 0.0, scales[:, 0], 1.0),
+            "scale": np.where(scales > 0.0, scales, 1.0),
         }
 
     def _seen(self, X, known):
         n, d = X.shape
         rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
-        lags = known["lags"]  # (n, 2, k) or (2, k)
-        both = np.empty((2, n, d + self.n_lags))
+        lags = known["lags"]  # (n, 2, q k) or (2, q k)
+        both = np.empty((2, n, d + self.n_lag_columns))
         inputs, steady = both
         inputs[:, :d], steady[:, :d] = self.units.seen(X, rows[..., 0, :, :], rows[..., 1, :, :])
         both[..., d:] = lags[:, None] if lags.ndim == 2 else lags.swapaxes(0, 1)
@@ -159,7 +169,7 @@ class LaggedInputs:
         if np.logical_or.reduce(few, axis=None):
             inputs[np.broadcast_to(few, n)] = 0.0
         walks = known["walks"]
-        walks = walks if walks.ndim == 2 else repeated(walks, n)
+        walks = walks if lags.ndim == 3 else repeated(walks, n)
         return Seen(inputs, steady, walks, known["scale"])
 
 

@@ -1,0 +1,192 @@
+"""The classifier without tuning on streams of classes, beside others' probabilities.
+
+Every forecast is made before its label is seen. The log loss has probabilities no less than 1e-7,
+as on the leaderboard StreamArena; streams that have an order keep it, others are permuted.
+"""
+
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import SGDClassifier
+
+from sklearn_okl import OnlineKernelClassifier, RefitClassifier, RunningStandardScaler
+from sklearn_okl.datasets import load_dataset
+
+from ._progress import progress
+from ._report import RESULTS, print_environment, print_saved, streams_at_hand, table
+
+IN_ORDER = "arena_electricity", "arena_nomao", "arena_shuttle", "arena_rbf_drift"
+PERMUTED = "a9a", "magic04", "susy", "ijcnn1", "cod_rna"
+PUBLISHED = {  # log loss: StreamArena, whole streams
+    "arena_electricity": {"adaptive random forest": 0.252, "streaming random patches": 0.289},
+    "arena_nomao": {"adaptive random forest": 0.081, "streaming random patches": 0.077},
+}
+FLOOR = 1e-7
+N_BINS = 15
+FIGURES = "log_loss", "errors", "kappa", "calibration"
+N_TREES = 300
+
+
+def run(
+    output=RESULTS, *, data=None, n_seeds=1, n_rows=None, trees=False, peers=False, quick=False
+):
+    """Run all lines on all streams at hand; print log loss, mistakes, kappa, calibration, time."""
+    n_trees, names = N_TREES, data or (*IN_ORDER, *PERMUTED)
+    if quick:
+        n_seeds, n_rows, n_trees = 1, min(n_rows or 120, 120), 5
+    available = streams_at_hand(names, partial(load_dataset, return_X_y=True))
+    if not available:
+        return 1
+    where, cells = print_environment(), []
+    lines = lines_of(n_trees, trees, peers)
+    with progress(len(available) * len(lines) * n_seeds, "pass") as advance:
+        for name in available:
+            rows = []
+            for line, make in lines.items():
+                runs = []
+                for seed in range(n_seeds):
+                    X, y = ordered(name, available[name], n_rows, seed)
+                    runs.append(figures_of(make(seed), X, y))
+                    advance(1, name)
+                means = {key: float(np.mean([one[key] for one in runs])) for key in runs[0]}
+                cells.append({"data": name, "line": line, "runs": runs})
+                rows.append([line, *(f"{means[key]:.4f}" for key in FIGURES), f"{means['ms']:.3f}"])
+            whole = n_rows is None or n_rows >= len(available[name][1])
+            published = PUBLISHED.get(name, {}) if whole else {}
+            for line, loss in published.items():
+                rows.append([f"{line} (board)", f"{loss:.4f}", *4 * [""]])
+            header = [name, "log loss", "mistakes", "kappa temporal", "calibration error", "ms"]
+            print("\n" + table(header, rows), flush=True)
+    print(f"\nCalibration error: expected, of the likeliest class, {N_BINS} bins. ms: time a row.")
+    content = {
+        "environment": where,
+        "settings": {"seeds": n_seeds, "rows": n_rows, "trees": n_trees},
+        "published": PUBLISHED,
+        "cells": cells,
+    }
+    print_saved(output / "classes.json", content)
+    return 0
+
+
+def ordered(name, stream, n_rows, seed):
+    """Return rows and labels 0, 1, ..., in the order of the file or permuted by a seed."""
+    X, y = stream
+    rows = np.arange(len(y))
+    if name not in IN_ORDER:
+        rows = np.random.RandomState(seed).permutation(len(y))
+    return X[rows[:n_rows]], np.unique(y, return_inverse=True)[1][rows[:n_rows]]
+
+
+def lines_of(n_trees, trees, peers):
+    """Return by name what makes the progressive probabilities of a line, given a seed."""
+    lines = {"ours": lambda seed: Ours(random_state=seed)}
+    if trees:
+        lines["ours, trees"] = lambda seed: Ours(random_state=seed, trees=boosting(n_trees, seed))
+        lines["boosting, refitted"] = lambda seed: Refitted(boosting(n_trees, seed))
+    lines["scikit-learn, SGD"] = lambda seed: Taught(
+        SGDClassifier(loss="log_loss", random_state=seed)
+    )
+    if peers:
+        lines["River, adaptive random forest"] = River
+    return lines
+
+
+class Ours:
+    """The classifier without tuning, in one call."""
+
+    def __init__(self, **parameters):
+        self._model = OnlineKernelClassifier(**parameters)
+
+    def __call__(self, X, y, classes):
+        return self._model.prequential_predict_proba(X, y, classes=classes)
+
+
+class Refitted:
+    """A batch model that is fitted anew, with the last label as a column."""
+
+    def __init__(self, estimator):
+        self._model = RefitClassifier(estimator, random_state=0)
+
+    def __call__(self, X, y, classes):
+        last = np.concatenate([[0], y[:-1]])
+        return self._model.prequential_predict_proba(np.column_stack([X, last]), y, classes=classes)
+
+
+class Taught:
+    """A classifier of scikit-learn that learns row by row, on rows standardised by those before."""
+
+    def __init__(self, estimator):
+        self._model = clone(estimator)
+
+    def __call__(self, X, y, classes):
+        Z = RunningStandardScaler().prequential_transform(X)
+        P = np.full((len(y), len(classes)), 1.0 / len(classes))
+        self._model.partial_fit(Z[:1], y[:1], classes=classes)
+        for t in range(1, len(y)):
+            P[t] = self._model.predict_proba(Z[t : t + 1])[0]
+            self._model.partial_fit(Z[t : t + 1], y[t : t + 1])
+        return P
+
+
+class River:
+    """River's adaptive random forest."""
+
+    def __init__(self, seed):
+        from river.forest import ARFClassifier
+
+        self._model = ARFClassifier(seed=seed)
+
+    def __call__(self, X, y, classes):
+        P = np.full((len(y), len(classes)), 1.0 / len(classes))
+        for t, (row, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+            row = dict(enumerate(row))
+            said = self._model.predict_proba_one(row)
+            if said:
+                P[t] = [said.get(place, 0.0) for place in classes.tolist()]
+            self._model.learn_one(row, label)
+        return P
+
+
+def boosting(n_trees, seed):
+    """Return LightGBM's gradient boosting, or scikit-learn's of the same settings."""
+    try:
+        from lightgbm import LGBMClassifier
+    except ImportError:
+        return HistGradientBoostingClassifier(
+            max_iter=n_trees, learning_rate=0.05, min_samples_leaf=10, early_stopping=False
+        )
+    return LGBMClassifier(
+        n_estimators=n_trees,
+        learning_rate=0.05,
+        num_leaves=31,
+        min_child_samples=10,
+        random_state=seed,
+        n_jobs=1,
+        verbose=-1,
+    )
+
+
+def figures_of(forecast, X, y):
+    """Return log loss, share of mistakes, kappa temporal, calibration error and time of a run."""
+    start = perf_counter()
+    P = forecast(X, y, np.arange(y.max() + 1))
+    seconds = perf_counter() - start
+    rows, wrong = np.arange(len(y)), P.argmax(axis=1) != y
+    persistent = np.mean(y[1:] != y[:-1]) or 1.0
+    return {
+        "log_loss": float(-np.log(np.maximum(P[rows, y], FLOOR)).mean()),
+        "errors": float(wrong.mean()),
+        "kappa": float(1.0 - wrong.mean() / persistent),
+        "calibration": calibration_error(P.max(axis=1), ~wrong),
+        "ms": 1e3 * seconds / len(y),
+    }
+
+
+def calibration_error(sure, right):
+    """Return the mean distance of how sure forecasts are from how often they are right, by bins."""
+    places = np.minimum((sure * N_BINS).astype(int), N_BINS - 1)
+    differences = np.bincount(places, weights=sure - right, minlength=N_BINS)
+    return float(np.abs(differences).sum() / len(sure))
