@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
-from .._types import Array, ArrayLike
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
@@ -112,16 +112,16 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     def __init__(
         self,
         *,
-        budget="balanced",
-        forgetting=None,
-        lags=4,
-        max_classes=None,
-        trees=False,
-        label_delay=0,
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        budget: str | int = "balanced",
+        forgetting: float | None = None,
+        lags: int = 4,
+        max_classes: int | None = None,
+        trees: Any = False,
+        label_delay: int = 0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             budget=budget,
             forgetting=forgetting,
@@ -191,7 +191,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         """
         return self._shown(self._foreseen(X, ahead)[1])
 
-    def predict_log_proba(self, X, *, ahead=False):
+    def predict_log_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.
 
         Parameters
