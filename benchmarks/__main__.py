@@ -199,6 +199,21 @@ JOBS = {
             "quick": "a trial of everything on 120 rows",
         },
     ),
+    "series": Job(
+        "series",
+        "series in, horizon out: steps 1 to 48 without leakage, intervals, a day ahead",
+        "The forecaster of series as it comes on series of a file, scaled by their first 60 %, "
+        "forecast in the last 30 % without leakage, beside persistence, a ridge refitted daily and "
+        "published figures; how often its intervals hold; and a made series a day ahead. Files "
+        "that are not found are left out. Takes about ten minutes.",
+        {
+            "data": "names of files NAME.csv.gz with a column of dates and one a series, in the "
+            "folder that SKLEARN_OKL_DATA names (default: ett_h1)",
+            "seeds": "made series of each kind (default: %(default)s)",
+            "rows": "learn only the first N rows of each file",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "clients": Job(
         "clients",
         "other people's programs that take the estimators: whether all comes right",

@@ -1,8 +1,10 @@
 """Configuration of Sphinx: python -m sphinx -W --keep-going -b html docs docs/_build/html."""
 
+import os
 import re
 import shutil
 import sys
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +18,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 matplotlib.use("agg")
 
+import make_inventory
 import make_reference
 import make_table
 import sklearn_okl
@@ -25,27 +28,61 @@ author = "The sklearn_okl developers"
 project_copyright = author
 version = release = sklearn_okl.__version__
 
+# the one place where the project's addresses stand; until it has some, sources are shown as pages
+project_file = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+addresses = project_file["project"].get("urls", {})
+
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "matplotlib.sphinxext.plot_directive",
     "numpydoc",
     "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "show_outputs",
 ]
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn_okl"
+html_short_title = "sklearn_okl"
 # pages without siblings have nothing to list beside them
-html_sidebars = {
-    name: []
-    for name in ("index", "getting_started", "choosing", "algorithms", "extending", "findings")
-}
+html_sidebars = {path.stem: [] for path in DOCS.glob("*.md")} | {"search": [], "genindex": []}
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
 html_show_sourcelink = False
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "show_nav_level": 1,
+    "external_links": [{"name": name, "url": url} for name, url in addresses.items()],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "secondary_sidebar_items": ["page-toc"],
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+copybutton_selector = "div:not(.output) > div.highlight > pre"
+pages_that_run = ["index", "getting_started", "extending", "questions"]
+
+# Links into other documentations: from the network where the documentation is published, and from a
+# list of scikit-learn's public names everywhere else, so that a build needs no network.
+if os.environ.get("READTHEDOCS"):
+    intersphinx_mapping = {
+        "sklearn": ("https://scikit-learn.org/stable", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "python": ("https://docs.python.org/3", None),
+    }
+else:
+    inventory = DOCS / "_build" / "sklearn.inv"
+    make_inventory.write(inventory)
+    intersphinx_mapping = {"sklearn": ("https://scikit-learn.org/stable", str(inventory))}
 
 # The reference: everything public gets a page, without being listed anywhere. Pages of what is no
 # longer there would be built again, so then all that is generated is made anew.
@@ -63,10 +100,11 @@ if not index.exists() or index.read_text(encoding="utf-8") != text:  # else it w
 autosummary_generate = True
 autosummary_context = {"own_methods": make_reference.methods()}
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
-myst_enable_extensions = ["dollarmath", "substitution"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 
 
@@ -76,7 +114,6 @@ def _link(match):
 
 _public = "|".join(name for name, _ in sklearn_okl.all_estimators())
 myst_substitutions = {
-    # generated from the same place as the README's
     "algorithms": re.sub(rf"`({_public})`", _link, make_table.table()),
     "cost": {
         name: cost for family in make_table.FAMILIES.values() for name, cost in family.items()
@@ -103,6 +140,12 @@ sphinx_gallery_conf = {
 }
 
 
+# TeX sets a thin space between the name of a function and what is no bracket; docutils does not
+THIN = '<mspace width="0.17em"></mspace>'
+AFTER_NAME = r"(<mo>&ApplyFunction;</mo>)(?!\s*<mo)"
+BEFORE_NAME = r"(</mi>|</mn>|</ms\w+>|>\)</mo>)(?=\s*<mi[^>]*>[a-z]{2,}</mi>)"
+# and its fences are as high as a letter and close to it, unless \left and \right say otherwise
+FENCE = r'<mo(?: stretchy="false"| class="mathopen")?>(?=[‖⟨⟩|]</mo>)'
 ACCENT = r"\\(hat|tilde|bar|overline) ?(\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z])(?=\s*[_^])"
 
 
@@ -122,6 +165,9 @@ def mathml(self, node, as_block):
     guarded = re.sub(ACCENT, r"{\\\1{\2}{}}", formula)
     try:
         markup = tex2mathml(guarded, as_block=as_block)
+        markup = re.sub(AFTER_NAME, rf"\1{THIN}", markup)
+        markup = re.sub(BEFORE_NAME, rf"\1{THIN}", markup)
+        markup = re.sub(FENCE, r'<mo stretchy="false" lspace="0" rspace="0">', markup)
     except MathError as error:
         logging.getLogger(__name__).warning("%s in %r", error, formula, location=node)
         markup = f"<code>{self.encode(formula)}</code>"
@@ -129,8 +175,35 @@ def mathml(self, node, as_block):
     raise SkipNode
 
 
+def clickable(app, pagename, templatename, context, doctree):
+    """Put the flowchart's drawing into its page: links in an image cannot be followed."""
+
+    def drawing(match):
+        (file,) = (Path(app.outdir) / "plot_directive").rglob("flowchart.svg")
+        svg = file.read_text(encoding="utf-8")
+        label = re.search(r'alt="([^"]*)"', match[0])[1]
+        return svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+    if "body" in context:
+        context["body"] = re.sub(r"<img [^>]*flowchart[^>]*\.svg[^>]*>", drawing, context["body"])
+
+
+def described(app, pagename, templatename, context, doctree):
+    """Say of a figure without a title of its own which section of an example draws it."""
+    if pagename.startswith("auto_examples/plot_") and "body" in context:
+        parts = re.split(r"(?=<h[12]>)", context["body"])
+        for i, part in enumerate(parts):
+            heading = re.match(r"<h[12]>(.*?)<", part)
+            if heading:
+                alt = f'alt="Figure of the section: {heading[1]}"'
+                parts[i] = re.sub(r'alt="plot \d[^"]*"', alt, part)
+        context["body"] = "".join(parts)
+
+
 def setup(app):
-    """Tell Sphinx of the two functions above."""
+    """Tell Sphinx of the functions above."""
+    app.connect("html-page-context", clickable)
+    app.connect("html-page-context", described)
     app.connect("autodoc-process-docstring", tidy, priority=400)  # numpydoc comes at 500
     visitors = [(partial(mathml, as_block=as_block), None) for as_block in (False, True)]
     app.add_html_math_renderer("mathml", *visitors)

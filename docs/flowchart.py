@@ -46,15 +46,22 @@ ARROWS = [
     ("KD2", "vaw2", "no"),
     ("KD2", "raker", "yes"),
 ]
+LINKED = {
+    "FourierFeatures + VAWRegressor": "FourierFeatures",
+    "Models: ExpertsRegressor": "ExpertsRegressor",
+    "forecasts: BOARegressor": "BOARegressor",
+}
 WIDTH, HEIGHT = 3.6, 1.7  # inches from box to box
 
 fig, ax = plt.subplots(figsize=(10.4, 9.4))
-patches, centres = {}, {}
+patches, centres, boxes = {}, {}, {}
 for name, (x, y, text, color) in BOXES.items():
     centres[name] = (WIDTH * x, HEIGHT * y)
     box = {"boxstyle": "round,pad=0.5", "facecolor": color, "edgecolor": "0.4"}
     drawn = ax.text(*centres[name], text, ha="center", va="center", fontsize=9.5, bbox=box)
     patches[name] = drawn.get_bbox_patch()
+    if color == ANSWER:
+        boxes[name] = drawn
 for start, end, label in ARROWS:
     ends = {"patchA": patches[start], "patchB": patches[end], "shrinkA": 2, "shrinkB": 2}
     style = {"arrowstyle": "->", "color": "0.35", "linewidth": 1.2}
@@ -67,3 +74,16 @@ ax.set_ylim(-4 * HEIGHT - 0.6, 0.8 * HEIGHT + 0.6)
 ax.set_aspect("equal")
 ax.axis("off")
 fig.subplots_adjust(0, 0, 1, 1)
+
+# a link on each line that names a class: the text is drawn again, line by line, over the box
+fig.canvas.draw()
+for name, drawn in boxes.items():
+    lines = drawn.get_text().split("\n")
+    extent = drawn.get_window_extent().transformed(ax.transData.inverted())
+    step = extent.height / len(lines)
+    for i, line in enumerate(lines):
+        target = LINKED.get(line, line)
+        if target.isidentifier():
+            place = centres[name][0], extent.y1 - (i + 0.5) * step
+            url = f"api/sklearn_okl.{target}.html"
+            ax.text(*place, line, ha="center", va="center", fontsize=9.5, alpha=0, url=url)

@@ -100,7 +100,7 @@ def reference():
             lines += [f".. py:module:: {module}", ""]
             begun.add(module)
         lines += [f".. currentmodule:: {module}", ""]  # what autosummary looks for
-        lines += [".. autosummary::", "   :toctree: .", ""]
+        lines += [".. autosummary::", "   :toctree: .", f"   :caption: {title}", ""]
         lines += [f"   {name}" for name in names if name not in data]
         for name in data:
             kind = type(getattr(import_module(module), name)).__name__

@@ -1,6 +1,7 @@
-"""Write the table of algorithms into README.md; with --check, only say whether it is up to date.
+"""The table of all algorithms, made for the documentation, and their families in README.md.
 
-Run it from anywhere: python docs/make_table.py
+Run it from anywhere: python docs/make_table.py writes the families; with --check it only says
+whether they are up to date. Either fails where an estimator has no row.
 """
 
 import inspect
@@ -10,12 +11,13 @@ from pathlib import Path
 import sklearn_okl
 
 README = Path(__file__).parents[1] / "README.md"
-START, END = "<!-- table of algorithms: start -->", "<!-- table of algorithms: end -->"
+START, END = "<!-- families: start -->", "<!-- families: end -->"
 
 # family -> (cost per round, classes); what is not in the package yet is marked as to come.
 # n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
+    "Series": {"OnlineForecaster": "m D²"},
     "Feature maps": {
         "FourierFeatures": "d D",
         "TaylorFeatures": "D",
@@ -39,7 +41,12 @@ FAMILIES = {
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
     },
-    "Learners on features": {"VAWRegressor": "D²", "OGDRegressor": "D", "ONSRegressor": "D²"},
+    "Learners on features": {
+        "VAWRegressor": "D²",
+        "OGDRegressor": "D",
+        "ONSRegressor": "D²",
+        "AIOLIClassifier": "D²",
+    },
     "Aggregators of forecasts": {
         "EWARegressor": "K",
         "AARegressor": "K",
@@ -71,6 +78,7 @@ FAMILIES = {
     },
     "One kernel": {
         "KernelVAWRegressor": "n²",
+        "KernelAIOLIClassifier": "n²",
         "PKAWVRegressor": "D²",
         "PKAWVClassifier": "D²",
         "KOGDRegressor": "n",
@@ -101,9 +109,29 @@ FAMILIES = {
 }
 
 
-def table():
-    """Return the table as Markdown."""
+def estimators():
+    """Return the public estimators by name; each of them has a row."""
     there = dict(sklearn_okl.all_estimators())
+    there["OnlineForecaster"] = sklearn_okl.OnlineForecaster  # which takes series first
+    missing = set(there) - {name for members in FAMILIES.values() for name in members}
+    if missing:
+        raise SystemExit(f"Public estimators without a row in docs/make_table.py: {missing}")
+    return there
+
+
+def families():
+    """Return the families as Markdown: a line each, with its members."""
+    there = estimators()
+    lines = ["| family | members |", "|---|---|"]
+    for family, members in FAMILIES.items():
+        names = ", ".join(f"`{name}`" for name in members if name in there)
+        lines.append(f"| {family} | {names} |")
+    return "\n".join(lines)
+
+
+def table():
+    """Return the table of all estimators as Markdown."""
+    there = estimators()
     lines = ["| | cost per round | what it is |", "|---|---|---|"]
     for family, members in FAMILIES.items():
         lines.append(f"| **{family}** | | |")
@@ -116,17 +144,14 @@ def table():
                 to_come.append(f"`{name}`")
         if to_come:
             lines.append(f"| *to come* | | {', '.join(to_come)} |")
-    missing = set(there) - {name for members in FAMILIES.values() for name in members}
-    if missing:
-        raise SystemExit(f"Public estimators without a row in docs/make_table.py: {missing}")
     return "\n".join(lines)
 
 
 def updated(text):
-    """Return the README's text with the table as it should be."""
+    """Return the README's text with the families as they should be."""
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    return f"{before}{START}\n{table()}\n{END}{after}"
+    return f"{before}{START}\n{families()}\n{END}{after}"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
 """Online kernel learning for people who live in scikit-learn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._persistence import load, save, trusted_types
 from .aggregators import (
     AARegressor,
@@ -11,6 +15,7 @@ from .aggregators import (
     StackedBOARegressor,
 )
 from .algorithms import (
+    AIOLIClassifier,
     AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
@@ -19,6 +24,7 @@ from .algorithms import (
     FOGDRegressor,
     IOKSClassifier,
     IOKSRegressor,
+    KernelAIOLIClassifier,
     KernelVAWRegressor,
     KOGDRegressor,
     KONSRegressor,
@@ -84,13 +90,26 @@ from .meta import (
     StreamingTransformedTargetRegressor,
 )
 from .pipeline import StreamingPipeline, make_streaming_pipeline
+from .series import OnlineForecaster
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
-__version__ = "0.1.0.dev0"
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name):
+        """Look the version up, which pyproject.toml says, once somebody asks."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return globals().setdefault(name, version(__name__))
+
 
 __all__ = [
     "TRUSTED_TYPES",
     "AARegressor",
+    "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
     "BOARegressor",
@@ -108,6 +127,7 @@ __all__ = [
     "IOKSRegressor",
     "KOGDRegressor",
     "KONSRegressor",
+    "KernelAIOLIClassifier",
     "KernelVAWRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",
@@ -128,6 +148,7 @@ __all__ = [
     "OMKLSFGRegressor",
     "OMKRRegressor",
     "ONSRegressor",
+    "OnlineForecaster",
     "OnlineKernelClassifier",
     "OnlineKernelRegressor",
     "OnlineNystroem",
@@ -172,8 +193,11 @@ __all__ = [
 ]
 
 
-def all_estimators():
+def all_estimators() -> list[tuple[str, type]]:
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
+
+    Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster`, which takes
+    series first.
 
     Returns
     -------
@@ -187,11 +211,16 @@ def all_estimators():
     ['AARegressor', 'ALDNystroem']
     """
     public = ((name, globals().get(name)) for name in __all__)
-    return sorted((name, thing) for name, thing in public if isinstance(thing, type))
+    return sorted(
+        (name, thing)
+        for name, thing in public
+        if isinstance(thing, type) and thing is not OnlineForecaster
+    )
 
 
-for _, class_ in all_estimators():
+_CLASSES = [*(class_ for _, class_ in all_estimators()), OnlineForecaster]
+for class_ in _CLASSES:
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_
 
-TRUSTED_TYPES = trusted_types(class_ for _, class_ in all_estimators())
+TRUSTED_TYPES = trusted_types(_CLASSES)

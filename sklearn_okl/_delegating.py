@@ -1,6 +1,10 @@
 """The public verbs of an estimator that hands its rows to another one."""
 
+from __future__ import annotations
+
 from sklearn.utils.metaestimators import available_if
+
+from ._types import Any, Array, ArrayLike, Self
 
 
 def inner_has(method):
@@ -24,7 +28,7 @@ class DelegatingVerbs:
         _routed(method, params) -> params          the metadata that its method gets
     """
 
-    def fit(self, X, y, **params):
+    def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -44,7 +48,7 @@ class DelegatingVerbs:
         self._advance(X, y, "fit", params, restart=True)
         return self
 
-    def partial_fit(self, X, y, **params):
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Parameters
@@ -65,7 +69,7 @@ class DelegatingVerbs:
         return self
 
     @available_if(inner_has("prequential_predict"))
-    def prequential_predict(self, X, y, **params):
+    def prequential_predict(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
 
         Parameters
@@ -85,7 +89,7 @@ class DelegatingVerbs:
         return self._advance(X, y, "prequential_predict", params, restart=False)
 
     @available_if(inner_has("predict"))
-    def predict(self, X, **params):
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast each row as if it were the next one; changes nothing.
 
         Parameters
@@ -103,7 +107,7 @@ class DelegatingVerbs:
         return self._ask("predict", X, params)
 
     @available_if(inner_has("decision_function"))
-    def decision_function(self, X, **params):
+    def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision values of the inner estimator; changes nothing.
 
         Parameters
@@ -121,7 +125,7 @@ class DelegatingVerbs:
         return self._ask("decision_function", X, params)
 
     @available_if(inner_has("predict_proba"))
-    def predict_proba(self, X, **params):
+    def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the inner estimator; changes nothing.
 
         Parameters
@@ -139,7 +143,9 @@ class DelegatingVerbs:
         return self._ask("predict_proba", X, params)
 
     @available_if(inner_has("predict_interval"))
-    def predict_interval(self, X, coverage=0.9, **params):
+    def predict_interval(
+        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, **params: Any
+    ) -> Array:
         """Return the intervals of the inner estimator; changes nothing.
 
         Parameters
@@ -160,7 +166,7 @@ class DelegatingVerbs:
         return estimator.predict_interval(rows, coverage, **params)
 
     @available_if(inner_has("predict_experts"))
-    def predict_experts(self, X):
+    def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert of the inner estimator; changes nothing.
 
         Parameters
@@ -177,7 +183,7 @@ class DelegatingVerbs:
         return estimator.predict_experts(rows)
 
     @available_if(inner_has("score"))
-    def score(self, X, y, **params):
+    def score(self, X: ArrayLike, y: ArrayLike, **params: Any) -> float:
         """Return the score of the inner estimator on rows; changes nothing.
 
         Parameters

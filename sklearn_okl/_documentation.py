@@ -7,6 +7,7 @@ numpydoc. A member says the rest, and ``help`` shows all of it.
 import ast
 import inspect
 import re
+from functools import cache
 from itertools import pairwise
 
 _ENTRIES = "Parameters", "Attributes"  # sections that are filled in entry by entry
@@ -37,7 +38,8 @@ def inherit_documentation(cls):
     """
     if cls.__doc__ is None:  # python -OO
         return cls
-    text, sections = _parsed(cls.__doc__)
+    text, own = _parsed(cls.__doc__)
+    sections = dict(own)
     bases = [_parsed(base.__doc__)[1] for base in cls.__mro__[1:-1] if base.__doc__]
     for title in _WHOLE:
         given = [base[title] for base in bases if title in base]
@@ -63,6 +65,7 @@ def inherit_documentation(cls):
     return cls
 
 
+@cache  # a base is asked by each of its heirs
 def _parsed(docstring):
     """Return the lines before the sections, and the lines of each section."""
     lines = inspect.cleandoc(docstring).splitlines()
@@ -96,14 +99,18 @@ def _with_default(entry, default):
     said = _DEFAULT.search(entry[0])
     if said is None or default is inspect.Parameter.empty:
         return entry
-    try:
-        same = ast.literal_eval(said[1]) == default
-    except (ValueError, SyntaxError):
-        same = said[1] == repr(default)
-    if same:
-        return entry
     written = f'"{default}"' if isinstance(default, str) else repr(default)
+    if said[1] == written or _value(said[1]) == default:
+        return entry
     return (entry[0][: said.start(1)] + written, *entry[1:])
+
+
+def _value(text):
+    """Return what a text means, the text itself where it is no literal."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def _written(text, sections):

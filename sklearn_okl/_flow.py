@@ -1,23 +1,38 @@
 """How rows flow through transformers of any kind: each by what was known before it."""
 
 import copy
+from functools import cache
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.frozen import FrozenEstimator
-from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
-from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 from sklearn.utils import _safe_indexing, get_tags
 
 from .base import OnlineTransformer, _copied, twin
 
-# of scikit-learn; of rows they read the number of columns only, which no tag of theirs says
-_READ_THE_WIDTH = (PolynomialCountSketch, PolynomialFeatures, RBFSampler, SkewedChi2Sampler)
-_COMBINED = (ColumnTransformer, FeatureUnion, Pipeline)
+
+@cache
+def _known():
+    """Import the transformers of scikit-learn that are treated in ways of their own.
+
+    Not above: they take longer to import than this package, and few need them.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
+    from sklearn.pipeline import FeatureUnion, Pipeline
+
+    return SimpleNamespace(
+        frozen=FrozenEstimator,
+        pipeline=Pipeline,
+        union=FeatureUnion,
+        combined=(ColumnTransformer, FeatureUnion, Pipeline),
+        # of rows they read the number of columns only, which no tag of theirs says
+        read_the_width=(PolynomialCountSketch, PolynomialFeatures, RBFSampler, SkewedChi2Sampler),
+    )
 
 
 class Way(NamedTuple):
@@ -43,14 +58,14 @@ class Way(NamedTuple):
 
 def learns_from_data(transformer):
     """Tell whether `fit` reads more of rows than how many columns they have."""
-    if isinstance(transformer, FrozenEstimator):
+    if isinstance(transformer, _known().frozen):
         return False
     learns = getattr(transformer, "learns_from_data", None)
     if learns is None and hasattr(transformer, "__sklearn_tags__"):
         learns = get_tags(transformer).requires_fit
     if learns is False:
         return False
-    if isinstance(transformer, _READ_THE_WIDTH):
+    if isinstance(transformer, _known().read_the_width):
         return getattr(transformer, "gamma", None) == "scale"
     if isinstance(transformer, (OneHotEncoder, OrdinalEncoder)):
         told = transformer.min_frequency is None and transformer.max_categories is None
@@ -61,7 +76,7 @@ def learns_from_data(transformer):
 def learn_once(steps, prefix=""):
     """Yield the names and the transformers, at any depth, that learn but cannot learn on."""
     for name, transformer in active(steps):
-        if isinstance(transformer, _COMBINED):
+        if isinstance(transformer, _known().combined):
             yield from learn_once(_parts(transformer), f"{prefix}{name}__")
         elif learns_from_data(transformer) and not hasattr(transformer, "partial_fit"):
             yield prefix + name, transformer
@@ -74,9 +89,9 @@ def active(steps):
 
 def _parts(combined):
     """Return the names and the given transformers of one that combines others."""
-    if isinstance(combined, Pipeline):
+    if isinstance(combined, _known().pipeline):
         return combined.steps
-    if isinstance(combined, FeatureUnion):
+    if isinstance(combined, _known().union):
         return combined.transformer_list
     parts = [(name, part) for name, part, _ in combined.transformers]
     return [*parts, ("remainder", combined.remainder)]
@@ -89,11 +104,11 @@ def cloned_step(step):
 
 def copied_step(step):
     """Copy a step so that the copy can learn on."""
-    if isinstance(step, FrozenEstimator):
+    if isinstance(step, _known().frozen):
         return step
     if isinstance(step, OnlineTransformer):  # its state is swapped, never edited
         return twin(step)
-    return copy.deepcopy(step) if isinstance(step, _COMBINED) else _copied(step)
+    return copy.deepcopy(step) if isinstance(step, _known().combined) else _copied(step)
 
 
 def through(steps, pasts, X, y, way):
@@ -113,10 +128,10 @@ def _flow(transformer, past, X, y, way):
     """
     if isinstance(transformer, OnlineTransformer):
         return transformer._prequential_transform(X, y, way.delay), past
-    if isinstance(transformer, Pipeline):
+    if isinstance(transformer, _known().pipeline):
         past = dict(past or {})
         return through(transformer.steps, past, X, y, way), past
-    if isinstance(transformer, _COMBINED):
+    if isinstance(transformer, _known().combined):
         return _flow_of_parts(transformer, dict(past or {}), X, y, way)
     if not learns_from_data(transformer) or not hasattr(transformer, "partial_fit"):
         if way.starts:
@@ -179,14 +194,14 @@ class _Flowing:
 
 def _fitted(combined):
     """Return names and fitted transformers of one that combines others."""
-    if isinstance(combined, FeatureUnion):
+    if isinstance(combined, _known().union):
         return active(combined.transformer_list)
     return active([part[:2] for part in combined.transformers_])
 
 
 def _set_fitted(combined, parts):
     """Put other transformers, by name, in the place of the fitted ones."""
-    name = "transformer_list" if isinstance(combined, FeatureUnion) else "transformers_"
+    name = "transformer_list" if isinstance(combined, _known().union) else "transformers_"
     places = getattr(combined, name)
     setattr(combined, name, [(name, parts.get(name, old), *c) for name, old, *c in places])
 
@@ -210,3 +225,25 @@ def stacked(parts):
     import polars as pl
 
     return pl.concat(parts)
+
+
+def part_of(batch, rows):
+    """Return some rows of a batch."""
+    return {
+        name: None if part is None else _safe_indexing(part, rows) for name, part in batch.items()
+    }
+
+
+def joined(batches):
+    """Return batches as one; where some have weights, rows without one count as 1."""
+    weights = [batch["sample_weight"] for batch in batches]
+    if any(part is not None for part in weights):
+        weights = [
+            np.ones(len(batch["y"])) if part is None else part
+            for part, batch in zip(weights, batches, strict=True)
+        ]
+    return {
+        "X": stacked([batch["X"] for batch in batches]),
+        "y": stacked([batch["y"] for batch in batches]),
+        "sample_weight": None if weights[0] is None else np.concatenate(weights),
+    }

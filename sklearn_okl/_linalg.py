@@ -249,9 +249,9 @@ def inverse_spd(A, floor):
 
 
 def softmax(log_weights):
-    """Return the weights (K,) from the simplex that logarithms, up to a constant, stand for."""
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
+    """Return weights (..., K) from the simplex, whose logarithms, up to a constant, are given."""
+    weights = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
     return weights
 
 

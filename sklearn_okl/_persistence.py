@@ -1,5 +1,7 @@
 """Files of fitted models that can be loaded without running anybody's code."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
@@ -16,6 +18,7 @@ from ._model_parts import (
 )
 from ._part_files import replace, target_of
 from ._plain_types import PLAIN_TYPES, plain_functions
+from ._types import Any, PathLike
 from .kernels import NAMED
 
 _FORMAT = 2  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
@@ -23,7 +26,7 @@ _MIGRATIONS = {}  # format -> function that turns its dict into that of the next
 _PICKLE = "pickle for files that nobody else can write"
 
 
-def save(estimator, path, *, trusted=()):
+def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     """Save a model to a file, fitted or not, in the skops format.
 
     Parameters
@@ -120,7 +123,7 @@ def save(estimator, path, *, trusted=()):
     replace(target, content)
 
 
-def load(path, *, trusted=()):
+def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
     """Load a model that `save` wrote; no code in the file is run.
 
     Parameters

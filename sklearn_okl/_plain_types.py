@@ -18,6 +18,8 @@ PLAIN_TYPES = (
     "sklearn.multiclass._ConstantPredictor",
     # a pattern and types that choose columns
     "sklearn.compose._column_transformer.make_column_selector",
+    # a list of columns, in versions before 1.9
+    "sklearn.compose._column_transformer._RemainderColsList",
     # lists of moments and step sizes
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",

@@ -4,11 +4,15 @@ Three are for real targets: square, absolute and pinball. Three are for labels -
 ``y_pred`` as a decision value: logistic, squared hinge and hinge. All are convex in ``y_pred``.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
+
+from ._types import Any, ArrayLike
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class SquaredError:
 
     smoothness: ClassVar[float] = 2.0
 
-    def value(self, y_true, y_pred):
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast.
 
         Parameters
@@ -52,7 +56,7 @@ class SquaredError:
         """
         return np.square(np.subtract(y_pred, y_true))
 
-    def slope(self, y_true, y_pred):
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred.
 
         Parameters
@@ -68,7 +72,7 @@ class SquaredError:
         """
         return 2.0 * np.subtract(y_pred, y_true)
 
-    def lipschitz(self, bound):
+    def lipschitz(self, bound: float) -> float:
         """Return the largest abs(slope) where abs(y_true) and abs(y_pred) are at most bound.
 
         Parameters
@@ -105,7 +109,7 @@ class AbsoluteError:
 
     smoothness: ClassVar[float] = np.inf
 
-    def value(self, y_true, y_pred):
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast.
 
         Parameters
@@ -121,7 +125,7 @@ class AbsoluteError:
         """
         return np.abs(np.subtract(y_pred, y_true, dtype=np.float64))
 
-    def slope(self, y_true, y_pred):
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred, and 0 where the two are equal.
 
         Parameters
@@ -137,7 +141,7 @@ class AbsoluteError:
         """
         return np.sign(np.subtract(y_pred, y_true, dtype=np.float64))
 
-    def lipschitz(self, bound):
+    def lipschitz(self, bound: float) -> float:
         """Return the largest abs(slope), 1 whatever the bound.
 
         Parameters
@@ -197,7 +201,7 @@ class PinballLoss:
                 "strictly between 0 and 1, such as 0.5 for the median."
             )
 
-    def value(self, y_true, y_pred):
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast.
 
         Parameters
@@ -214,7 +218,7 @@ class PinballLoss:
         excess = np.subtract(y_pred, y_true, dtype=np.float64)
         return np.maximum(-self.quantile * excess, (1.0 - self.quantile) * excess)
 
-    def slope(self, y_true, y_pred):
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred, and 0 where the two are equal.
 
         Parameters
@@ -231,7 +235,7 @@ class PinballLoss:
         excess = np.subtract(y_pred, y_true, dtype=np.float64)
         return (1.0 - self.quantile) * (excess > 0) - self.quantile * (excess < 0)
 
-    def lipschitz(self, bound):
+    def lipschitz(self, bound: float) -> float:
         """Return the largest abs(slope), that of the steeper side, whatever the bound.
 
         Parameters
@@ -273,7 +277,7 @@ class LogisticLoss:
 
     smoothness: ClassVar[float] = 0.25
 
-    def value(self, y_true, y_pred):
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value.
 
         Parameters
@@ -289,7 +293,7 @@ class LogisticLoss:
         """
         return np.logaddexp(0.0, -np.multiply(y_true, y_pred, dtype=np.float64))
 
-    def slope(self, y_true, y_pred):
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred.
 
         Parameters
@@ -306,7 +310,7 @@ class LogisticLoss:
         y_true = np.asarray(y_true, dtype=np.float64)
         return -y_true * expit(-y_true * y_pred)
 
-    def lipschitz(self, bound):
+    def lipschitz(self, bound: float) -> float:
         """Return the largest abs(slope) where abs(y_pred) is at most bound; below 1.
 
         Parameters
@@ -345,7 +349,7 @@ class SquaredHinge:
 
     smoothness: ClassVar[float] = 2.0
 
-    def value(self, y_true, y_pred):
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value.
 
         Parameters
@@ -361,7 +365,7 @@ class SquaredHinge:
         """
         return np.square(_shortfall(y_true, y_pred))
 
-    def slope(self, y_true, y_pred):
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred.
 
         Parameters
@@ -377,7 +381,7 @@ class SquaredHinge:
         """
         return np.multiply(-2.0, y_true) * _shortfall(y_true, y_pred)
 
-    def lipschitz(self, bound):
+    def lipschitz(self, bound: float) -> float:
         """Return the largest abs(slope) where abs(y_pred) is at most bound.
 
         Parameters
@@ -416,7 +420,7 @@ class Hinge:
 
     smoothness: ClassVar[float] = np.inf
 
-    def value(self, y_true, y_pred):
+    def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value.
 
         Parameters
@@ -432,7 +436,7 @@ class Hinge:
         """
         return _shortfall(y_true, y_pred)
 
-    def slope(self, y_true, y_pred):
+    def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the derivative in y_pred, and 0 at the kink.
 
         Parameters
@@ -448,7 +452,7 @@ class Hinge:
         """
         return 0.0 - np.multiply(y_true, _shortfall(y_true, y_pred) > 0, dtype=np.float64)
 
-    def lipschitz(self, bound):
+    def lipschitz(self, bound: float) -> float:
         """Return the largest abs(slope), 1 whatever the bound.
 
         Parameters
@@ -473,7 +477,7 @@ _LOSSES = {
 }
 
 
-def get_loss(name, quantile=0.5):
+def get_loss(name: str, quantile: float = 0.5) -> Any:
     """Return a loss by scikit-learn's name for it.
 
     Parameters

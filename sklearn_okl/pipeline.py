@@ -1,5 +1,7 @@
 """Pipelines that learn from streams: transformers, a final estimator, and scaled targets."""
 
+from __future__ import annotations
+
 import copy
 import warnings
 from numbers import Integral, Real
@@ -7,8 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline, _name_estimators
-from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition, available_if
@@ -16,7 +17,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
-from ._flow import Way, active, cloned_step, copied_step, learn_once, stacked, through
+from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, part_of, through
+from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
 from .base import _same, described, twin
 
@@ -145,12 +147,12 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
     }
     _structural = ("warmup",)
 
-    def __init__(self, steps, *, update="row", warmup=0):
+    def __init__(self, steps: Any, *, update: str = "row", warmup: int = 0) -> None:
         self.steps = steps
         self.update = update
         self.warmup = warmup
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> Any:
         """Return the parameters.
 
         Parameters
@@ -165,7 +167,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         """
         return self._get_params("steps", deep=deep)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, steps by name and steps' parameters as ``name__parameter`` included.
 
         Parameters
@@ -182,7 +184,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         return self
 
     @available_if(inner_has("set_callbacks"))
-    def set_callbacks(self, *callbacks):
+    def set_callbacks(self, *callbacks: Any) -> Self:
         """Let callbacks follow the last step as `fit` teaches it, chunk by chunk.
 
         Parameters
@@ -199,7 +201,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         self.steps[-1][1].set_callbacks(*callbacks)
         return self
 
-    def set_output(self, *, transform=None):
+    def set_output(self, *, transform: str | None = None) -> Self:
         """Choose the container that transformers return, as in scikit-learn's pipeline.
 
         Parameters
@@ -213,7 +215,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
             This pipeline.
         """
         for steps in (self.steps, vars(self).get("steps_", [])):
-            Pipeline(steps).set_output(transform=transform)
+            _at_rest(steps).set_output(transform=transform)
         return self
 
     def __sklearn_is_fitted__(self):
@@ -221,7 +223,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = Pipeline(self.steps).__sklearn_tags__()
+        inner = _at_rest(self.steps).__sklearn_tags__()
         for name in ("estimator_type", "target_tags", "classifier_tags", "regressor_tags"):
             setattr(tags, name, getattr(inner, name))
         tags.input_tags.sparse = inner.input_tags.sparse
@@ -229,7 +231,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         return tags
 
     def _sk_visual_block_(self):
-        return Pipeline(self._current())._sk_visual_block_()
+        return _at_rest(self._current())._sk_visual_block_()
 
     def _current(self):
         return vars(self).get("steps_", self.steps)
@@ -239,33 +241,33 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         return self.steps[-1][1]
 
     @property
-    def label_delay(self):
-        """Int : how many rounds late the labels of the last step come."""
+    def label_delay(self) -> int:
+        """How many rounds late the labels of the last step come."""
         return getattr(self.steps[-1][1], "label_delay", 0)
 
     @property
-    def named_steps(self):
+    def named_steps(self) -> Any:
         """The steps by name, fitted ones where there are any."""
         return Bunch(**dict(self._current()))
 
     @property
-    def classes_(self):
+    def classes_(self) -> Array:
         """The classes of the last step."""
         return self._current()[-1][1].classes_
 
     @property
-    def experts_(self):
+    def experts_(self) -> dict[str, Any]:
         """The experts of the last step: a dict of arrays that pandas reads as a table."""
         return self._current()[-1][1].experts_
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Weights of the experts of the last step, of shape (n_experts,)."""
         return self._current()[-1][1].weights_
 
     @property
-    def n_samples_seen_(self):
-        """Int : rounds learnt so far, those of the warm-up included."""
+    def n_samples_seen_(self) -> Any:
+        """Rounds learnt so far, those of the warm-up included."""
         check_is_fitted(self)
         return self._state["t"]
 
@@ -275,13 +277,13 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
     def __getitem__(self, index):
         """Return a step by its name or place, fitted where possible, or a slice as a pipeline."""
         if isinstance(index, slice):
-            return Pipeline(self._current()[index])
+            return _at_rest(self._current()[index])
         if isinstance(index, str):
             return self.named_steps[index]
         return self._current()[index][1]
 
     @available_if(inner_has("summary"))
-    def summary(self):
+    def summary(self) -> str:
         """Say in a paragraph what the last step has learnt.
 
         Returns
@@ -291,7 +293,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         """
         return self._warm_steps()[-1][1].summary()
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the features that the last step sees.
 
         Parameters
@@ -304,9 +306,9 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         names : ndarray of str
             Names of the transformed features.
         """
-        return Pipeline(self._warm_steps()[:-1]).get_feature_names_out(input_features)
+        return _at_rest(self._warm_steps()[:-1]).get_feature_names_out(input_features)
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Say where metadata go: to the method of the last step that is called.
 
         Returns
@@ -379,7 +381,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         self._validate_params()
         if not self.steps:
             raise ValueError("The pipeline is empty: give pairs (name, estimator).")
-        Pipeline(self.steps)._validate_steps()
+        _at_rest(self.steps)._validate_steps()
         name, final = self.steps[-1]
         if isinstance(final, type) or not hasattr(final, "partial_fit"):
             raise TypeError(
@@ -484,8 +486,8 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         pieces = [batch]
         if starts:
             n_first = self.warmup - t if self.warmup else len(batch["y"])
-            first, rest = _part(batch, slice(n_first)), _part(batch, slice(n_first, None))
-            pieces = [_joined([*stream["waiting"], first]), *([rest] if len(rest["y"]) else [])]
+            first, rest = part_of(batch, slice(n_first)), part_of(batch, slice(n_first, None))
+            pieces = [joined([*stream["waiting"], first]), *([rest] if len(rest["y"]) else [])]
             self._check_first_rows(len(pieces[0]["y"]))
             self.steps_ = [(name, cloned_step(step)) for name, step in self.steps]
             params = stream["params"] | params
@@ -497,7 +499,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
             for piece in pieces:
                 way = Way(self.update, delay_of(final), starts and piece is pieces[0], fits)
                 piece["X"] = through(self.steps_[:-1], stream["pasts"], piece["X"], piece["y"], way)
-            piece = _joined(pieces)
+            piece = joined(pieces)
             weights = piece["sample_weight"]
             params = params if weights is None else params | {"sample_weight": weights}
             if method == "fit":
@@ -538,7 +540,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         return classes[np.argmax(counts[n_known], axis=1)]
 
 
-def make_streaming_pipeline(*steps, update="row", warmup=0):
+def make_streaming_pipeline(*steps: Any, update: str = "row", warmup: int = 0) -> StreamingPipeline:
     """Make a :class:`StreamingPipeline`, its steps named after their classes.
 
     Parameters
@@ -560,29 +562,16 @@ def make_streaming_pipeline(*steps, update="row", warmup=0):
     >>> list(make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()).named_steps)
     ['runningstandardscaler', 'vawregressor']
     """
+    from sklearn.pipeline import _name_estimators
+
     return StreamingPipeline(_name_estimators(steps), update=update, warmup=warmup)
 
 
-def _part(batch, rows):
-    """Return some rows of a batch."""
-    return {
-        name: None if part is None else _safe_indexing(part, rows) for name, part in batch.items()
-    }
+def _at_rest(steps):
+    """Return scikit-learn's pipeline of the steps, for what has nothing to do with a stream."""
+    from sklearn.pipeline import Pipeline  # slow to import, and few need it
 
-
-def _joined(batches):
-    """Return batches as one; where some have weights, rows without one count as 1."""
-    weights = [batch["sample_weight"] for batch in batches]
-    if any(part is not None for part in weights):
-        weights = [
-            np.ones(len(batch["y"])) if part is None else part
-            for part, batch in zip(weights, batches, strict=True)
-        ]
-    return {
-        "X": stacked([batch["X"] for batch in batches]),
-        "y": stacked([batch["y"] for batch in batches]),
-        "sample_weight": None if weights[0] is None else np.concatenate(weights),
-    }
+    return Pipeline(steps)
 
 
 def _is_watched(final):

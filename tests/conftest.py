@@ -4,6 +4,7 @@ import ipaddress
 import os
 import socket
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -52,8 +53,16 @@ sys.addaudithook(_refuse_the_network)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
-def pytest_collection_modifyitems(items):
-    """Mark the tests that ask for data files: nothing else lets a test see them."""
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests that ask for data files: nothing else lets a test see them.
+
+    OKL_EVERY=n keeps one test in n, the same ones each time, for a look at another environment.
+    """
+    n = int(os.environ.get("OKL_EVERY", "1"))
+    left_out = [item for item in items if zlib.crc32(item.nodeid.encode()) % n]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % n == 0]
     for item in items:
         if "data_files" in getattr(item, "fixturenames", ()):
             item.add_marker("data")

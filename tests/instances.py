@@ -21,6 +21,7 @@ ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # constructor arguments a class; more than one where an option has state of its own
 ARGUMENTS = {
+    "AIOLIClassifier": [{}, {"alpha": 0.01, "radius": 2.0}],
     "AARegressor": [{}, {"y_range": (-4, 4), "prior_weights": None}],
     "ALDNystroem": [{}, {"kernel": "poly", "horizon": 100}],
     "AOGDALDRegressor": [
@@ -59,6 +60,7 @@ ARGUMENTS = {
         ARM,
         ARM | {"kernels": GRID, "horizon": 300, "loss": "pinball", "quantile": 0.7},
     ],
+    "KernelAIOLIClassifier": [{}, {"kernel": "laplacian", "alpha": 0.1, "radius": 2.0}],
     "KernelVAWRegressor": [{}, {"kernel": "laplacian", "alpha": 0.1, "forecaster": "ridge"}],
     "KOGDRegressor": [{"eta0": 0.7}, {"eta0": 0.7, "radius": 20.0}],
     "KONSRegressor": [
@@ -179,7 +181,12 @@ ARGUMENTS = {
     ],
     "RefitClassifier": [
         {"estimator": LogisticRegression(C=10.0), "growth": 0.3},
-        {"estimator": LogisticRegression(C=10.0), "window": 50, "label_delay": 2},
+        {
+            "estimator": LogisticRegression(C=10.0),
+            "growth": 0.3,
+            "window": 50,
+            "label_delay": 2,
+        },
     ],
     "RefitRegressor": [
         {"estimator": Ridge(), "growth": 0.3},
@@ -215,6 +222,7 @@ GROWING = {
     "IOKSRegressor",
     "KOGDRegressor",
     "KONSRegressor",
+    "KernelAIOLIClassifier",
     "KernelVAWRegressor",
     "OKSClassifier",
     "OKSPlusPlusClassifier",

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib.util
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -121,9 +122,18 @@ def test_classes_in_prose_are_public():
             assert there or name in (DOCS / "make_table.py").read_text(), f"{path.name}: {name}"
 
 
-@pytest.mark.parametrize("page", ["getting_started.md", "extending.md"])
+RUN = {
+    "index.md": "",
+    "getting_started.md": "skops",
+    "extending.md": "matplotlib",
+    "questions.md": "",
+}
+
+
+@pytest.mark.parametrize("page", RUN)
 def test_pages_run_as_they_stand(page, tmp_path):
-    pytest.importorskip({"getting_started.md": "skops", "extending.md": "matplotlib"}[page])
+    if RUN[page]:
+        pytest.importorskip(RUN[page])
     (tmp_path / "page.py").write_text(code_of(DOCS / page), encoding="utf-8")
     command = [sys.executable, "-W", "error", "page.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -131,7 +141,50 @@ def test_pages_run_as_they_stand(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["getting_started.md", "extending.md"])
+def test_every_page_with_code_is_run():
+    with_code = {path.name for path in DOCS.rglob("*.md") if path in PAGES and code_of(path)}
+    assert with_code == set(RUN)
+    conf = (DOCS / "conf.py").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^pages_that_run = (.*)$", conf, re.M)
+    assert {f"{name}.md" for name in ast.literal_eval(listed)} == set(RUN)
+
+
+def test_what_code_prints_is_shown_below_it():
+    spec = importlib.util.spec_from_file_location("show_outputs", DOCS / "show_outputs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    page = (
+        "A\n\n```python\nx = 2\n```\n\nB\n\n```python\nprint(x, 'twice')\nprint(2 * x)\n```\n\nC\n"
+    )
+    shown = module.run(page)
+    assert shown.startswith(page[: page.index("\nC")])
+    assert "```{code-block} none\n:class: output\n\n2 twice\n4\n```\n" in shown
+    assert shown.count("code-block") == 1
+
+
+# What people look for, and the page whose title or headings answer it.
+SOUGHT = {
+    "categorical": "questions",
+    "missing values": "questions",
+    "delayed labels": "questions",
+    "horizon": "questions",
+    "latency": "questions",
+    "monitoring": "questions",
+    "multi-class": "questions",
+    "quantile": "questions",
+}
+
+
+@pytest.mark.parametrize("words", SOUGHT)
+def test_what_is_sought_stands_in_a_heading(words):
+    text = (DOCS / f"{SOUGHT[words]}.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", text, flags=re.M)[1:]
+    answers = [section for section in sections if words in section.split("\n")[0].lower()]
+    assert len(answers) == 1
+    assert len(answers[0].split()) > 30
+
+
+@pytest.mark.parametrize("page", RUN)
 def test_pages_import_public_names_alone(page):
     for node in ast.walk(ast.parse(code_of(DOCS / page))):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("sklearn_okl"):
@@ -156,6 +209,19 @@ def test_the_documentation_builds(full_size, tmp_path):
     assert done.returncode == 0, done.stderr
     for page in ("index", "choosing", "theory/vovk", "api/sklearn_okl.VAWRegressor"):
         assert (tmp_path / "html" / f"{page}.html").exists()
+    found = titles_in(tmp_path / "html" / "searchindex.js")
+    for words, page in SOUGHT.items():
+        assert page in {name for title, names in found.items() if words in title for name in names}
+
+
+def titles_in(searchindex):
+    """Return the pages of each heading, which the search of built pages puts before all else."""
+    text = searchindex.read_text(encoding="utf-8")
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    return {
+        title.lower(): [index["docnames"][page] for page, _ in places]
+        for title, places in index["alltitles"].items()
+    }
 
 
 METHODS = list(

@@ -17,14 +17,17 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_okl"
 # A module imports from the layers before its own, and not from its neighbours.
 LAYERS = [
-    {"_linalg", "_validation", "_documentation", "_delay", "_part_files", "_plain_types"},
+    {
+        *("_linalg", "_validation", "_documentation", "_delay"),
+        *("_part_files", "_plain_types", "_types"),
+    },
     {"_tail"},
     {"kernels", "losses"},
     {"dictionaries", "feedback"},
     {"base"},
     {"features", "learners"},
     {"aggregators"},
-    {"algorithms", "meta"},
+    {"algorithms", "meta", "series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
     {"pipeline", "_persistence"},
@@ -115,26 +118,35 @@ def test_the_tree_in_the_documentation_names_every_file():
     assert set(told) == {path.name for path in PACKAGE.glob("*.py")}
 
 
-def test_import_is_light():
-    code = (
-        "import sys, {0};"
-        "print(sorted({{'matplotlib', 'pandas', 'tqdm', 'skops', 'dask'}} & set(sys.modules)))"
+def modules_after(code):
+    """Return the modules that a fresh interpreter has loaded after some imports."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, {code}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    loaded = [
-        subprocess.run(
-            [sys.executable, "-c", code.format(modules)], capture_output=True, text=True, check=True
-        ).stdout
-        for modules in (
-            "sklearn.utils.validation, scipy.stats",  # some versions load pandas by themselves
-            "sklearn_okl, sklearn_okl.evaluation, sklearn_okl.datasets, sklearn.utils.validation",
-        )
-    ]
-    assert loaded[1] == loaded[0]
+    return set(done.stdout.split())
 
 
-def test_the_readme_table_is_up_to_date():
+def test_import_loads_nothing_but_linear_models_and_ourselves():
+    more = modules_after("sklearn_okl") - modules_after("sklearn.linear_model, joblib")
+    assert sorted(name for name in more if name.split(".")[0] != "sklearn_okl") == []
+
+
+def test_no_part_loads_what_only_some_of_its_names_need():
+    # some versions of scikit-learn and SciPy load pandas by themselves
+    before = modules_after("sklearn.utils.validation, scipy.stats")
+    after = modules_after("sklearn_okl, sklearn_okl.evaluation, sklearn_okl.datasets")
+    seldom = {"matplotlib", "pandas", "tqdm", "skops", "dask", "scipy.signal"}
+    assert sorted(seldom & (after - before)) == []
+
+
+def test_families_in_the_readme_are_up_to_date_and_every_estimator_has_a_row():
     script = ROOT / "docs" / "make_table.py"
     subprocess.run([sys.executable, str(script), "--check"], check=True)
+    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    assert "{{ algorithms }}" in page  # the table itself is made when the page is built
 
 
 def test_the_readme_runs_as_it_stands(tmp_path, monkeypatch):

@@ -81,12 +81,10 @@ plt.show()
 # %%
 # More than two classes
 # ---------------------
-# All classifiers are binary; scikit-learn makes many of one.
-
-from sklearn.multiclass import OneVsRestClassifier
+# Each class has coefficients of its own; the features are computed once for all.
 
 thirds = np.array(["left", "middle", "right"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-many = OneVsRestClassifier(FOGDClassifier(gamma=1.0, n_components=60, random_state=0))
+many = FOGDClassifier(gamma=1.0, n_components=60, random_state=0)
 for start in range(0, 2000, 500):
     rows = slice(start, start + 500)
     many.partial_fit(X[rows], thirds[rows], classes=np.unique(thirds))

@@ -1,11 +1,14 @@
 """Rules that weight experts by the exponential of their losses: EWA, Vovk's AA, fixed share."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
+from .._types import Any, ArrayLike
 from ..base._convex import ConvexAggregator, mix
 from ..losses import get_loss
 from ._range import TargetRange, check_y_range
@@ -45,15 +48,15 @@ class _OnTargetRange(ConvexAggregator):
 
     def __init__(
         self,
-        eta=None,
+        eta: float | str | None = None,
         *,
-        y_range=None,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=False,
-        prior_weights=None,
-        fallback=None,
-    ):
+        y_range: Any = None,
+        loss: Any = "squared_error",
+        quantile: Any = 0.5,
+        gradient_trick: bool = False,
+        prior_weights: Any = None,
+        fallback: Any = None,
+    ) -> None:
         super().__init__(
             loss=loss,
             quantile=quantile,
@@ -245,7 +248,14 @@ class AARegressor(_OnTargetRange):
     }
     _structural = ("y_range", "prior_weights")
 
-    def __init__(self, eta=None, *, y_range=None, prior_weights=None, fallback=None):
+    def __init__(
+        self,
+        eta: float | None = None,
+        *,
+        y_range: Any = None,
+        prior_weights: ArrayLike | None = None,
+        fallback: float | None = None,
+    ) -> None:
         super().__init__(eta, y_range=y_range, prior_weights=prior_weights, fallback=fallback)
 
     def _rates(self, n_experts, t, low, high):
@@ -329,16 +339,16 @@ class FixedShareRegressor(_OnTargetRange):
 
     def __init__(
         self,
-        share=0.01,
+        share: float = 0.01,
         *,
-        eta=None,
-        y_range=None,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=False,
-        prior_weights=None,
-        fallback=None,
-    ):
+        eta: float | str | None = None,
+        y_range: Any = None,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        gradient_trick: bool = False,
+        prior_weights: ArrayLike | None = None,
+        fallback: float | None = None,
+    ) -> None:
         super().__init__(
             eta,
             y_range=y_range,

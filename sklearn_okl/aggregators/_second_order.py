@@ -1,11 +1,14 @@
 """Rules whose learning rates fit themselves to the regrets: BOA, ML-Poly and ML-Prod."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._types import Any
 from ..base import ConvexAggregator
 
 _NOTHING = 2.0**-1000  # stands for 0 where a state is divided by before the first regret
@@ -33,13 +36,13 @@ class _SecondOrder(ConvexAggregator):
     def __init__(
         self,
         *,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=True,
-        initial_rate=None,
-        prior_weights=None,
-        fallback=None,
-    ):
+        loss: Any = "squared_error",
+        quantile: Any = 0.5,
+        gradient_trick: bool = True,
+        initial_rate: Any = None,
+        prior_weights: Any = None,
+        fallback: Any = None,
+    ) -> None:
         super().__init__(
             loss=loss,
             quantile=quantile,

@@ -1,5 +1,7 @@
 """An aggregation of aggregations: BOA, fading means and regressions, and BOA of these."""
 
+from __future__ import annotations
+
 from functools import cache
 from numbers import Integral, Real
 
@@ -9,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from .._delay import as_it_was, late
 from .._documentation import inherit_documentation
 from .._linalg import row_slices
+from .._types import Any, Array
 from ..base import OnlineRegressor
 from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, mix
 from ..features._moments import faded, paths
@@ -128,12 +131,12 @@ class StackedBOARegressor(OnlineRegressor):
     def __init__(
         self,
         *,
-        fadings=(0.95, 0.99),
-        stacks=((4.0, 0.998), (4.0, 1.0), (0.4, 0.99)),
-        n_direct=0,
-        margin=0.1,
-        fallback=None,
-    ):
+        fadings: Any = (0.95, 0.99),
+        stacks: Any = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99)),
+        n_direct: int = 0,
+        margin: float = 0.1,
+        fallback: float | None = None,
+    ) -> None:
         self.fadings = fadings
         self.stacks = stacks
         self.n_direct = n_direct
@@ -141,12 +144,12 @@ class StackedBOARegressor(OnlineRegressor):
         self.fallback = fallback
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Weights of the experts in the first BOA, of shape (n_experts,)."""
         return self._weights(self._fitted_state("weights_"))
 
     @property
-    def way_weights_(self):
+    def way_weights_(self) -> Array:
         """Weights in the last BOA, of shape (n_ways,)."""
         return _BOA._weights(self._fitted_state("way_weights_")["last"])
 

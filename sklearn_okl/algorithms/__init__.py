@@ -5,6 +5,7 @@ from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, N
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
+from ._improper_logistic import AIOLIClassifier, KernelAIOLIClassifier
 from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
 from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
@@ -38,6 +39,7 @@ from ._vovk_convex import (
 )
 
 __all__ = [
+    "AIOLIClassifier",
     "AOGDALDRegressor",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
@@ -48,6 +50,7 @@ __all__ = [
     "IOKSRegressor",
     "KOGDRegressor",
     "KONSRegressor",
+    "KernelAIOLIClassifier",
     "KernelVAWRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",

@@ -4,6 +4,8 @@ Online kernel regression on a dictionary of rows that are not approximately line
 (ALD): NONS-ALD takes online Newton steps in its span, AOGD-ALD gradient steps.
 """
 
+from __future__ import annotations
+
 from math import isqrt
 from numbers import Integral, Real
 
@@ -12,6 +14,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array
 from ..base import GrowingBasisRegressor, NovelRows, OnlineRegressor
 from ..base._descent import ExactDescentRegressor, SecondOrderSteps, descend_features
 from ..dictionaries._growth import growth
@@ -97,17 +100,17 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        y_bound=None,
-        novelty=None,
-        horizon=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+        y_bound: float | None = None,
+        novelty: float | None = None,
+        horizon: int | None = None,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.mu = mu
         self.radius = radius
@@ -144,16 +147,16 @@ class _GrowingDescentRegressor(NovelRows, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        radius=2.0,
-        novelty=None,
-        horizon=None,
-        budget=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        radius: float = 2.0,
+        novelty: float | None = None,
+        horizon: int | None = None,
+        budget: int | None = None,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.radius = radius
         self.novelty = novelty
@@ -161,13 +164,13 @@ class _GrowingDescentRegressor(NovelRows, OnlineRegressor):
         self.budget = budget
 
     @property
-    def components_(self):
+    def components_(self) -> Array:
         """The rows whose kernel functions span the hypotheses, of shape (J, n_features)."""
         state = self._fitted_state("components_")
         return (state["exact"]["rows"] if state["exact"] else state["basis"]["atoms"]).copy()
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each kernel function, of shape (J,)."""
         state = self._fitted_state("dual_coef_")
         return (

@@ -4,6 +4,8 @@ Kernel gradient descent at a cost that does not grow, two ways: FOGD descends on
 features, NOGD on the Nyström map of the first rows it stores.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -12,12 +14,14 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
-from ..base import OneKernel, OnFourierFeatures, OnlineClassifier, OnlineRegressor
+from .._types import Any, Array, ArrayLike, Seed
+from ..base import OneAgainstRestClassifier, OneKernel, OnFourierFeatures, OnlineRegressor
 from ..base._descent import (
     CLASS_LOSSES,
     REGRESSION_LOSSES,
     GradientSteps,
     descend,
+    descend_columns,
     descend_features,
 )
 from ..dictionaries._nested import coordinates, dual, span_of
@@ -60,8 +64,8 @@ class _FourierDescent(GradientSteps):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_components,)
-        Current w.
+    coef_ : ndarray of shape (n_components,) or (n_classes, n_components)
+        Current w; one for each class where there are more than two.
     frequencies_ : ndarray of shape (n_features, m)
         Frequencies in use.
 
@@ -82,19 +86,19 @@ class _FourierDescent(GradientSteps):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        n_components=100,
-        loss="log_loss",
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        loss: str = "log_loss",
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: ArrayLike | None = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -108,12 +112,12 @@ class _FourierDescent(GradientSteps):
         self.random_state = random_state
 
     @property
-    def coef_(self):
-        """Current coefficients of the random features, of shape (n_components,)."""
+    def coef_(self) -> Array:
+        """Current coefficients of the random features; a row for each of more than two classes."""
         return self._fitted_state("coef_")["theta"].copy()
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Array:
         """Frequencies in use, of shape (n_features, m)."""
         return self._fitted_state("frequencies_")["frequencies"][0].copy()
 
@@ -129,10 +133,11 @@ class _FourierDescent(GradientSteps):
     def _start(self, n_features, n_targets=None):
         bank = self._bank()
         maps = bank._start(n_features, check_random_state(self.random_state))
-        return {**maps, "t": 0, "theta": np.zeros(bank._n_components(maps))}
+        targets = () if n_targets is None else (n_targets,)
+        return {**maps, "t": 0, "theta": np.zeros((*targets, bank._n_components(maps)))}
 
     def _learn(self, state, X, y):
-        bank, forecasts = self._bank(), np.empty(len(y))
+        bank, forecasts = self._bank(), np.empty(y.shape)
         for tile in aligned_slices(state["t"], len(y), _TILE):
             Z = bank._transform(state, X[tile])[0]  # (n, D)
             for rows in aligned_slices(state["t"], len(Z), _BLOCK):
@@ -141,9 +146,10 @@ class _FourierDescent(GradientSteps):
         return forecasts
 
     def _forecast(self, state, X):
-        bank, forecasts = self._bank(), np.empty(len(X))
+        bank, theta = self._bank(), state["theta"]
+        forecasts = np.empty((len(X), *theta.shape[:-1]))
         for rows in gen_batches(len(X), _TILE):
-            forecasts[rows] = bank._transform(state, X[rows])[0] @ state["theta"]
+            forecasts[rows] = bank._transform(state, X[rows])[0] @ theta.T
         return forecasts
 
 
@@ -169,9 +175,9 @@ class _NystroemDescent(OneKernel, GradientSteps):
     components_ : ndarray of shape (n_components, n_features)
         Stored rows, in the order in which they came, at most `budget`; once that is full, those of
         them that span the map.
-    dual_coef_ : ndarray of shape (n_components,)
+    dual_coef_ : ndarray of shape (n_components,) or (n_components, n_classes)
         Coefficient of each of `components_` in f, badly determined where they nearly depend on
-        one another; forecasts do not pass through it.
+        one another; forecasts do not pass through it. Of more than two classes a column for each.
 
     References
     ----------
@@ -191,17 +197,17 @@ class _NystroemDescent(OneKernel, GradientSteps):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        budget=400,
-        loss="log_loss",
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        budget: int = 400,
+        loss: str = "log_loss",
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.budget = budget
         self.loss = loss
@@ -210,32 +216,34 @@ class _NystroemDescent(OneKernel, GradientSteps):
         self.radius = radius
 
     @property
-    def components_(self):
+    def components_(self) -> Array:
         """Stored rows; once the budget is full, those that span the map."""
         state = self._fitted_state("components_")
         rows = state["rows"] if state["basis"] is None else state["basis"]["atoms"]
         return rows.copy()
 
     @property
-    def dual_coef_(self):
-        """Coefficient of each of `components_` in the function, of shape (n_components,)."""
+    def dual_coef_(self) -> Array:
+        """Coefficient of each of `components_`; a column for each of more than two classes."""
         state = self._fitted_state("dual_coef_")
         if state["basis"] is None:
             return state["coef"].copy()
-        return dual(state["basis"], state["theta"])
+        return dual(state["basis"], state["theta"].T)
 
     def _start(self, n_features, n_targets=None):
+        targets = () if n_targets is None else (n_targets,)
         return {
             "t": 0,
             "rows": np.empty((0, n_features)),
-            "coef": np.empty(0),
-            "norm_sq": 0.0,  # squared norm of the function, until the budget is full
+            "coef": np.empty((0, *targets)),
+            # squared norm of the function, until the budget is full
+            "norm_sq": 0.0 if n_targets is None else np.zeros(n_targets),
             "basis": None,
-            "theta": np.empty(0),
+            "theta": np.empty((*targets, 0)),
         }
 
     def _learn(self, state, X, y):
-        kernel, forecasts = kernel_of(self), np.empty(len(y))
+        kernel, forecasts = kernel_of(self), np.empty(y.shape)
         for block in aligned_slices(state["t"], len(y), _BLOCK):
             low = block.start
             while low < block.stop:  # once more after the row that fills the budget
@@ -253,31 +261,33 @@ class _NystroemDescent(OneKernel, GradientSteps):
         """Learn rows, or the first of them until the budget is full; return their forecasts."""
         room = self.budget - len(state["coef"])
         gram, before = kernel(X, X), kernel(X, state["rows"]) @ state["coef"]
-        loss, n = self._loss(), len(y)
+        loss, n, steps = self._loss(), len(y), descend if y.ndim == 1 else descend_columns
         while True:
             etas, norm_sq = self._step_sizes(state["t"], n), state["norm_sq"]
-            learnt = descend(gram[:n, :n], before[:n], y[:n], loss, etas, self.radius, norm_sq)
-            stored = np.flatnonzero(learnt.coef)  # a slope of 0 takes no place in the budget
+            learnt = steps(gram[:n, :n], before[:n], y[:n], loss, etas, self.radius, norm_sq)
+            # a slope of 0, for all classes, takes no place in the budget
+            stored = np.flatnonzero(learnt.coef.reshape(n, -1).any(axis=1))
             if len(stored) <= room:
                 break
             n = int(stored[room - 1]) + 1  # the budget is full after this row
         state["rows"] = np.vstack([state["rows"], X[stored]])
-        state["coef"] = np.append(learnt.left * state["coef"], learnt.coef[stored])
+        state["coef"] = np.concatenate([learnt.left * state["coef"], learnt.coef[stored]])
         state["norm_sq"] = learnt.norm_sq
         state["t"] += n
         if len(stored) == room:
             state["basis"], Phi = span_of(kernel, state["rows"])
-            state["theta"] = state["coef"] @ Phi  # the same function
-            state["rows"], state["coef"] = state["rows"][:0].copy(), np.empty(0)
+            state["theta"] = state["coef"].T @ Phi  # the same function
+            state["rows"], state["coef"] = state["rows"][:0].copy(), state["coef"][:0].copy()
         return learnt.forecasts
 
     def _forecast(self, state, X):
-        kernel, forecasts = kernel_of(self), np.empty(len(X))
+        kernel, forecasts = kernel_of(self), np.empty((len(X), *state["coef"].shape[1:]))
         for rows in gen_batches(len(X), _BLOCK):
             if state["basis"] is None:
                 forecasts[rows] = kernel(X[rows], state["rows"]) @ state["coef"]
             else:
-                forecasts[rows] = coordinates(kernel, state["basis"], X[rows])[0] @ state["theta"]
+                Phi = coordinates(kernel, state["basis"], X[rows])[0]
+                forecasts[rows] = Phi @ state["theta"].T
         return forecasts
 
 
@@ -350,20 +360,20 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        n_components=100,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: ArrayLike | None = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -381,8 +391,8 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
 
 @inherit_documentation
-class FOGDClassifier(_FourierDescent, OnlineClassifier):
-    r"""Fourier online gradient descent for two classes, on the random features of one kernel.
+class FOGDClassifier(_FourierDescent, OneAgainstRestClassifier):
+    r"""Fourier online gradient descent for classes, on the random features of one kernel.
 
     Round t has the decision value :math:`f_t = w_t^T z(x_t)`, with z random Fourier features of
     the kernel, and forecasts by its sign; then it sees the label :math:`y_t = \pm 1` and steps
@@ -390,24 +400,26 @@ class FOGDClassifier(_FourierDescent, OnlineClassifier):
 
     .. math:: w_{t+1} = w_t - \eta_t \ell'(f_t) z(x_t) .
 
+    Each of C > 2 classes has a w of its own, and is +1 against all others, which are -1; the
+    features are the same, and the label forecast is that of the largest decision value.
+
     See Also
     --------
     FOGDRegressor : The same for numbers.
     NOGDClassifier : Features from the first rows of the stream in place of random ones.
-    sklearn.multiclass.OneVsRestClassifier : Makes one model a class of it, for more than two.
 
     Notes
     -----
-    *Cost.* O(d D) per round for d inputs and D features, and as much memory: the features of a
-    block of rows at once, the steps row by row on their inner products.
+    *Cost.* O(d D + C D) per round for d inputs, D features and C classes, and as much memory: the
+    features of a block of rows at once, the steps row by row on their inner products.
 
-    *Theorem.* That of :class:`FOGDRegressor`; the slope of ``"log_loss"`` and ``"hinge"`` is at
-    most 1. The hinge loss is at least 1 where the label is wrong, so that with it the theorem
-    bounds the number of mistakes. Where a margin :math:`y_t f_t` is 1 or more, the hinge losses
-    take no step.
+    *Theorem.* That of :class:`FOGDRegressor`, for each class; the slope of ``"log_loss"`` and
+    ``"hinge"`` is at most 1. The hinge loss is at least 1 where the label is wrong, and the sum of
+    those of more than two classes at least 2, so that with it the theorem bounds the number of
+    mistakes. Where a margin :math:`y_t f_t` is 1 or more, the hinge losses take no step.
 
-    *Departures.* The default step decays, for streams whose length is not known; without a
-    `radius` the theorem is for the constant one.
+    *Departures.* [1]_ has two classes. The default step decays, for streams whose length is not
+    known; without a `radius` the theorem is for the constant one.
 
     Examples
     --------
@@ -499,18 +511,18 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        budget=400,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        budget: int = 400,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -526,8 +538,8 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
 
 @inherit_documentation
-class NOGDClassifier(_NystroemDescent, OnlineClassifier):
-    r"""Nyström online gradient descent for two classes: exact until a budget of rows is full.
+class NOGDClassifier(_NystroemDescent, OneAgainstRestClassifier):
+    r"""Nyström online gradient descent for classes: exact until a budget of rows is full.
 
     Until B rows are stored it is kernel gradient descent on the decision function,
     :math:`f_{t+1} = f_t - \eta_t \ell'(f_t(x_t)) k(x_t, \cdot)` with labels :math:`\pm 1`. Then z
@@ -535,24 +547,31 @@ class NOGDClassifier(_NystroemDescent, OnlineClassifier):
 
     .. math:: f_t(x_t) = w_t^T z(x_t) , \qquad w_{t+1} = w_t - \eta_t \ell'(f_t(x_t)) z(x_t) .
 
+    Each of C > 2 classes has a function of its own, and is +1 against all others, which are -1; the
+    stored rows and their map are the same, and the label forecast is that of the largest decision
+    value.
+
     See Also
     --------
     NOGDRegressor : The same for numbers.
     FOGDClassifier : Random features, cheaper per round.
-    sklearn.multiclass.OneVsRestClassifier : Makes one model a class of it, for more than two.
 
     Notes
     -----
     *Cost.* O(J d) per round with J < B rows stored, O(B^3) once when the budget is full, from then
     on O(B d + B^2) per round and as much memory, which no longer grows. 64 rows meet the stored
     ones in one product and one triangular solve; the steps are taken row by row on their inner
-    products. With the hinge losses a row whose margin is 1 or more takes no step and no place in
-    the budget.
+    products. C > 2 classes add O(B C). With the hinge losses a row whose margin is 1 or more, for
+    all classes, takes no step and no place in the budget.
 
-    *Theorem.* That of :class:`NOGDRegressor`. The hinge loss is at least 1 where the label is
-    wrong, so that with it the theorem bounds the number of mistakes.
+    *Theorem.* That of :class:`NOGDRegressor`, for each class. The hinge loss is at least 1 where
+    the label is wrong, and the sum of those of more than two classes at least 2, so that with it
+    the theorem bounds the number of mistakes.
 
-    *Departures.* Those of :class:`NOGDRegressor`.
+    *Departures.* Those of :class:`NOGDRegressor`; and [1]_ has two classes. More share one budget:
+    a row is stored if any class steps. With ``"log_loss"`` every row steps, and each class is the
+    model of two classes that it would be alone; with the hinge losses it may lack rows that it
+    would have stored alone, and use others.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """Mixing regressors of any kind: prediction with expert advice over estimators of one's own."""
 
+from __future__ import annotations
+
 import warnings
 from functools import partial
 from numbers import Integral, Real
@@ -13,6 +15,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, Self
 from ..aggregators import BOARegressor
 from ..base import OfExperts, OnlineRegressor, _copied, described
 from ._fence import N_FIRST, TargetFence, moderate
@@ -32,7 +35,7 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
         Fitted experts by name, as copies: teaching them changes nothing here.
     """
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> Any:
         """Return the parameters.
 
         Parameters
@@ -47,7 +50,7 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
         """
         return self._get_params("experts", deep=deep)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, experts by name and experts' parameters as ``name__parameter`` included.
 
         Parameters
@@ -64,13 +67,13 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
         return self
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Current weights of the experts in the aggregator, of shape (n_experts,)."""
         state = self._fitted_state("weights_")
         return self._as_taught()._combiner()._weights(state["aggregator"])
 
     @property
-    def named_experts_(self):
+    def named_experts_(self) -> Any:
         """Copies of the fitted experts, by name."""
         return Bunch(**_copied(self._fitted_state("named_experts_")["experts"]))
 
@@ -211,13 +214,11 @@ class ExpertsRegressor(_Advised):
         Names and regressors with `partial_fit` and `predict`: this package's, scikit-learn's or
         anybody's. They are cloned when the first row arrives and never changed.
     aggregator : online regressor or None, default=None
-        What combines the forecasts: a regressor of :mod:`sklearn_okl.aggregators`,
-        :class:`VAWRegressor` or :class:`OGDRegressor`. None is ``BOARegressor()``, which has
-        nothing to tune and asks nothing of the range of the forecasts.
+        What combines the forecasts: a regressor of :mod:`sklearn_okl.aggregators`, a
+        :class:`VAWRegressor` or :class:`OGDRegressor`. None is ``BOARegressor()``, untuned.
     initial_forecast : float, default=0.0
-        What an expert without `prequential_predict` forecasts in the first round, in units of y:
-        it cannot `predict` before it has learnt. Set it to a typical target where that is not
-        near 0.
+        What an expert without `prequential_predict`, which cannot `predict` before it has learnt,
+        forecasts in the first round: a typical target, in units of y.
     n_jobs : int or None, default=None
         Number of threads over the experts. It pays where most of the time goes into code that
         releases the interpreter lock, and not for the single rows that foreign experts learn.
@@ -227,8 +228,7 @@ class ExpertsRegressor(_Advised):
     TypeError
         If an expert is no regressor with `partial_fit`, or the aggregator has no weights.
     ValueError
-        If names repeat, if an expert fails (it is named, and the model stays as it was), or if an
-        expert's parameters change in mid-stream.
+        If names repeat, an expert fails, which is named, or its parameters change in mid-stream.
 
     Warns
     -----
@@ -243,10 +243,9 @@ class ExpertsRegressor(_Advised):
 
     Notes
     -----
-    *Cost.* That of the experts, plus the aggregator's on K forecasts. Experts with
-    `prequential_predict`, this package's among them, learn all rows of a call at once; others go
-    row by row, `predict` and then `partial_fit`, some 0.4 ms per row for `SGDRegressor`. Each call
-    also copies the experts, so hand over rows in pieces.
+    *Cost.* That of the experts, which each call copies, plus the aggregator's on K forecasts. Those
+    with `prequential_predict`, this package's among them, learn all rows of a call at once; others
+    go row by row, `predict` and then `partial_fit`, some 0.4 ms per row for `SGDRegressor`.
 
     *Theorem.* The experts never look at the aggregator, so its theorem holds for their forecasts,
     whatever they are, in the rounds in which nobody sleeps [1]_. For ``VAWRegressor(alpha)``,
@@ -257,12 +256,10 @@ class ExpertsRegressor(_Advised):
 
     *Faults.* An expert sleeps in a round by forecasting NaN, and is put to sleep where its forecast
     is beyond 100 times the root mean square of the targets so far. A faulty target is learnt as one
-    nearer. An error names its expert and leaves the model as it was. The page on aggregation in the
-    documentation says all of this to the letter.
+    nearer. An error names its expert. The documentation's page on aggregation has the letter.
 
-    *Names.* Experts get arrays without feature names. Their parameters are set as in
-    scikit-learn, ``set_params(sgd__alpha=1e-3)`` for the expert named ``"sgd"``, or
-    ``set_params(sgd=other)``.
+    *Names.* Experts get arrays without feature names. Parameters of one named ``"sgd"`` are set by
+    ``set_params(sgd__alpha=1e-3)``, and the expert by ``set_params(sgd=other)``.
 
     References
     ----------
@@ -291,7 +288,14 @@ class ExpertsRegressor(_Advised):
     }
     _structural = ("experts", "aggregator")
 
-    def __init__(self, experts, aggregator=None, *, initial_forecast=0.0, n_jobs=None):
+    def __init__(
+        self,
+        experts: Any,
+        aggregator: Any = None,
+        *,
+        initial_forecast: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.experts = experts
         self.aggregator = aggregator
         self.initial_forecast = initial_forecast

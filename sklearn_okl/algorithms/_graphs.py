@@ -4,12 +4,15 @@ A round forecasts from a few kernels only, those that a randomly drawn node of a
 holds, and teaches only these: with importance weights, as the other kernels' losses stay unseen.
 """
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import softmax
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import OnFourierFeatures, OnlineRegressor
 from ..base._graph_rounds import GraphRounds
 from ..feedback import BipartiteGraph, RefinedSimilarityGraph, SimilarityGraph
@@ -86,22 +89,22 @@ class OMKLGFRegressor(OnFourierFeatures, GraphRounds, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        n_selective=2,
-        n_selected=10,
-        eta0=0.1,
-        power_t=0.5,
-        shrinkage=1e-3,
-        exploration0=0.1,
-        freeze_after=300,
-        min_probability=0.05,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        n_selective: int = 2,
+        n_selected: int = 10,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        shrinkage: float = 1e-3,
+        exploration0: float = 0.1,
+        freeze_after: int = 300,
+        min_probability: float = 0.05,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.n_selective = n_selective
@@ -172,24 +175,24 @@ class _OnSimilarityGraph(OnFourierFeatures, GraphRounds):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        n_selected=10,
-        eta0=0.1,
-        power_t=0.5,
-        shrinkage=1e-3,
-        exploration0=0.1,
-        freeze_after=300,
-        min_probability=0.1,
-        min_node_probability=0.2,
-        dim=1,
-        distances=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        n_selected: int = 10,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        shrinkage: float = 1e-3,
+        exploration0: float = 0.1,
+        freeze_after: int = 300,
+        min_probability: float = 0.1,
+        min_node_probability: float = 0.2,
+        dim: int = 1,
+        distances: ArrayLike | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.n_selected = n_selected
@@ -208,12 +211,12 @@ class _OnSimilarityGraph(OnFourierFeatures, GraphRounds):
         self.random_state = random_state
 
     @property
-    def node_weights_(self):
+    def node_weights_(self) -> Array:
         """Weights of the nodes, not negative and of sum one, of shape (n_kernels,)."""
         return softmax(self._fitted_state("node_weights_")["graph"]["log_node_weights"])
 
     @property
-    def dominating_set_(self):
+    def dominating_set_(self) -> Array:
         """Nodes that share in the exploration."""
         return self._fitted_state("dominating_set_")["graph"]["dominating"].nonzero()[0]
 
@@ -358,25 +361,25 @@ class OMKLSFGRRegressor(_OnSimilarityGraph, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        n_selected=10,
-        eta0=0.1,
-        power_t=0.5,
-        shrinkage=1e-3,
-        exploration0=0.1,
-        freeze_after=300,
-        min_probability=0.1,
-        min_node_probability=0.2,
-        dim=1,
-        distances=None,
-        n_dominating=10,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        n_selected: int = 10,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        shrinkage: float = 1e-3,
+        exploration0: float = 0.1,
+        freeze_after: int = 300,
+        min_probability: float = 0.1,
+        min_node_probability: float = 0.2,
+        dim: int = 1,
+        distances: ArrayLike | None = None,
+        n_dominating: int = 10,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

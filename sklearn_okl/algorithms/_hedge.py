@@ -20,10 +20,13 @@ def step_sizes(eta0, power_t, t, n):
 
 
 class Hedge:
-    """Weights proportional to exp(-cost), for costs that the algorithm itself accounts."""
+    """Weights proportional to exp(-cost), for costs that the algorithm itself accounts.
 
-    def _start(self, n_experts):
-        return {"costs": np.zeros(n_experts)}
+    Experts are the last axis; axes between rounds and experts, if any, hold independent mixtures.
+    """
+
+    def _start(self, *shape):
+        return {"costs": np.zeros(shape)}
 
     def _weights(self, state):
         return softmax(-state["costs"])
@@ -31,9 +34,14 @@ class Hedge:
     def _learn(self, state, F, costs):
         """Mix forecasts F (n, K), whose costs (n, K) are seen after each round."""
         # One running sum, so that the cut of the stream cannot change its rounding.
-        costs = np.cumsum(np.vstack([state["costs"], costs]), axis=0)
+        costs = np.cumsum(np.concatenate([state["costs"][None], costs]), axis=0)
         state["costs"] = costs[-1].copy()
-        return mix(-costs[:-1], F)
+        K = F.shape[-1]
+        return mix(-costs[:-1].reshape(-1, K), F.reshape(-1, K)).reshape(F.shape[:-1])
 
     def _forecast(self, state, F):
-        return mix(-state["costs"], F)
+        costs, K = state["costs"], F.shape[-1]
+        if costs.ndim == 1:
+            return mix(-costs, F)
+        costs = np.broadcast_to(costs, F.shape)
+        return mix(-costs.reshape(-1, K), F.reshape(-1, K)).reshape(F.shape[:-1])

@@ -3,6 +3,8 @@ r"""R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels
 The Vovk-Azoury-Warmuth forecaster in the space of one kernel, eq. (3): every row is kept.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
+from .._types import Any, Array
 from ..base import AllRows, OnlineRegressor
 from ..dictionaries._factor import (
     PANEL,
@@ -38,20 +41,20 @@ class _ExactVovkRegressor(AllRows, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        alpha=1.0,
-        forecaster="vaw",
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.alpha = alpha
         self.forecaster = forecaster
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficients, of shape (n_samples_seen,) or (n_samples_seen, n_targets)."""
         state = self._fitted_state("dual_coef_")
         return back_solved(state["factor"], state["white"])

@@ -1,8 +1,11 @@
 """Multi-kernel regression with parts of one's own choice."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._documentation import inherit_documentation
+from .._types import Any, Seed
 from ..aggregators._range import Clip, check_y_range
 from ..base import FullInformationRegressor, OnlineRegressor
 from ..learners import VAWRegressor
@@ -72,19 +75,19 @@ class MultiKernelRegressor(FullInformationRegressor):
 
     def __init__(
         self,
-        kernels=None,
-        expert=None,
-        aggregator=None,
+        kernels: Any = None,
+        expert: Any = None,
+        aggregator: Any = None,
         *,
-        n_components=100,
-        clip_experts=False,
-        y_range=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        clip_experts: bool = False,
+        y_range: Any = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

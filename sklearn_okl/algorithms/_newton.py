@@ -4,6 +4,8 @@ r"""D. Calandriello, A. Lazaric, M. Valko: the kernel online Newton step, exact 
 "Efficient second-order online kernel learning with adaptive embedding" (PROS-N-KONS, CON-KONS).
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -12,27 +14,18 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
-from ..base import AllRows, GrowingBasisRegressor, OnlineRegressor, SampledRows
+from .._types import Any, Array, Seed
+from ..base import GrowingBasisRegressor, OnlineRegressor, SampledRows
 from ..base._descent import SecondOrderSteps
-from ..dictionaries._factor import (
-    PANEL,
-    back_solved,
-    corner_factor,
-    extend,
-    half_solved,
-    start_factor,
-)
+from ..dictionaries._factor import PANEL
 from ..dictionaries._growth import Rows, entering
 from ..kernels import kernel_of
-from ..learners._newton import ONSRegressor, curvature_or_default, newton_steps
+from ..learners._newton import ONSRegressor, clipped_round, curvature_or_default
+from ._dual_newton import DualNewton
 
 
-class _DualNewtonRegressor(AllRows, SecondOrderSteps, OnlineRegressor):
-    r"""Base of the online Newton step in the RKHS itself: every row is kept.
-
-    With D = diag(sqrt(kappa) g_s) over the rows whose curvature was kept and B = mu I + D K D =
-    L L', the inverse of A is (I - Phi D B^-1 D Phi') / mu, and w = Phi a + Phi D L'^-1 h. When rows
-    are added L gets new rows at the end, and h gets zeros.
+class _DualNewtonRegressor(DualNewton, SecondOrderSteps, OnlineRegressor):
+    """Base of the clipped online Newton step in the RKHS itself: every row is kept.
 
     Attributes
     ----------
@@ -46,86 +39,31 @@ class _DualNewtonRegressor(AllRows, SecondOrderSteps, OnlineRegressor):
     """
 
     _parameter_constraints = {
-        **AllRows._parameter_constraints,
+        **DualNewton._parameter_constraints,
         **SecondOrderSteps._parameter_constraints,
     }
-    _structural = (*AllRows._structural, *SecondOrderSteps._structural)
+    _structural = (*DualNewton._structural, *SecondOrderSteps._structural)
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, mu=1.0, radius=1.0):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.mu = mu
         self.radius = radius
 
-    @property
-    def dual_coef_(self):
-        """Coefficient of each row before clipping, of shape (n_samples_seen,)."""
-        state = self._fitted_state("dual_coef_")
-        coef = state["coef"].copy()
-        coef[state["kept"]] += state["weights"] * back_solved(state["factor"], state["white"])
-        return coef
+    def _ridge(self):
+        return self.mu
 
-    def _start(self, n_features, n_targets=None):
-        return {
-            "t": 0,
-            "rows": np.empty((0, n_features)),
-            "coef": np.empty(0),  # a, a number a row
-            "kept": np.empty(0, dtype=np.intp),  # the rows in A
-            "weights": np.empty(0),  # the diagonal of D
-            "white": np.empty(0),  # h
-            "trace": 0.0,  # of A - mu I
-            "factor": start_factor(),  # L
-        }
-
-    def _learn(self, state, X, y):
-        kernel, start, n = kernel_of(self), state["t"], len(y)
-        keep = self._keep(kernel, state, X)
+    def _round(self, y, keep):
         curvature = curvature_or_default(None, self.radius)
-        state["rows"] = np.concatenate([state["rows"], X])
-        state["coef"] = np.concatenate([state["coef"], np.zeros(n)])
-        forecasts = np.empty(n)
-        low = 0
-        while low < n:  # in panels, but for extreme rows, which end a block
-            block = slice(low, low + PANEL - (start + low) % PANEL)
-            learnt = self._learn_block(
-                kernel, state, X[block], y[block], np.where(keep[block], curvature, 0.0)
-            )
-            forecasts[low : low + len(learnt)] = learnt
-            low += len(learnt)
-        return forecasts
-
-    def _learn_block(self, kernel, state, X, y, curvatures):
-        """Learn rows up to the first of extreme gain, return their forecasts, one at least."""
-        before, V = self._meet(kernel, state, X)
-        gram = (kernel(X, X) - V.T @ V) / self.mu  # inner products by the inverse of A
-        norms = kernel.diagonal(X)
-        steps = newton_steps(
-            gram, before, y, curvatures, self.radius, norms, self.mu + state["trace"]
-        )
-        n, t = len(steps.forecasts), state["t"]
-        # theta + sum_s b_s P_{s-1} phi_s, all in terms of P before the block
-        coef = steps.solve(steps.moves, transposed=True).ravel() / self.mu
-        state["coef"][t : t + n] = coef
-        state["white"] -= V[:, :n] @ coef
-        kept = np.flatnonzero(curvatures[:n] > 0.0)
-        weights = steps.weights[kept]
-        rest = self.mu * weights[:, None] * gram[np.ix_(kept, kept)] * weights  # D (K - V'V) D
-        corner = corner_factor(rest, np.empty((0, len(kept))), np.full(len(kept), self.mu))
-        _append(state["factor"], V[:, kept] * weights, corner)
-        state["white"] = np.append(state["white"], np.zeros(len(kept)))
-        state["kept"] = np.append(state["kept"], t + kept)
-        state["weights"] = np.append(state["weights"], weights)
-        state["trace"] += float(steps.weights**2 @ norms[:n])
-        state["t"] = t + n
-        return steps.forecasts
-
-    def _meet(self, kernel, state, X):
-        """Return what w forecasts for X (n, d), unclipped, and V = L^-1 D k(kept rows, X)."""
-        t = state["t"]
-        K = kernel(state["rows"][:t], X)
-        V = K[state["kept"]]  # a copy
-        V *= state["weights"][:, None]
-        V = half_solved(state["factor"], V)
-        return K.T @ state["coef"][:t] + V.T @ state["white"], V
+        return clipped_round(y, np.where(keep, curvature, 0.0), self.radius)
 
     def _forecast(self, state, X):
         kernel, forecasts = kernel_of(self), np.empty(len(X))
@@ -195,9 +133,6 @@ class KONSRegressor(_DualNewtonRegressor):
     True
     """
 
-    def _keep(self, kernel, state, X):
-        return np.ones(len(X), dtype=bool)
-
 
 @inherit_documentation
 class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
@@ -254,19 +189,19 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        keep_probability=0.1,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+        keep_probability: float = 0.1,
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -282,7 +217,7 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
         self.keep_probability = keep_probability
 
     @property
-    def kept_(self):
+    def kept_(self) -> Array:
         """Rounds, counted from 0, whose gradients are in A."""
         return self._fitted_state("kept_")["kept"].copy()
 
@@ -329,18 +264,18 @@ class _SampledNewtonRegressor(SampledRows, SecondOrderSteps, GrowingBasisRegress
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        mu=1.0,
-        radius=1.0,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        mu: float = 1.0,
+        radius: float = 1.0,
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -452,13 +387,3 @@ class CONKONSRegressor(_SampledNewtonRegressor):
     >>> bool(((y - forecasts) ** 2).mean() < 0.2 * y.var())
     True
     """
-
-
-def _append(factor, V, M):
-    """Append rows [V', M] to L, panel by panel."""
-    done = 0
-    while done < len(M):
-        room = PANEL - len(factor["corner"])
-        rows = slice(done, done + room)
-        extend(factor, np.concatenate([V[:, rows], M[rows, :done].T]), M[rows, rows])
-        done = min(len(M), done + room)

@@ -4,6 +4,8 @@ First-order multi-kernel learning, exact (2014) and on random features (2019): e
 along its own gradient, and a loss discounts its weight.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, Seed
 from ..aggregators import EWARegressor
 from ..base import FullInformationRegressor, OfExperts, OnFourierFeatures, OnlineRegressor
 from ..base._descent import solve_block
@@ -38,22 +41,22 @@ class _ExactDescents(OfExperts, OnlineRegressor):
     """
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Current weights of the experts, of shape (n_kernels,)."""
         return Hedge()._weights(self._fitted_state("weights_")["weights"])
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each row in each expert, of shape (n_kernels, n_samples_seen)."""
         return self._fitted_state("dual_coef_")["coef"].copy()
 
     @property
-    def X_fit_(self):
+    def X_fit_(self) -> Array:
         """The rows learnt, of shape (n_samples_seen, n_features)."""
         return self._fitted_state("X_fit_")["rows"].copy()
 
     @property
-    def kernels_(self):
+    def kernels_(self) -> Any:
         """Parameters of each expert."""
         self._fitted_state("kernels_")
         return kernel_list(self._as_taught().kernels)
@@ -191,7 +194,9 @@ class OMKRRegressor(_ExactDescents):
     _poor_score = True  # the default step is short for one pass over a few hundred rows
     _structural = ("kernels",)
 
-    def __init__(self, kernels=None, *, discount=0.5, eta0=0.1, power_t=0.5):
+    def __init__(
+        self, kernels: Any = None, *, discount: float = 0.5, eta0: float = 0.1, power_t: float = 0.5
+    ) -> None:
         self.kernels = kernels
         self.discount = discount
         self.eta0 = eta0
@@ -264,20 +269,20 @@ class RFOMKRRegressor(FullInformationRegressor):
 
     def __init__(
         self,
-        kernels=None,
-        aggregator="hedge",
+        kernels: Any = None,
+        aggregator: str = "hedge",
         *,
-        n_components=100,
-        discount=0.5,
-        eta0=0.1,
-        aggregator_eta0=0.1,
-        power_t=0.5,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        discount: float = 0.5,
+        eta0: float = 0.1,
+        aggregator_eta0: float = 0.1,
+        power_t: float = 0.5,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

@@ -4,6 +4,8 @@ The Vovk-Azoury-Warmuth forecaster in a subspace of the space of one kernel, eq.
 and 2.
 """
 
+from __future__ import annotations
+
 from math import comb
 from numbers import Real
 
@@ -12,7 +14,8 @@ from sklearn.utils import check_array, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
-from ..base import OnlineClassifier, OnlineRegressor, SampledRows
+from .._types import Any, Array, ArrayLike, Seed
+from ..base import OneAgainstRestClassifier, OnlineRegressor, SampledRows
 from ..dictionaries import _hindsight as hindsight
 from ..dictionaries._nested import coordinates, span_of
 from ..features import TaylorFeatures
@@ -79,20 +82,20 @@ class _ProjectedVovk(SampledRows):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=2,
-        coef0=1.0,
-        projection="nystroem",
-        dictionary=None,
-        alpha=1.0,
-        forecaster="vaw",
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 2,
+        coef0: float = 1.0,
+        projection: str = "nystroem",
+        dictionary: ArrayLike | None = None,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma,
@@ -109,7 +112,7 @@ class _ProjectedVovk(SampledRows):
         self.forecaster = forecaster
 
     @property
-    def components_(self):
+    def components_(self) -> Array:
         """Atoms of the basis, of shape (n_components, n_features); not with Taylor features."""
         state = self._fitted_state("components_")
         if "basis" not in state:
@@ -273,26 +276,31 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
 
 
 @inherit_documentation
-class PKAWVClassifier(_ProjectedVovk, OnlineClassifier):
-    r"""PKAWV for two classes: the sign of the regression on targets -1 and +1.
+class PKAWVClassifier(_ProjectedVovk, OneAgainstRestClassifier):
+    r"""PKAWV for classes: the sign of the regression on targets -1 and +1.
 
     The decision value of a row is the forecast of :class:`PKAWVRegressor`, fed -1 for the first of
-    the sorted classes and +1 for the second.
+    the sorted classes and +1 for the second. Each of C > 2 classes has a column of targets, +1 for
+    its own rows and -1 for all others; they share the subspace and its inverse, and the label
+    forecast is that of the largest decision value.
 
     See Also
     --------
     PKAWVRegressor : The regression, with the formulas.
-    sklearn.multiclass.OneVsRestClassifier : More than two classes.
 
     Notes
     -----
     *Cost.* That of :class:`PKAWVRegressor`: :math:`O(J^2)` per round in a subspace of J dimensions,
-    and :math:`O(t (J + d))` for each atom that enters in round t.
+    and :math:`O(t (J + d))` for each atom that enters in round t. C > 2 classes add O(J C) per
+    round, and O(t C) for each atom.
 
     *Theorem.* The square loss of a sign is at most that of the decision value: a label forecast
-    wrongly costs a squared error of at least 1. The regret bounds of the regression, with B = 1,
-    therefore bound the number of mistakes by the square loss of any function of the kernel's space
-    plus the regret.
+    wrongly costs a squared error of at least 1, and of more than two classes squared errors of at
+    least 2 together. The regret bounds of the regression, with B = 1 and for each class, therefore
+    bound the number of mistakes by the square loss of any function of the kernel's space plus the
+    regret.
+
+    *Departures.* More than two classes are not in [1]_; its subspace does not depend on targets.
 
     There is no `predict_proba`: decision values are not log-odds.
 

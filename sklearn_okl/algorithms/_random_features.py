@@ -1,8 +1,10 @@
 r"""Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning" (Raker).
 
-First-order multi-kernel learning (2019), for regression and for two classes: every expert descends
+First-order multi-kernel learning (2019), for regression and for classes: every expert descends
 along its own gradient, and its losses make its weight.
 """
+
+from __future__ import annotations
 
 from numbers import Real
 
@@ -11,7 +13,8 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
-from ..base import OfExperts, OnFourierFeatures, OnlineClassifier, OnlineRegressor
+from .._types import Any, Array, Seed
+from ..base import OfExperts, OneAgainstRestClassifier, OnFourierFeatures, OnlineRegressor
 from ..learners import OGDRegressor
 from ..losses import get_loss
 from ._hedge import STEP_CONSTRAINTS, Hedge, step_sizes
@@ -33,8 +36,8 @@ class _Raker(OfExperts, OnFourierFeatures):
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_kernels,)
-        Current weights of the experts, from the simplex.
+    weights_ : ndarray of shape (n_kernels,) or (n_classes, n_kernels)
+        Current weights of the experts, from the simplex; a row for each of more than two classes.
     kernels_ : list of dict
         Parameters of each expert, in the order of `weights_`.
     """
@@ -47,17 +50,17 @@ class _Raker(OfExperts, OnFourierFeatures):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        shrinkage=1e-3,
-        eta0=0.1,
-        power_t=0.5,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        shrinkage: float = 1e-3,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.shrinkage = shrinkage
@@ -69,8 +72,8 @@ class _Raker(OfExperts, OnFourierFeatures):
         self.random_state = random_state
 
     @property
-    def weights_(self):
-        """Current weights of the experts, of shape (n_kernels,)."""
+    def weights_(self) -> Array:
+        """Current weights of the experts; a row for each of more than two classes."""
         return Hedge()._weights(self._fitted_state("weights_")["weights"])
 
     def _expert(self):
@@ -80,14 +83,15 @@ class _Raker(OfExperts, OnFourierFeatures):
     def _start(self, n_features, n_targets=None):
         features, expert = self._bank, self._expert()
         maps = features._start(n_features, check_random_state(self.random_state))
-        bank = features.kernels
+        bank, shape = features.kernels, () if n_targets is None else (n_targets,)
+        shape += (len(bank),)  # (K,), or (C, K) for C classes
         return {
             "t": 0,
             "features": maps,
-            "experts": expert._start(features._n_components(maps), bank=bank),
-            "norms_sq": np.zeros(len(bank)),  # of each expert's theta
-            "expert_losses": np.zeros(len(bank)),
-            "weights": Hedge()._start(len(bank)),
+            "experts": expert._start(features._n_components(maps), n_targets, bank=bank),
+            "norms_sq": np.zeros(shape),  # of each expert's theta
+            "expert_losses": np.zeros(shape),
+            "weights": Hedge()._start(*shape),
         }
 
     def _learn(self, state, X, y):
@@ -95,33 +99,37 @@ class _Raker(OfExperts, OnFourierFeatures):
         features, expert, hedge = self._bank, self._expert(), Hedge()
         name, bound = self._objective()
         loss = get_loss(name)
-        forecasts = np.empty(len(y))
+        forecasts = np.empty(y.shape)
         for rows in gen_batches(len(y), _ROWS):
             Z = features._transform(state["features"], X[rows])  # (K, n, D)
-            F = np.ascontiguousarray(expert._learn(state["experts"], Z, y[rows]).T)
-            n, Y = len(F), y[rows, None]
+            F = expert._learn(state["experts"], Z, y[rows])  # (K, n) or (K, n, C)
+            F = np.ascontiguousarray(np.moveaxis(F, 0, -1))
+            n, Y = len(F), y[rows][..., None]
             etas = step_sizes(self.eta0, self.power_t, state["t"], n)
-            norms_sq = self._track_norms(state, Z, F, etas[:, None] * loss.slope(Y, F), etas)
+            etas = etas.reshape(n, *(1,) * y.ndim)  # a step for all classes and experts
+            norms_sq = self._track_norms(state, Z, F, etas * loss.slope(Y, F), etas)
             losses = loss.value(Y, F)
             state["expert_losses"] += losses.sum(axis=0)
-            costs = etas[:, None] * (losses / bound + self.shrinkage * norms_sq)  # eq. (9a)
+            costs = etas * (losses / bound + self.shrinkage * norms_sq)  # eq. (9a)
             forecasts[rows] = hedge._learn(state["weights"], F, costs)
             state["t"] += n
         return forecasts
 
     def _track_norms(self, state, Z, F, steps, etas):
-        """Return the squared norms (n, K) of the coefficients before each of n steps.
+        """Return the squared norms, of the shape of F, of the coefficients before each of n steps.
 
         A step theta <- c theta - s z, where f = theta z, makes of the squared norm q
         c^2 q - 2 c s f + s^2 z z.
         """
         # paired features have norm one, unless the last cosine is missing
         unit = self.form == "paired" and Z.shape[-1] % 2 == 0
-        lengths_sq = 1.0 if unit else np.einsum("knd,knd->kn", Z, Z).T
-        kept = (1.0 - 2.0 * self.shrinkage * etas)[:, None]
+        lengths_sq = 1.0
+        if not unit:
+            lengths_sq = np.einsum("knd,knd->nk", Z, Z).reshape(*etas.shape[:-1], -1)
+        kept = 1.0 - 2.0 * self.shrinkage * etas
         moves = steps * (steps * lengths_sq - 2.0 * kept * F)
-        norms_sq = np.vstack([state["norms_sq"], moves])
-        for t, kept_sq in enumerate(np.square(kept[:, 0]).tolist()):
+        norms_sq = np.concatenate([state["norms_sq"][None], moves])
+        for t, kept_sq in enumerate(np.square(kept.ravel()).tolist()):
             norms_sq[t + 1] += kept_sq * norms_sq[t]
         np.maximum(norms_sq, 0.0, out=norms_sq)  # rounding
         state["norms_sq"] = norms_sq[-1].copy()
@@ -132,10 +140,10 @@ class _Raker(OfExperts, OnFourierFeatures):
 
     def _forecast_experts(self, state, X):
         features, expert = self._bank, self._expert()
-        F = np.empty((len(X), len(features.kernels)))
+        F = np.empty((len(X), *state["norms_sq"].shape))
         for rows in gen_batches(len(X), _ROWS):
             Z = features._transform(state["features"], X[rows])
-            F[rows] = expert._forecast(state["experts"], Z).T
+            F[rows] = np.moveaxis(expert._forecast(state["experts"], Z), 0, -1)
         return F
 
 
@@ -210,8 +218,8 @@ class RakerRegressor(_Raker, OnlineRegressor):
 
 
 @inherit_documentation
-class RakerClassifier(_Raker, OnlineClassifier):
-    r"""Raker for two classes: descent of a margin loss on random features for every kernel.
+class RakerClassifier(_Raker, OneAgainstRestClassifier):
+    r"""Raker for classes: descent of a margin loss on random features for every kernel.
 
     As :class:`RakerRegressor`, for labels -1 and +1, :math:`f_{i,t} = \theta_{i,t}^T z_i(x_t)`; the
     decision value is the mean of the experts' with weights that their losses make [1]_:
@@ -219,6 +227,9 @@ class RakerClassifier(_Raker, OnlineClassifier):
     .. math:: \theta_{i,t+1} = \theta_{i,t} - \eta_t \nabla
               (\ell(f_{i,t}, y_t) + \lambda \|\theta_{i,t}\|^2) , \ w_{i,t+1} \propto w_{i,t}
               \exp(-\eta_t (\ell(f_{i,t}, y_t) / \ell_{max} + \lambda \|\theta_{i,t}\|^2)) .
+
+    Each of C > 2 classes has coefficients and weights of its own, and is +1 against all others, -1;
+    features are shared, and the label forecast is that of the largest decision value.
 
     Parameters
     ----------
@@ -240,16 +251,15 @@ class RakerClassifier(_Raker, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(K D) per round for K kernels with D features, and as much memory.
+    *Cost.* O(K D) per round and class for K kernels with D features, and as much memory.
 
-    *Theorem.* For a constant step :math:`\eta` of order :math:`1 / \sqrt T` and losses that are
-    convex, bounded by 1 and Lipschitz, the regret against any function of any one of the kernels'
-    random feature spaces is :math:`O(\sqrt T)`; against the RKHSs themselves with high probability
-    if the number of features grows as T (Lemma 1 and Theorem 2 of [1]_).
+    *Theorem.* That of :class:`RakerRegressor`, for each class: the sum of the losses of C > 2 keeps
+    C times the bound against rivals with a kernel a class; shared weights would, with one for all.
 
-    *Departures.* The figures of Raker in [2]_ come from a program that divides the projections by
-    one bandwidth after the other, each time what the last division left, so that its kernels are
-    not the stated ones. Weights are kept as logarithms. The grid is for rows of norm at most one.
+    *Departures.* [1]_ has two classes. The figures of Raker in [2]_ come from a program that
+    divides the projections by one bandwidth after the other, each time what the last division left,
+    so that its kernels are not the stated ones. Weights are kept as logarithms. The grid is for
+    rows of norm at most one.
 
     References
     ----------
@@ -278,19 +288,19 @@ class RakerClassifier(_Raker, OnlineClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        loss="log_loss",
-        loss_bound=1.0,
-        shrinkage=1e-3,
-        eta0=0.1,
-        power_t=0.5,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 100,
+        loss: str = "log_loss",
+        loss_bound: float = 1.0,
+        shrinkage: float = 1e-3,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

@@ -4,6 +4,8 @@ All kernels of a dictionary share one small sample of the rows, and its coeffici
 weights mix them. The authors compare their bandit algorithms to it.
 """
 
+from __future__ import annotations
+
 from math import log
 from numbers import Integral, Real
 
@@ -13,6 +15,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, Seed
 from ..base import OnlineClassifier, OnlineRegressor
 from ..base._convex import softmax
 from ..base._random_rounds import RandomRounds
@@ -71,7 +74,16 @@ class _LKMBooks(RandomRounds):
     }
     _structural = ("kernels", "budget", "loss", "horizon", "decay", "step_scale")
 
-    def __init__(self, kernels, budget, loss, horizon, decay, step_scale, random_state):
+    def __init__(
+        self,
+        kernels: Any,
+        budget: int,
+        loss: str,
+        horizon: int,
+        decay: float,
+        step_scale: float,
+        random_state: Seed,
+    ) -> None:
         self.kernels = kernels
         self.budget = budget
         self.loss = loss
@@ -81,18 +93,18 @@ class _LKMBooks(RandomRounds):
         self.random_state = random_state
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Weights of the kernels, from the simplex, of shape (n_kernels,)."""
         return softmax(self._fitted_state("weights_")["log_weights"])
 
     @property
-    def X_fit_(self):
+    def X_fit_(self) -> Array:
         """Rows in the reservoir, of shape (n_kept, n_features)."""
         state = self._fitted_state("X_fit_")
         return state["rows"][: state["n_kept"]].copy()
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficients of the rows in the reservoir, of shape (n_kept,)."""
         state = self._fitted_state("dual_coef_")
         return state["coef"][: state["n_kept"]].copy()
@@ -294,16 +306,16 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        budget=200,
-        loss="squared_error",
-        quantile=0.5,
-        horizon=None,
-        decay=0.25,
-        step_scale=1.0,
-        random_state=None,
-    ):
+        budget: int = 200,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        horizon: int | None = None,
+        decay: float = 0.25,
+        step_scale: float = 1.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, budget, loss, horizon, decay, step_scale, random_state)
         self.quantile = quantile
 
@@ -363,13 +375,13 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        budget=200,
-        loss="log_loss",
-        horizon=None,
-        decay=0.25,
-        step_scale=15.0,
-        random_state=None,
-    ):
+        budget: int = 200,
+        loss: str = "log_loss",
+        horizon: int | None = None,
+        decay: float = 0.25,
+        step_scale: float = 15.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, budget, loss, horizon, decay, step_scale, random_state)

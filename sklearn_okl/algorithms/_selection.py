@@ -4,7 +4,10 @@ OKS, OKS++ and IOKS (ECML-PKDD 2022, Algorithms 1 and 2), exact: a round draws o
 dictionary at random, forecasts with its function and teaches this alone, at the cost of one kernel.
 """
 
+from __future__ import annotations
+
 from .._documentation import inherit_documentation
+from .._types import Any, Seed
 from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
 from ..base._selector import BanditRounds
 from ._selection_rules import (
@@ -91,14 +94,14 @@ class OKSRegressor(OKSRule, KernelSelector, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        loss="squared_error",
-        quantile=0.5,
-        horizon=None,
-        step_scale=10.0,
-        random_state=None,
-    ):
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        horizon: int | None = None,
+        step_scale: float = 10.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, loss=loss, random_state=random_state)
         self.quantile = quantile
         self.horizon = horizon
@@ -165,8 +168,14 @@ class OKSClassifier(OKSRule, KernelSelector, OnlineClassifier):
     _structural = ("kernels", "loss", *OKSRule._structural)
 
     def __init__(
-        self, kernels=None, *, loss="log_loss", horizon=None, step_scale=10.0, random_state=None
-    ):
+        self,
+        kernels: Any = None,
+        *,
+        loss: str = "log_loss",
+        horizon: int | None = None,
+        step_scale: float = 10.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, loss=loss, random_state=random_state)
         self.horizon = horizon
         self.step_scale = step_scale
@@ -245,7 +254,14 @@ class OKSPlusPlusRegressor(OKSPlusPlusRule, KernelSelector, OnlineRegressor):
     }
     _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
 
-    def __init__(self, kernels=None, *, loss="squared_error", radius=1.0, random_state=None):
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        loss: str = "squared_error",
+        radius: float = 1.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
 
 
@@ -316,7 +332,14 @@ class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
     }
     _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
 
-    def __init__(self, kernels=None, *, loss="log_loss", radius=15.0, random_state=None):
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        loss: str = "log_loss",
+        radius: float = 15.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
 
 
@@ -395,14 +418,14 @@ class IOKSRegressor(IOKSRule, KernelSelector, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        loss="squared_error",
-        quantile=0.5,
-        horizon=None,
-        radius=1.0,
-        random_state=None,
-    ):
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        horizon: int | None = None,
+        radius: float = 1.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
         self.quantile = quantile
         self.horizon = horizon
@@ -472,7 +495,13 @@ class IOKSClassifier(IOKSRule, KernelSelector, OnlineClassifier):
     _structural = ("kernels", "loss", *IOKSRule._structural)
 
     def __init__(
-        self, kernels=None, *, loss="log_loss", horizon=None, radius=15.0, random_state=None
-    ):
+        self,
+        kernels: Any = None,
+        *,
+        loss: str = "log_loss",
+        horizon: int | None = None,
+        radius: float = 15.0,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernels, loss=loss, radius=radius, random_state=random_state)
         self.horizon = horizon

@@ -5,7 +5,10 @@ under a budget of time. A round draws one kernel of a dictionary at random, fore
 features and teaches these alone; what a round costs does not grow.
 """
 
+from __future__ import annotations
+
 from .._documentation import inherit_documentation
+from .._types import Any, Seed
 from ..base import FeatureSelector, OnlineClassifier, OnlineRegressor
 from ._selection_rules import (
     CLASSIFICATION,
@@ -91,19 +94,19 @@ class RFOKSRegressor(OKSRule, FeatureSelector, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=800,
-        loss="squared_error",
-        quantile=0.5,
-        horizon=None,
-        radius=1.0,
-        step_scale=10.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 800,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        horizon: int | None = None,
+        radius: float | None = 1.0,
+        step_scale: float = 10.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels, n_components, loss, radius, form, sampling, frequencies, random_state
         )
@@ -178,18 +181,18 @@ class RFOKSClassifier(OKSRule, FeatureSelector, OnlineClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=800,
-        loss="log_loss",
-        horizon=None,
-        radius=15.0,
-        step_scale=10.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 800,
+        loss: str = "log_loss",
+        horizon: int | None = None,
+        radius: float | None = 15.0,
+        step_scale: float = 10.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels, n_components, loss, radius, form, sampling, frequencies, random_state
         )
@@ -259,16 +262,16 @@ class RFOKSPlusPlusRegressor(OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=800,
-        loss="squared_error",
-        radius=1.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 800,
+        loss: str = "squared_error",
+        radius: float = 1.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels, n_components, loss, radius, form, sampling, frequencies, random_state
         )
@@ -341,16 +344,16 @@ class RFOKSPlusPlusClassifier(OKSPlusPlusRule, FeatureSelector, OnlineClassifier
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=800,
-        loss="log_loss",
-        radius=15.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 800,
+        loss: str = "log_loss",
+        radius: float = 15.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels, n_components, loss, radius, form, sampling, frequencies, random_state
         )
@@ -424,18 +427,18 @@ class RFIOKSRegressor(IOKSRule, FeatureSelector, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=800,
-        loss="squared_error",
-        quantile=0.5,
-        horizon=None,
-        radius=1.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 800,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        horizon: int | None = None,
+        radius: float = 1.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels, n_components, loss, radius, form, sampling, frequencies, random_state
         )
@@ -502,17 +505,17 @@ class RFIOKSClassifier(IOKSRule, FeatureSelector, OnlineClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=800,
-        loss="log_loss",
-        horizon=None,
-        radius=15.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 800,
+        loss: str = "log_loss",
+        horizon: int | None = None,
+        radius: float = 15.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             kernels, n_components, loss, radius, form, sampling, frequencies, random_state
         )

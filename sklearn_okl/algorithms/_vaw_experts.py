@@ -1,8 +1,11 @@
 """Multi-kernel regressors whose experts are VAW forecasters: what they are told, and one expert."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._documentation import inherit_documentation
+from .._types import Any, Seed
 from ..aggregators._range import check_y_range
 from ..base import FullInformationRegressor
 from ..learners import VAWRegressor
@@ -39,19 +42,19 @@ class VAWExperts(FullInformationRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+        forgetting: float = 1.0,
+        y_range: Any = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

@@ -4,6 +4,8 @@ The algorithms of that paper (2025): every expert is a Vovk-Azoury-Warmuth forec
 Fourier features of one kernel.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor
 from ..learners import VAWRegressor
@@ -85,21 +88,21 @@ class VAW2Regressor(VAWExperts):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        alpha=1.0,
-        aggregator_alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        clip_experts=False,
-        y_range=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        alpha: float = 1.0,
+        aggregator_alpha: float = 1.0,
+        forecaster: str = "vaw",
+        forgetting: float = 1.0,
+        clip_experts: bool = False,
+        y_range: Any = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,
@@ -133,7 +136,7 @@ class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
     """
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Coefficients of the features of each kernel, of shape (n_kernels, D)."""
         state = self._fitted_state("coef_")
         return state["learner"]["theta"].reshape(len(self.kernels_), -1).copy()
@@ -235,17 +238,17 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=10,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        n_components: int = 10,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+        forgetting: float = 1.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.alpha = alpha

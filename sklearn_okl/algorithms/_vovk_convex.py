@@ -4,7 +4,10 @@ The paper's rivals of VAW² (2025, section 4), and VAW-EWA of its Theorem 3: the
 forecasts clipped to the range of the targets and averaged with weights from the simplex.
 """
 
+from __future__ import annotations
+
 from .._documentation import inherit_documentation
+from .._types import Any, Seed
 from ..aggregators import (
     AARegressor,
     BOARegressor,
@@ -32,20 +35,20 @@ class _WithRate(VAWExperts):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        eta=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+        forgetting: float = 1.0,
+        y_range: Any = None,
+        eta: float | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,
@@ -242,21 +245,21 @@ class _SecondOrder(VAWExperts):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        alpha=1.0,
-        forecaster="vaw",
-        forgetting=1.0,
-        y_range=None,
-        gradient_trick=True,
-        initial_rate=None,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        alpha: float = 1.0,
+        forecaster: str = "vaw",
+        forgetting: float = 1.0,
+        y_range: Any = None,
+        gradient_trick: bool = True,
+        initial_rate: float | None = None,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         super().__init__(
             kernels,
             n_components=n_components,

@@ -12,6 +12,7 @@ from ._growing import GrowingBasisRegressor
 from ._multiclass import OnlineMulticlassClassifier  # noqa: F401  for the rest of the package
 from ._of_experts import OfExperts  # noqa: F401  for the rest of the package
 from ._on_fourier_features import OnFourierFeatures  # noqa: F401  for the rest of the package
+from ._one_against_rest import OneAgainstRestClassifier  # noqa: F401  for the rest of the package
 from ._one_kernel import AllRows, NovelRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
 from ._regressor import OnlineRegressor
 from ._selector import KernelSelector

@@ -65,7 +65,7 @@ def learn_bank(features, expert, bank, X, y, run, sample_weight=None):
         return F
     expert._open(bank["experts"])
     groups = _groups(size, bank["experts"], run.n_jobs)
-    counters = run.map(partial(_learn_group, features, expert, bank, X, targets, F), groups)
+    counters = run.map(partial(learn_group, features, expert, bank, X, targets, F), groups)
     bank["experts"].update(counters[0])  # the same for every group
     return F
 
@@ -82,8 +82,11 @@ def forecast_bank(features, expert, bank, X):
     return F
 
 
-def _learn_group(features, expert, state, X, targets, F, group):
-    """Let one group of experts learn rows; fill their columns of F, return the new counters."""
+def learn_group(features, expert, state, X, targets, F, group):
+    """Let one group of experts, a slice, learn rows in blocks, in place, in an open state.
+
+    It fills their columns of F, and returns the new counters, which are the same for all groups.
+    """
     maps, members = _members(state["features"], group), _members(state["experts"], group)
     # a tile of few rows must not be learnt row by row: that would close this part of an open state
     learn = getattr(expert, "_learn_blocks", expert._learn)

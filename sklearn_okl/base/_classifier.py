@@ -1,11 +1,14 @@
 """The shell of classifiers by margin: two labels in place of -1 and +1."""
 
+from __future__ import annotations
+
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
 
@@ -70,7 +73,7 @@ class OnlineClassifier(OfClasses):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def decision_function(self, X, **params):
+    def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision value of each row, as if it were the next one; changes nothing.
 
         Parameters
@@ -90,7 +93,7 @@ class OnlineClassifier(OfClasses):
         with one_blas_thread:
             return self._forecast(state, X)
 
-    def predict(self, X, **params):
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
 
         Parameters
@@ -109,7 +112,7 @@ class OnlineClassifier(OfClasses):
         return self._labels(self.decision_function(X))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probabilities that the logistic loss reads into the decision values.
 
         Only there with ``loss="log_loss"``, whose minimiser is the log-odds.
@@ -121,11 +124,52 @@ class OnlineClassifier(OfClasses):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, 2)
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``. Of more than two classes each has the probability
+            that its decision value gives it against the rest, divided by their sum.
+        """
+        return _probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X):
+        """Return the logarithms of `predict_proba`, exact where a probability rounds to 0 or 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        values = self.decision_function(X)
-        return np.column_stack([expit(-values), expit(values)])
+        return _log_probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)
+    def prequential_predict_proba(self, X, y, classes=None, **params):
+        """Learn as `partial_fit` does, and return the probabilities forecast on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels, as in `partial_fit`.
+        **params : dict
+            None are taken: any is refused, `sample_weight` too.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Those forecast for each row before its label was seen, columns in the order of
+            ``classes_``.
+        """
+        refuse_arguments(self, "prequential_predict_proba", params)
+        values = self._advance(X, y, restart=False, validation={"classes": classes})
+        return _probabilities(values)
 
     def _labels(self, values):
         return self.classes_[(values > 0.0).astype(np.intp)]
@@ -142,3 +186,17 @@ class OnlineClassifier(OfClasses):
                 "sklearn.multiclass.OneVsRestClassifier for more classes."
             )
         return classes
+
+
+def _log_probabilities(values):
+    """Return logarithms of probabilities (n, C) of log-odds (n,), or (n, C) against the rest."""
+    if values.ndim == 1:
+        return np.column_stack([log_expit(-values), log_expit(values)])
+    logs = log_expit(values)
+    return logs - logsumexp(logs, axis=1, keepdims=True)
+
+
+def _probabilities(values):
+    if values.ndim == 1:
+        return np.column_stack([expit(-values), expit(values)])
+    return np.exp(_log_probabilities(values))

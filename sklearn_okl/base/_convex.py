@@ -1,5 +1,7 @@
 """What the rules that weight experts share: validation, sleeping experts, the loop over rounds."""
 
+from __future__ import annotations
+
 from collections import deque
 from numbers import Real
 
@@ -7,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import row_slices, softmax
+from .._types import Array, ArrayLike
 from ..losses import get_loss
 from ._regressor import OnlineRegressor
 
@@ -102,12 +105,12 @@ class ConvexAggregator(OnlineRegressor):
     def __init__(
         self,
         *,
-        loss="squared_error",
-        quantile=0.5,
-        gradient_trick=False,
-        prior_weights=None,
-        fallback=None,
-    ):
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        gradient_trick: bool = False,
+        prior_weights: ArrayLike | None = None,
+        fallback: float | None = None,
+    ) -> None:
         self.loss = loss
         self.quantile = quantile
         self.gradient_trick = gradient_trick
@@ -115,7 +118,7 @@ class ConvexAggregator(OnlineRegressor):
         self.fallback = fallback
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Weights for the next round if all experts are awake, of shape (n_experts,)."""
         return self._as_taught()._weights(self._fitted_state("weights_"))
 

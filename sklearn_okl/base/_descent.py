@@ -9,6 +9,8 @@ where there is one:
 The features may be those of a kernel, of which only the inner products are known.
 """
 
+from __future__ import annotations
+
 from math import inf, isfinite, sqrt
 from numbers import Real
 from typing import NamedTuple
@@ -19,6 +21,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import aligned_slices, row_slices
+from .._types import Any, Array
 from ..kernels import kernel_of
 from ..losses import SquaredError, get_loss
 from ._one_kernel import AllRows
@@ -93,18 +96,18 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-        adaptive=False,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+        adaptive: bool = False,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.loss = loss
         self.quantile = quantile
@@ -114,7 +117,7 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
         self.adaptive = adaptive
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each row learnt, of shape (n_samples_seen,)."""
         return self._fitted_state("dual_coef_")["coef"].copy()
 
@@ -190,23 +193,23 @@ class Descended(NamedTuple):
 
     Attributes
     ----------
-    forecasts : ndarray of shape (n,)
+    forecasts : ndarray of shape (n,) or (n, q)
         Of each row, made before its target.
-    coef : ndarray of shape (n,)
+    coef : ndarray of shape (n,) or (n, q)
         What the block adds to the function, in terms of its rows' features; 0 for a slope of 0.
-    left : float
+    left : float or ndarray of shape (q,)
         What the ball leaves of the function before the block.
-    norm_sq : float
+    norm_sq : float or ndarray of shape (q,)
         Squared norm of the function after the block.
-    gradients_sq : float
+    gradients_sq : float or ndarray of shape (q,)
         Sum of the squared norms of all gradients.
     """
 
     forecasts: np.ndarray
     coef: np.ndarray
-    left: float
-    norm_sq: float
-    gradients_sq: float
+    left: float | np.ndarray
+    norm_sq: float | np.ndarray
+    gradients_sq: float | np.ndarray
 
 
 def descend(gram, before, y, loss, etas, radius, norm_sq, gradients_sq=0.0):
@@ -269,15 +272,69 @@ def descend(gram, before, y, loss, etas, radius, norm_sq, gradients_sq=0.0):
     return Descended(forecasts, coef, left, norm_sq, gradients_sq)
 
 
-def descend_features(Z, theta, y, loss, etas, radius, gradients_sq=0.0):
-    """Step along rows of features Z (n, D), which theta (D,) weighs.
+def descend_columns(gram, before, Y, loss, etas, radius, norms_sq):
+    """Step as `descend` does, for q functions of the same features, a column of targets each.
+
+    One loop over the rows serves all columns.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+    before, Y : ndarray of shape (n, q)
+    loss : object
+    etas : ndarray of shape (n,)
+    radius : float or None
+        Of the ball of each function.
+    norms_sq : ndarray of shape (q,)
+        Squared norms of the functions before the block.
 
     Returns
     -------
-    theta : ndarray of shape (D,)
+    Descended
+    """
+    forecasts, coef = np.empty(Y.shape), np.zeros(Y.shape)
+    q = Y.shape[1]
+    # each function is left * (kept * f_0 + sum_s coef_s phi_s)
+    kept, left, gradients_sq = np.ones(q), np.ones(q), np.zeros(q)
+    sizes = np.diagonal(gram).tolist()
+    for t, (size, eta) in enumerate(zip(sizes, etas.tolist(), strict=True)):
+        forecasts[t] = left * (kept * before[t] + gram[t, :t] @ coef[:t])
+        slopes = loss.slope(Y[t], forecasts[t])
+        gradients_sq += slopes * slopes * size
+        steps = -eta * slopes
+        coef[t] = steps / left
+        norms_sq = np.maximum(norms_sq + steps * (2.0 * forecasts[t] + steps * size), 0.0)
+        if radius is None:
+            continue
+        outside = norms_sq > radius * radius
+        # nan where the norm overflowed, which is refused, not projected to 0
+        left[outside] *= radius / np.sqrt(norms_sq[outside]) + (norms_sq - norms_sq)[outside]
+        norms_sq[outside] = radius * radius
+        tiny = left < _LEAST
+        if tiny.any():
+            factors = np.where(tiny, left, 1.0)
+            coef *= factors
+            kept *= factors
+            left[tiny] = 1.0
+    coef *= left
+    left *= kept
+    forecasts[-1] += gradients_sq - gradients_sq  # an overflow is refused, not learnt as steps of 0
+    return Descended(forecasts, coef, left, norms_sq, gradients_sq)
+
+
+def descend_features(Z, theta, y, loss, etas, radius, gradients_sq=0.0):
+    """Step along rows of features Z (n, D), which theta (D,), or (q, D) for columns of y, weighs.
+
+    Returns
+    -------
+    theta : ndarray of shape (D,) or (q, D)
         The new weights.
     learnt : Descended
     """
+    if theta.ndim == 2:
+        norms_sq = np.einsum("qd,qd->q", theta, theta)
+        learnt = descend_columns(Z @ Z.T, Z @ theta.T, y, loss, etas, radius, norms_sq)
+        return learnt.left[:, None] * theta + learnt.coef.T @ Z, learnt
     learnt = descend(Z @ Z.T, Z @ theta, y, loss, etas, radius, float(theta @ theta), gradients_sq)
     return learnt.left * theta + learnt.coef @ Z, learnt
 

@@ -85,8 +85,8 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         return tags
 
     @property
-    def n_samples_seen_(self):
-        """Int : rounds learnt so far."""
+    def n_samples_seen_(self) -> int:
+        """Rounds learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
 
     def _fitted_state(self, name):

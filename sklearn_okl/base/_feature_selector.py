@@ -1,11 +1,14 @@
 """Kernel selection on random features: what its six estimators share beside a rule and a shell."""
 
+from __future__ import annotations
+
 from math import inf, sqrt
 from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from .._types import Any, Array, Seed
 from ..kernels import shift_invariant_kernel
 from ..kernels._fourier import FourierBank
 from ._on_fourier_features import OnFourierFeatures
@@ -43,8 +46,16 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
     _structural = (*OnFourierFeatures._structural, "loss", "radius")
 
     def __init__(
-        self, kernels, n_components, loss, radius, form, sampling, frequencies, random_state
-    ):
+        self,
+        kernels: Any,
+        n_components: int,
+        loss: str,
+        radius: float,
+        form: str,
+        sampling: str,
+        frequencies: Any,
+        random_state: Seed,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.loss = loss
@@ -55,12 +66,12 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
         self.random_state = random_state
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Coefficients of each kernel's features, of shape (n_kernels, n_components)."""
         return self._fitted_state("coef_")["coef"].copy()
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Array:
         """Frequencies in use, of shape (n_kernels, n_features, m)."""
         maps = self._fitted_state("frequencies_")["features"]
         return self._as_taught()._bank.frequencies(maps)

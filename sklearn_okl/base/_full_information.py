@@ -4,6 +4,8 @@ The experts never look at the aggregator, so each stage learns whole blocks on i
 ``F = experts(features(X), y)``, then ``aggregator(F, y)``.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from .._documentation import inherit_documentation
 from .._linalg import row_slices
+from .._types import Any, Array, Seed
 from ._bank import forecast_bank, learn_bank, threads
 from ._of_experts import OfExperts
 from ._on_fourier_features import OnFourierFeatures
@@ -82,15 +85,15 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        n_components=100,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_components: int = 100,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.form = form
@@ -100,7 +103,7 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
         self.n_jobs = n_jobs
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Current weights of the experts in the last stage, of shape (n_kernels,)."""
         state = self._fitted_state("weights_")
         return self._as_taught()._parts()[-1]._weights(state["stages"][-1])

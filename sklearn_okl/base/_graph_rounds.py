@@ -1,5 +1,7 @@
 """The engine of learning under feedback graphs: rounds of the kernels that a drawn node asks."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np
@@ -7,6 +9,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._linalg import aligned_slices, softmax
+from .._types import Array
 from ._random_rounds import RandomRounds
 
 _TILE = 128  # rows whose features are held at once
@@ -69,27 +72,27 @@ class GraphRounds(RandomRounds):
     _structural = ("n_selected", "freeze_after")
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Weights of the kernels, not negative and of sum one, of shape (n_kernels,)."""
         return softmax(self._fitted_state("weights_")["log_weights"])
 
     @property
-    def graph_(self):
+    def graph_(self) -> Array:
         """Which kernels each node asks in the next round, of shape (n_kernels, n_nodes)."""
         return self._as_taught()._graph().edges(self._fitted_state("graph_")["graph"])
 
     @property
-    def node_(self):
-        """Int : the node that was drawn for the next round."""
+    def node_(self) -> int:
+        """The node that was drawn for the next round."""
         return self._fitted_state("node_")["graph"]["node"]
 
     @property
-    def node_probabilities_(self):
+    def node_probabilities_(self) -> Array:
         """Law from which `node_` was drawn, of shape (n_nodes,)."""
         return self._fitted_state("node_probabilities_")["graph"]["probabilities"].copy()
 
     @property
-    def selected_(self):
+    def selected_(self) -> Array:
         """Indices of the kernels that make the next forecast."""
         drawn = self._fitted_state("selected_")["graph"]
         return np.sort(drawn["asked"][: drawn["n_combined"]])

@@ -1,9 +1,12 @@
 """The growing-basis engine: online Newton steps on coordinates in a dictionary that grows."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils import gen_batches
 
 from .._documentation import inherit_documentation
+from .._types import Array
 from ..dictionaries._growth import growth
 from ..dictionaries._nested import coordinates, dual, start_basis
 from ..kernels import kernel_of
@@ -82,12 +85,12 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
     """
 
     @property
-    def components_(self):
+    def components_(self) -> Array:
         """The rows whose kernel functions span the hypotheses, of shape (J, n_features)."""
         return self._fitted_state("components_")["basis"]["atoms"].copy()
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each kernel function before clipping, of shape (J,)."""
         state = self._fitted_state("dual_coef_")
         return dual(state["basis"], state["newton"]["theta"])

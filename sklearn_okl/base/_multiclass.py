@@ -1,8 +1,11 @@
 """The shell of classifiers of any number of classes: probabilities, in place of margins."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
 
@@ -34,7 +37,9 @@ class OnlineMulticlassClassifier(OfClasses):
         "afresh."
     )
 
-    def prequential_predict_proba(self, X, y, classes=None, **params):
+    def prequential_predict_proba(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
+    ) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
 
         Parameters
@@ -57,7 +62,7 @@ class OnlineMulticlassClassifier(OfClasses):
         refuse_arguments(self, "prequential_predict_proba", params)
         return self._shown(self._advance(X, y, restart=False, validation={"classes": classes}))
 
-    def predict_proba(self, X, **params):
+    def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the classes for each row as if it were the next one.
 
         Changes nothing.
@@ -98,7 +103,7 @@ class OnlineMulticlassClassifier(OfClasses):
         with np.errstate(divide="ignore"):  # of a class that a model has never met
             return np.log(self.predict_proba(X))
 
-    def predict(self, X, **params):
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
 
         Parameters

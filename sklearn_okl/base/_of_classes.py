@@ -1,9 +1,12 @@
 """What classifiers share: the public verbs, and labels outside where numbers are inside."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import plain_labels, refuse_arguments, validated
 from ._estimator import OnlineEstimator, _aligned
 
@@ -27,7 +30,7 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         tags.classifier_tags.poor_score = self._poor_score
         return tags
 
-    def fit(self, X, y, **params):
+    def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -48,7 +51,9 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         self._advance(X, y, restart=True)
         return self
 
-    def partial_fit(self, X, y, classes=None, **params):
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Any way of cutting a stream into calls gives the same model. A call that fails or is
@@ -75,7 +80,9 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         self._advance(X, y, restart=False, validation={"classes": classes})
         return self
 
-    def prequential_predict(self, X, y, classes=None, **params):
+    def prequential_predict(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
+    ) -> Array:
         """Learn as `partial_fit` does, and return the labels forecast on the way.
 
         Parameters

@@ -1,6 +1,9 @@
 """What estimators that mix experts show of these."""
 
+from __future__ import annotations
+
 from .._linalg import one_blas_thread
+from .._types import Array, ArrayLike
 
 
 class OfExperts:
@@ -11,16 +14,17 @@ class OfExperts:
 
     Attributes
     ----------
-    expert_losses_ : ndarray of shape (n_kernels,)
-        Sum of losses of each expert's own progressive forecasts; of regressors, squared errors.
+    expert_losses_ : ndarray of shape (n_kernels,) or (n_classes, n_kernels)
+        Sum of losses of each expert's own progressive forecasts; of regressors, squared errors. A
+        row for each of more than two classes.
     """
 
     @property
-    def expert_losses_(self):
-        """Sum of losses of each expert's own progressive forecasts, of shape (n_experts,)."""
+    def expert_losses_(self) -> Array:
+        """Sum of losses of each expert's own progressive forecasts."""
         return self._fitted_state("expert_losses_")["expert_losses"].copy()
 
-    def predict_experts(self, X):
+    def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
 
         Parameters
@@ -30,9 +34,9 @@ class OfExperts:
 
         Returns
         -------
-        F : ndarray of shape (n_samples, n_experts)
+        F : ndarray of shape (n_samples, n_experts) or (n_samples, n_classes, n_experts)
             The experts' own forecasts, not clipped, NaN for those asleep; of classifiers their
-            decision values.
+            decision values, with an axis for the classes where they are more than two.
         """
         state, X = self._asked(X)
         with one_blas_thread:

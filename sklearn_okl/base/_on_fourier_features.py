@@ -1,9 +1,12 @@
 """Estimators on random Fourier features of many kernels: their flat parameters, and the bank."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Any, Array
 from ..kernels import kernel_list
 from ..kernels._fourier import FourierBank
 
@@ -48,13 +51,13 @@ class OnFourierFeatures:
     _structural = ("kernels", "n_components", "form", "sampling", "frequencies")
 
     @property
-    def kernels_(self):
+    def kernels_(self) -> Any:
         """Parameters of each kernel."""
         self._fitted_state("kernels_")
         return [dict(kernel) for kernel in self._as_taught()._bank.kernels]
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Array:
         """Frequencies in use, of shape (n_kernels, n_features, m)."""
         return self._fitted_state("frequencies_")["features"]["frequencies"].copy()
 

@@ -1,9 +1,12 @@
 """Flat parameters of algorithms that compute one kernel exactly, explained and checked once."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval
 
+from .._types import Any, Array, Seed
 from ..dictionaries._kors import KORS
 from ..dictionaries._novelty import ALD
 from ..kernels import KERNEL_CONSTRAINTS, KERNEL_STRUCTURE, kernel_of
@@ -30,7 +33,14 @@ class OneKernel:
     _parameter_constraints = KERNEL_CONSTRAINTS
     _structural = KERNEL_STRUCTURE
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: float = 1.0,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -51,7 +61,7 @@ class AllRows(OneKernel):
     """
 
     @property
-    def X_fit_(self):
+    def X_fit_(self) -> Array:
         """The rows learnt, of shape (n_samples_seen, n_features)."""
         return self._fitted_state("X_fit_")["rows"].copy()
 
@@ -108,16 +118,16 @@ class SampledRows(OneKernel):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
         *,
-        degree=3,
-        coef0=1.0,
-        kors_mu=1.0,
-        kors_beta=1.0,
-        kors_eps=0.5,
-        random_state=None,
-    ):
+        degree: int = 3,
+        coef0: float = 1.0,
+        kors_mu: float = 1.0,
+        kors_beta: float = 1.0,
+        kors_eps: float = 0.5,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.kors_mu = kors_mu
         self.kors_beta = kors_beta

@@ -1,8 +1,11 @@
 """What algorithms share whose rounds are drawn: a dictionary, a loss, a generator of their own."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._types import Any
 from ..kernels import kernel_list
 from ..losses import get_loss
 
@@ -49,7 +52,7 @@ class RandomRounds:
     }
 
     @property
-    def kernels_(self):
+    def kernels_(self) -> Any:
         """Parameters of each kernel."""
         self._fitted_state("kernels_")
         return self._as_taught()._kernel_list()

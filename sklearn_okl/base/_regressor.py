@@ -1,8 +1,11 @@
 """The shell of regressors: the public verbs."""
 
+from __future__ import annotations
+
 from sklearn.base import RegressorMixin
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._estimator import OnlineEstimator
 
@@ -61,7 +64,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         tags.regressor_tags.poor_score = self._poor_score
         return tags
 
-    def fit(self, X, y, **params):
+    def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -82,7 +85,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self._advance(X, y, restart=True)
         return self
 
-    def partial_fit(self, X, y, **params):
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Any way of cutting a stream into calls gives the same model. A call that fails or is
@@ -106,7 +109,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self._advance(X, y, restart=False)
         return self
 
-    def prequential_predict(self, X, y, **params):
+    def prequential_predict(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
 
         Parameters
@@ -127,7 +130,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         refuse_arguments(self, "prequential_predict", params)
         return self._advance(X, y, restart=False)
 
-    def predict(self, X, **params):
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast each row as if it were the next one; changes nothing.
 
         Parameters

@@ -1,5 +1,7 @@
 """The engine of kernel selection under bandit feedback, and its public base on exact kernels."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
+from .._types import Any, Array, Seed
 from ._expansions import Expansions, start_expansions
 from ._random_rounds import RandomRounds
 
@@ -48,13 +51,13 @@ class BanditRounds(RandomRounds):
     """
 
     @property
-    def probabilities_(self):
+    def probabilities_(self) -> Array:
         """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
         return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
 
     @property
-    def kernel_index_(self):
-        """Int : index of the kernel that makes the next forecast."""
+    def kernel_index_(self) -> int:
+        """Index of the kernel that makes the next forecast."""
         return self._fitted_state("kernel_index_")["arm"]
 
     def _validate(self):
@@ -171,14 +174,21 @@ class KernelSelector(BanditRounds):
     }
     _structural = ("kernels", "loss", "radius")
 
-    def __init__(self, kernels=None, *, loss="squared_error", radius=None, random_state=None):
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        loss: str = "squared_error",
+        radius: float | None = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernels = kernels
         self.loss = loss
         self.radius = radius
         self.random_state = random_state
 
     @property
-    def n_support_(self):
+    def n_support_(self) -> Array:
         """How many rows each kernel has learnt, of shape (n_kernels,)."""
         return np.array([len(f["coef"]) for f in self._fitted_state("n_support_")["functions"]])
 

@@ -1,11 +1,14 @@
 """The shell of transformers that learn on the way: the public verbs, and the swap of states."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array, ArrayLike, Self
 from .._validation import refuse_second_writer, validated
 from ._state import _copied, _same, are_unchanged, as_they_are, parameter_values, twin
 
@@ -89,11 +92,11 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         return tags
 
     @property
-    def n_samples_seen_(self):
-        """Int : rows learnt so far."""
+    def n_samples_seen_(self) -> int:
+        """Rows learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -111,7 +114,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         self._advance(X, y, restart=True)
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn the next rows; the first call starts the transformer.
 
         Any way of cutting a stream into calls gives the same transformer. A call that fails leaves
@@ -132,7 +135,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         self._advance(X, y, restart=False)
         return self
 
-    def prequential_transform(self, X, y=None):
+    def prequential_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
         """Learn as `partial_fit` does, and return each row as it was before it was learnt.
 
         Parameters
@@ -155,7 +158,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         Z = self._advance(X, y, restart=False, delay=delay)
         return _wrap_data_with_container("transform", Z, X, self)
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Array:
         """Transform rows by what is known now, each as if it were the next; changes nothing.
 
         Parameters

@@ -1,7 +1,10 @@
 """The shells of learners whose rows may have weights: the public verbs."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._multiclass import OnlineMulticlassClassifier
 from ._regressor import OnlineRegressor
@@ -10,7 +13,9 @@ from ._regressor import OnlineRegressor
 class WeightedRegressor(OnlineRegressor):
     """The shell of regressors whose `_learn` takes weights of rows, `sample_weight`, or None."""
 
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -34,7 +39,9 @@ class WeightedRegressor(OnlineRegressor):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
-    def partial_fit(self, X, y, sample_weight=None, **params):
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Parameters
@@ -57,7 +64,9 @@ class WeightedRegressor(OnlineRegressor):
         self._advance(X, y, restart=False, sample_weight=sample_weight)
         return self
 
-    def prequential_predict(self, X, y, sample_weight=None, **params):
+    def prequential_predict(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
 
         Parameters
@@ -83,7 +92,9 @@ class WeightedRegressor(OnlineRegressor):
 class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
     """The shell of classifiers of any number of classes whose `_learn` takes `sample_weight`."""
 
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -107,7 +118,14 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None, **params):
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Learn the next rounds; the first call starts the model.
 
         Parameters
@@ -133,7 +151,14 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         self._teach(X, y, classes, sample_weight)
         return self
 
-    def prequential_predict(self, X, y, classes=None, sample_weight=None, **params):
+    def prequential_predict(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Array:
         """Learn as `partial_fit` does, and return the labels forecast on the way.
 
         Parameters

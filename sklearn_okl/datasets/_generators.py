@@ -3,13 +3,16 @@
 Every generator returns arrays whose rows are rounds, in order: the first row is the first round.
 """
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.signal import lfilter
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+
+from .._types import Any, Array, ArrayLike, Seed
 
 _AR4_COEFFICIENTS = (0.5, -0.3, 0.2, 0.1)
 _N_ACTIVE = 5  # inputs that Friedman's function uses
@@ -24,7 +27,9 @@ _DAY = 24  # rows
     },
     prefer_skip_nested_validation=True,
 )
-def make_ar4(n_samples=5000, *, random_state=41, order="published"):
+def make_ar4(
+    n_samples: int = 5000, *, random_state: Seed = 41, order: str = "published"
+) -> tuple[Array, Array]:
     """Make the autoregressive series of order four of the VAW² paper.
 
     The target of a round is the next value of the series, the inputs are the four values before it.
@@ -108,8 +113,14 @@ def make_ar4(n_samples=5000, *, random_state=41, order="published"):
     prefer_skip_nested_validation=True,
 )
 def make_friedman_stream(
-    n_samples=1000, *, n_features=10, drift=None, drift_at=0.5, noise=1.0, random_state=None
-):
+    n_samples: int = 1000,
+    *,
+    n_features: int = 10,
+    drift: str | None = None,
+    drift_at: float = 0.5,
+    noise: float = 1.0,
+    random_state: Seed = None,
+) -> tuple[Array, Array]:
     """Make a stream from Friedman's first function, with or without drift.
 
     The inputs are independent and uniform on [0, 1]; the target of a round is
@@ -196,7 +207,13 @@ def make_friedman_stream(
     },
     prefer_skip_nested_validation=True,
 )
-def make_day_ahead(n_samples=_DAY * 150, *, correlation=0.9, noise=4.0, random_state=None):
+def make_day_ahead(
+    n_samples: int = _DAY * 150,
+    *,
+    correlation: float = 0.9,
+    noise: float = 4.0,
+    random_state: Seed = None,
+) -> tuple[Array, Array]:
     """Make an hourly series whose next day is to be forecast from the weather.
 
     The target is a level, a season of the day, a smooth effect of the temperature, and disturbances
@@ -271,10 +288,12 @@ def _autoregression(normals, correlation):
     """Return a stationary series v_t = correlation v_{t-1} + e_t of variance 1."""
     shocks = np.sqrt(1.0 - correlation**2) * normals
     shocks[0] = normals[0]
+    from scipy.signal import lfilter  # slow to import, and seldom needed
+
     return lfilter([1.0], [1.0, -correlation], shocks)
 
 
-def make_adversarial_stream(estimator, X, *, y_range=(-1.0, 1.0)):
+def make_adversarial_stream(estimator: Any, X: ArrayLike, *, y_range: Any = (-1.0, 1.0)) -> Array:
     """Make the targets that a greedy adversary would choose against an online regressor.
 
     Row by row the adversary sees the estimator's forecast and sets the target to the end of
@@ -368,7 +387,7 @@ def _one_forecast(estimator, row, t):
     return float(forecast.ravel()[0])
 
 
-def scale_as_published(X, y):
+def scale_as_published(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """Scale a whole file as the published experiments did. Looks ahead: for their tables only.
 
     Targets are mapped to [0, 1] by their smallest and largest value, and all inputs are divided by

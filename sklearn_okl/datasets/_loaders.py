@@ -1,4 +1,6 @@
-"""The data sets that the papers report on, read from files or, where it has them, from OpenML."""
+"""The data sets that papers and a leaderboard report on, read from files or from OpenML."""
+
+from __future__ import annotations
 
 import gzip
 import os
@@ -10,11 +12,15 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
+from .._types import Any, PathLike
+
 _ENVIRONMENT = "SKLEARN_OKL_DATA"
 _CLASSES = "classes -1 and +1"
 _LIBSVM = "the LIBSVM data page, www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 _TORGO = "Luis Torgo's regression collection, www.dcc.fc.up.pt/~ltorgo/Regression"
 _UCI = "the UCI repository, archive.ics.uci.edu"
+_BOARD = "the board's repository, github.com/TechyNilesh/StreamArena"
+_ARENA = "stream of the StreamArena leaderboard, github.com/TechyNilesh/StreamArena"
 
 
 class _Known(NamedTuple):
@@ -75,6 +81,34 @@ _KNOWN = {
     "raker_toms": _Known(
         9725, 96, "displays of a topic, scaled to [0, 1] by the authors of AdaRaker", "its authors"
     ),
+    # Streams of a public leaderboard: the order of the rows is part of the task.
+    "arena_bike": _Known(17379, 12, f"bicycles hired in an hour; {_ARENA}", _UCI),
+    "arena_metro_traffic": _Known(
+        48204, 7, f"vehicles in an hour on a motorway to Minneapolis; {_ARENA}", _UCI
+    ),
+    "arena_fried": _Known(40768, 10, f"a function of Friedman (1991) with noise; {_ARENA}", _BOARD),
+    "arena_elevators": _Known(16599, 18, f"as elevators, in another order; {_ARENA}", _TORGO),
+    "arena_ailerons": _Known(
+        13750, 40, f"as ailerons, in another order and unit; {_ARENA}", _TORGO
+    ),
+    "arena_california_housing": _Known(
+        20640, 8, f"as calhousing; {_ARENA}", "StatLib, lib.stat.cmu.edu"
+    ),
+    "arena_electricity": _Known(
+        45312, 8, f"classes 0 and 1: whether a price rises (Harries 1999); {_ARENA}", _BOARD
+    ),
+    "arena_shuttle": _Known(
+        58000,
+        9,
+        f"classes 1 to 7, very unequal: state of a space shuttle's radiators; {_ARENA}",
+        _UCI,
+    ),
+    "arena_nomao": _Known(
+        34465, 118, f"classes 0 and 1: whether two entries are one place; {_ARENA}", _UCI
+    ),
+    "arena_rbf_drift": _Known(
+        100000, 4, f"classes 0 to 3 of moving clusters, made by MOA; {_ARENA}", _BOARD
+    ),
 }
 
 # Only copies with the same rows are listed. OpenML's codrna, a9a and ijcnn join the parts of
@@ -99,7 +133,7 @@ _OPENML = {
 }
 
 
-def dataset_names():
+def dataset_names() -> dict[str, str]:
     """List the data sets that :func:`load_dataset` knows by name.
 
     Returns
@@ -124,8 +158,14 @@ def _one_line(name):
     )
 
 
-def load_dataset(name, *, data_home=None, return_X_y=False, as_frame=False):
-    r"""Load one of the papers' data sets, or any file of the same layout.
+def load_dataset(
+    name: str,
+    *,
+    data_home: str | PathLike | None = None,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Any:
+    r"""Load one of the papers' data sets, a leaderboard's stream, or any file of the same layout.
 
     The file ``NAME.csv.gz`` is looked for in one folder. If it is not there and OpenML has the
     same rows, they are downloaded from OpenML (and kept where scikit-learn keeps its data).
@@ -152,7 +192,8 @@ def load_dataset(name, *, data_home=None, return_X_y=False, as_frame=False):
 
         - data : ndarray or DataFrame of shape (n_samples, n_features), float64, rows in stream
           order, nothing shuffled or scaled;
-        - target : ndarray or Series of shape (n_samples,), float64; classes are -1 and +1;
+        - target : ndarray or Series of shape (n_samples,), float64; classes are -1 and +1, those of
+          the streams ``arena_...`` as :func:`dataset_names` says;
         - feature_names : list of str; target_names : list of one str;
         - frame : DataFrame of shape (n_samples, n_features + 1) with ``as_frame=True``, else None;
         - DESCR : str, what it is and where it was read from;

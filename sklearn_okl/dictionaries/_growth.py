@@ -1,10 +1,13 @@
 """The growth of a dictionary: who enters is decided first, then rows get their coordinates."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
 
 from .._linalg import aligned_slices
+from .._types import Any, Array, ArrayLike
 from ._nested import CLOSE, DEPENDENT, coordinates, grow_basis
 
 _BLOCK = 128  # rows tested in one product
@@ -27,19 +30,19 @@ class Rows:
     EntryRule : Which finds the row that enters.
     """
 
-    def __init__(self, kernel, X, basis=None):
+    def __init__(self, kernel: Any, X: ArrayLike, basis: Any = None) -> None:
         self.X = X
         self.basis = basis
         self._kernel = kernel
         self._met = None  # coordinates and distances, once somebody asks: not every rule does
 
     @property
-    def atoms(self):
+    def atoms(self) -> Array:
         """Rows in the dictionary as it is now, of shape (J, d)."""
         return self.basis["atoms"]
 
     @property
-    def distances(self):
+    def distances(self) -> Array:
         """Squared distances to the span of the dictionary as it is now, of shape (n,)."""
         return self._meet()[1]
 

@@ -46,10 +46,10 @@ def coordinates(kernel, basis, X):
 
 
 def dual(basis, theta):
-    """Return the coefficients (J,) of the atoms' kernel functions that make up theta (J,)."""
+    """Return coefficients (J,) or (J, q) of the atoms' kernel functions that make up theta."""
     if len(theta) == 0:
         return theta.copy()
-    return dtrtrs(basis["factor"].T, theta, lower=0)[0].ravel()
+    return dtrtrs(basis["factor"].T, theta, lower=0)[0].reshape(theta.shape)
 
 
 def first_novel(kernel, basis, X, distances, novelty):

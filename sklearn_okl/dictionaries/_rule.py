@@ -1,5 +1,9 @@
 """Who enters a dictionary: the contract of entry rules."""
 
+from __future__ import annotations
+
+from .._types import Any
+
 
 class EntryRule:
     """Base of the rules that let rows into a dictionary, one class per rule.
@@ -27,7 +31,7 @@ class EntryRule:
     ...         return low if len(rows.atoms) < self.budget else len(rows.X)
     """
 
-    def start(self, n_features):
+    def start(self, n_features: int) -> Any:
         """Return the state of the rule before the first row.
 
         Parameters
@@ -42,7 +46,7 @@ class EntryRule:
         """
         return {}
 
-    def draw(self, state, n):
+    def draw(self, state: dict[str, Any], n: int) -> Any:
         """Return what chance says of each of the next rows.
 
         Parameters
@@ -58,7 +62,7 @@ class EntryRule:
             Handed to :meth:`first`; None unless a subclass draws.
         """
 
-    def first(self, kernel, state, rows, low, drawn):
+    def first(self, kernel: Any, state: dict[str, Any], rows: Any, low: int, drawn: Any) -> int:
         """Return the first of the rows from `low` on that enters.
 
         Parameters
@@ -82,7 +86,7 @@ class EntryRule:
         """
         raise NotImplementedError(f"{type(self).__name__} does not say which row enters first.")
 
-    def enter(self, kernel, state, x):
+    def enter(self, kernel: Any, state: dict[str, Any], x: Any) -> None:
         """Take note that a row enters.
 
         Parameters

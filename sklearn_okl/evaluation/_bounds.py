@@ -29,11 +29,15 @@ All of it is about the Vovk-Azoury-Warmuth forecast without forgetting: online r
 ``forecaster="ridge"``, has no such bound.
 """
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_array, check_scalar
+
+from .._types import Any, Array, ArrayLike
 
 _SQRT_2 = float(np.sqrt(2))
 
@@ -70,7 +74,15 @@ def _vaw_log_term(horizon, n_features, y_bound, feature_bound, alpha):
     return n_features * y_bound**2 * np.log1p(growth)
 
 
-def vaw_regret_bound(horizon, *, n_features, y_bound, feature_bound, alpha=1.0, norm_sq=0.0):
+def vaw_regret_bound(
+    horizon: int | ArrayLike,
+    *,
+    n_features: int,
+    y_bound: float,
+    feature_bound: float,
+    alpha: float = 1.0,
+    norm_sq: float | ArrayLike = 0.0,
+) -> Any:
     r"""Bound the regret of the Vovk-Azoury-Warmuth forecaster, equation (2.5).
 
     For every sequence with :math:`|y_t|\le Y` and :math:`\|z_t\|_2\le\rho`, and every fixed w,
@@ -131,7 +143,9 @@ def vaw_regret_bound(horizon, *, n_features, y_bound, feature_bound, alpha=1.0, 
     return _plain(bound)
 
 
-def vaw_logdet_bound(X, *, y_bound, alpha=1.0, norm_sq=0.0):
+def vaw_logdet_bound(
+    X: ArrayLike, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
+) -> Array:
     r"""Bound the regret of the Vovk-Azoury-Warmuth forecaster on given rows, after each of them.
 
     .. math:: \alpha\|w\|^2+Y^2\ln\det\Bigl(I+\tfrac1\alpha\sum_{s\le t}z_sz_s^\top\Bigr)
@@ -198,16 +212,16 @@ def vaw_logdet_bound(X, *, y_bound, alpha=1.0, norm_sq=0.0):
 
 
 def concatenated_vaw_loss_bound(
-    horizon,
+    horizon: int | ArrayLike,
     *,
-    n_kernels,
-    n_components,
-    y_bound,
-    norm_sq,
-    alpha=1.0,
-    feature_bound=_SQRT_2,
-    comparator_loss=0.0,
-):
+    n_kernels: int,
+    n_components: int,
+    y_bound: float,
+    norm_sq: float | ArrayLike,
+    alpha: float = 1.0,
+    feature_bound: float = _SQRT_2,
+    comparator_loss: float | ArrayLike = 0.0,
+) -> Any:
     r"""Bound the expected loss of one VAW on all kernels' random features, Theorem 1, (3.8).
 
     .. math:: \mathsf E\sum_{t\le T}(\hat y_t-y_t)^2\le\sum_{t\le T}(f(x_t)-y_t)^2
@@ -284,18 +298,18 @@ def _expert_excess(horizon, n_components, y_bound, norm_sq, alpha, feature_bound
 
 
 def vaw2_loss_bound(
-    horizon,
+    horizon: int | ArrayLike,
     *,
-    n_kernels,
-    n_components,
-    y_bound,
-    norm_sq,
-    alpha=1.0,
-    aggregator_alpha=1.0,
-    clipped=False,
-    feature_bound=_SQRT_2,
-    comparator_loss=0.0,
-):
+    n_kernels: int,
+    n_components: int,
+    y_bound: float,
+    norm_sq: float | ArrayLike,
+    alpha: float = 1.0,
+    aggregator_alpha: float = 1.0,
+    clipped: bool = False,
+    feature_bound: float = _SQRT_2,
+    comparator_loss: float | ArrayLike = 0.0,
+) -> Any:
     r"""Bound the expected loss of the double VAW, Theorem 2, (3.14), or of its clipped variant.
 
     .. math:: \mathsf E\sum_{t\le T}(\hat y_t-y_t)^2\le\sum_{t\le T}(f_j(x_t)-y_t)^2+\alpha_2
@@ -386,16 +400,16 @@ def vaw2_loss_bound(
 
 
 def vaw_ewa_loss_bound(
-    horizon,
+    horizon: int | ArrayLike,
     *,
-    n_kernels,
-    n_components,
-    y_bound,
-    norm_sq,
-    alpha=1.0,
-    feature_bound=_SQRT_2,
-    comparator_loss=0.0,
-):
+    n_kernels: int,
+    n_components: int,
+    y_bound: float,
+    norm_sq: float | ArrayLike,
+    alpha: float = 1.0,
+    feature_bound: float = _SQRT_2,
+    comparator_loss: float | ArrayLike = 0.0,
+) -> Any:
     r"""Bound the expected loss of clipped VAW experts under exponential weights, Theorem 3, (3.27).
 
     .. math:: \mathsf E\sum_{t\le T}(\hat y_t-y_t)^2\le\sum_{t\le T}(f_j(x_t)-y_t)^2+8Y^2\ln N

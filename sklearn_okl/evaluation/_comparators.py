@@ -1,5 +1,7 @@
 """The best fixed comparator in hindsight, the regret against it, the effective dimension."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -8,6 +10,8 @@ from sklearn.utils import Bunch, check_array, check_consistent_length, check_sca
 from sklearn.utils.validation import check_symmetric
 
 from sklearn_okl.kernels import kernel_matrix
+
+from .._types import Any, Array, ArrayLike, Callable
 
 
 def _gram(X, kernel, gamma):
@@ -22,7 +26,7 @@ def _gram(X, kernel, gamma):
     return kernel_matrix(X, kernel=kernel, gamma=gamma)
 
 
-def ridge_comparator(X, y, *, alpha=0.0):
+def ridge_comparator(X: ArrayLike, y: ArrayLike, *, alpha: float = 0.0) -> Any:
     r"""Fit the best fixed linear forecaster in hindsight.
 
     The minimiser of :math:`\sum_t(\langle w,x_t\rangle-y_t)^2+\alpha\|w\|^2`, without an intercept;
@@ -89,7 +93,14 @@ def ridge_comparator(X, y, *, alpha=0.0):
     )
 
 
-def kernel_ridge_comparator(X, y, *, kernel="rbf", gamma=None, alpha=1.0):
+def kernel_ridge_comparator(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    kernel: str | Callable[..., Any] = "rbf",
+    gamma: float | None = None,
+    alpha: float = 1.0,
+) -> Any:
     r"""Fit the best fixed function of a kernel's space in hindsight.
 
     The minimiser of :math:`\sum_t(f(x_t)-y_t)^2+\alpha\|f\|_{\mathcal H}^2` is
@@ -178,7 +189,13 @@ def _solve_shifted(K, y, alpha):
     return vectors @ ((vectors.T @ y) / (values[kept] + alpha))
 
 
-def effective_dimension(X, alpha=1.0, *, kernel="linear", gamma=None):
+def effective_dimension(
+    X: ArrayLike,
+    alpha: float = 1.0,
+    *,
+    kernel: str | Callable[..., Any] = "linear",
+    gamma: float | None = None,
+) -> float:
     r"""Compute the effective dimension of rows or of a kernel.
 
     It is :math:`\operatorname{tr}K(K+\alpha I)^{-1}`, for K the inner products of the rows: the
@@ -232,7 +249,13 @@ def effective_dimension(X, alpha=1.0, *, kernel="linear", gamma=None):
     return float(np.sum(values / (values + alpha)))
 
 
-def regret(forecasts, y, *, comparator_forecasts=None, comparator_losses=None):
+def regret(
+    forecasts: ArrayLike,
+    y: ArrayLike,
+    *,
+    comparator_forecasts: ArrayLike | None = None,
+    comparator_losses: ArrayLike | None = None,
+) -> Array:
     r"""Return the running regret :math:`\sum_{s\le t}(\hat y_s-y_s)^2-\sum_{s\le t}(f_s-y_s)^2`.
 
     Parameters

@@ -1,5 +1,7 @@
 """Several models on several streams for several seeds: every run, stored and in parallel."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._linalg import one_blas_thread
+from .._types import Any, ArrayLike, Callable, PathLike
 from ._compare_runs import Run, digest_of, do_runs, load_run, rows_of, seeded
 from ._comparison import COLUMNS, Comparison
 from ._scoring import named_scores
@@ -21,16 +24,16 @@ _SEEDS = 2**32  # what NumPy's older generators take
 
 
 def compare(
-    models,
-    streams,
-    seeds,
+    models: dict[str, Any] | Callable[..., Any],
+    streams: Any,
+    seeds: Any,
     *,
-    delay=0,
-    scoring="squared_error",
-    path=None,
-    n_jobs=None,
-    verbose=False,
-):
+    delay: int | ArrayLike | None = 0,
+    scoring: Any = "squared_error",
+    path: str | PathLike | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Any:
     r"""Run every model on every stream for every seed, and score the forecasts made on the way.
 
     Parameters

@@ -1,8 +1,11 @@
 """What a comparison of models has found: means, ranks, a table for a paper, curves."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils._optional_dependencies import check_pandas_support
 
+from .._types import Any, Array
 from ._comparison_display import draw_curves
 from ._comparison_latex import latex_table
 from ._comparison_ranks import ranks_of
@@ -74,7 +77,9 @@ class Comparison:
     \end{tabular}
     """
 
-    def __init__(self, results, curves, greater_is_better):
+    def __init__(
+        self, results: dict[str, Any], curves: Any, greater_is_better: dict[str, Any]
+    ) -> None:
         self.results = results
         self.curves = curves
         self.greater_is_better = greater_is_better
@@ -89,7 +94,7 @@ class Comparison:
         scores = ", ".join(self.greater_is_better)
         return f"<Comparison of {' on '.join(counts)}, seeds {self.seeds}: {scores}>"
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Return means and standard deviations over the seeds as a frame of pandas.
 
         Returns
@@ -114,7 +119,7 @@ class Comparison:
         )
         return pandas.DataFrame(columns, index=index)
 
-    def ranks(self, scoring=None):
+    def ranks(self, scoring: str | None = None) -> Any:
         """Rank the models, and test which of them may be told apart.
 
         Models are ranked on each stream by their means over the seeds. With one stream they are
@@ -177,7 +182,9 @@ class Comparison:
         unit = unit if by_seed else ("stream", "streams")
         return ranks_of(losses, self.models, unit, repeats=by_seed)
 
-    def to_latex(self, scoring=None, *, factor=1.0, decimals=None):
+    def to_latex(
+        self, scoring: str | None = None, *, factor: float = 1.0, decimals: int | None = None
+    ) -> str:
         r"""Write the means as a table of LaTeX, a row for each model, a column for each stream.
 
         Parameters
@@ -210,7 +217,15 @@ class Comparison:
             factor * means, abs(factor) * deviations, best, self.models, self.streams, decimals
         )
 
-    def plot(self, scoring=None, *, stream=None, ax=None, start=0, **kwargs):
+    def plot(
+        self,
+        scoring: str | None = None,
+        *,
+        stream: str | None = None,
+        ax: Any = None,
+        start: int = 0,
+        **kwargs: Any,
+    ) -> Array:
         """Draw each model's score of the rows so far, with a band over the seeds.
 
         Parameters

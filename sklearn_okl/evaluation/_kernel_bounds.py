@@ -6,13 +6,19 @@ best f, kernel ridge regression in hindsight, the left-hand side with :math:`\al
 over is :math:`\sum_t(\hat y_t-y_t)^2-\alpha\,y^\top(K+\alpha I)^{-1}y`.
 """
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_array, check_scalar
 
+from .._types import ArrayLike
 
-def kernel_vaw_regret_bound(K, *, y_bound, alpha=1.0, norm_sq=0.0):
+
+def kernel_vaw_regret_bound(
+    K: ArrayLike, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
+) -> float:
     r"""Bound the regret of the forecaster in the whole space of a kernel, Proposition 1.
 
     For every sequence with :math:`|y_t|\le B` and every f in H,
@@ -62,7 +68,9 @@ def kernel_vaw_regret_bound(K, *, y_bound, alpha=1.0, norm_sq=0.0):
     return float(alpha * norm_sq + y_bound**2 * np.log1p(values / alpha).sum())
 
 
-def pkawv_regret_bound(K, *, residual, y_bound, alpha=1.0, norm_sq=0.0):
+def pkawv_regret_bound(
+    K: ArrayLike, *, residual: float, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
+) -> float:
     r"""Bound the regret of the forecaster in a fixed subspace, Theorem 3, equation (5).
 
     With P the projection onto the subspace and :math:`\mu=\|(I-P)C_n^{1/2}\|^2`,
@@ -122,7 +130,7 @@ def pkawv_regret_bound(K, *, residual, y_bound, alpha=1.0, norm_sq=0.0):
     return float(bound + (residual + alpha) * len(K) * residual * y_bound**2 / alpha**2)
 
 
-def pkawv_taylor_degree(horizon, *, radius, gamma, alpha=1.0):
+def pkawv_taylor_degree(horizon: int, *, radius: float, gamma: float, alpha: float = 1.0) -> int:
     r"""Return the degree of Taylor features for which the projection costs next to nothing.
 
     With :math:`\|x_t\|\le R`, :math:`\gamma=1/(2\sigma^2)` and degree at least

@@ -4,6 +4,8 @@ scikit-learn's `check_estimator` is nearly blind to `partial_fit`: most broken o
 it. These checks are its complement.
 """
 
+from __future__ import annotations
+
 import copy
 import gc
 import inspect
@@ -19,6 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
+from .._types import Any, Seed
 from ..base import ConvexAggregator
 
 _RTOL = 1e-8
@@ -26,7 +29,7 @@ _CLASSES = np.array([0.0, 1.0])
 _POOLS = {"joblib", "multiprocessing", "concurrent", "threading", "queue", "weakref"}
 
 
-def online_checks(estimator, *, random_state=0, grows=False):
+def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False) -> None:
     """Yield the laws of an online regressor or classifier as callables, one a law.
 
     Parameters
@@ -82,7 +85,7 @@ def online_checks(estimator, *, random_state=0, grows=False):
             yield name, partial(law, estimator, X, y)
 
 
-def check_online_estimator(estimator, *, random_state=0, grows=False):
+def check_online_estimator(estimator: Any, *, random_state: Seed = 0, grows: bool = False) -> None:
     """Check that an online regressor or classifier keeps the laws.
 
     Parameters

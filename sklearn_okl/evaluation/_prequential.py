@@ -1,5 +1,7 @@
 """Prequential (test, then train) evaluation of online estimators."""
 
+from __future__ import annotations
+
 import sys
 import time
 from contextlib import contextmanager
@@ -11,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
 
 from .._delay import delay_of
+from .._types import Any, ArrayLike, Callable
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
 
@@ -35,17 +38,17 @@ _LOSSES = {
 
 
 def prequential(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
-    delay=None,
-    chunk_size=None,
-    loss="squared_error",
-    window=500,
-    initial_forecast=np.nan,
-    verbose=False,
-):
+    delay: int | ArrayLike | None = None,
+    chunk_size: int | None = None,
+    loss: str | Callable[..., Any] = "squared_error",
+    window: int = 500,
+    initial_forecast: Any = np.nan,
+    verbose: bool = False,
+) -> Any:
     """Test an estimator on each row of a stream, then train it on that row.
 
     Parameters

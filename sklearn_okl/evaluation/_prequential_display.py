@@ -1,11 +1,14 @@
 """Running loss of one or several learners, drawn."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from .._types import Any, ArrayLike, Callable
 from ._display_parts import (
     CurveDisplay,
     axes_of,
@@ -80,12 +83,26 @@ class PrequentialDisplay(CurveDisplay):
     >>> PrequentialDisplay.from_estimator(learners, X, y, window=100)  # doctest: +SKIP
     """
 
-    def __init__(self, mean_losses, *, loss="squared_error", window=None):
+    def __init__(
+        self,
+        mean_losses: dict[str, Any],
+        *,
+        loss: str | Callable[..., Any] = "squared_error",
+        window: int | None = None,
+    ) -> None:
         self.mean_losses = mean_losses
         self.loss = loss
         self.window = window
 
-    def plot(self, ax=None, *, start=0, xscale="linear", yscale=None, **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        start: int = 0,
+        xscale: str = "linear",
+        yscale: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Draw the curves.
 
         Parameters
@@ -127,18 +144,18 @@ class PrequentialDisplay(CurveDisplay):
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
-        loss="squared_error",
-        window=None,
-        delay=None,
-        chunk_size=None,
-        verbose=False,
-        ax=None,
-        **kwargs,
-    ):
+        loss: str | Callable[..., Any] = "squared_error",
+        window: int | None = None,
+        delay: int | ArrayLike | None = None,
+        chunk_size: int | None = None,
+        verbose: bool = False,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Run :func:`prequential` for each estimator and draw the mean losses.
 
         Parameters
@@ -195,8 +212,15 @@ class PrequentialDisplay(CurveDisplay):
 
     @classmethod
     def from_predictions(
-        cls, y_true, forecasts, *, loss="squared_error", window=None, ax=None, **kwargs
-    ):
+        cls,
+        y_true: ArrayLike,
+        forecasts: ArrayLike | dict[str, Any],
+        *,
+        loss: str | Callable[..., Any] = "squared_error",
+        window: int | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Draw the mean losses of forecasts that are already there.
 
         Parameters

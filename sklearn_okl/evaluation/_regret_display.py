@@ -1,8 +1,11 @@
 """Regret against a comparator over the rounds, drawn beside its bound."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from .._types import Any, ArrayLike, Callable
 from ._comparators import regret, ridge_comparator
 from ._display_parts import (
     GREY,
@@ -77,11 +80,19 @@ class RegretCurveDisplay(CurveDisplay):
     >>> RegretCurveDisplay.from_estimator(VAWRegressor(), X, y, bound=bound)  # doctest: +SKIP
     """
 
-    def __init__(self, regrets, *, bound=None):
+    def __init__(self, regrets: dict[str, Any], *, bound: Any = None) -> None:
         self.regrets = regrets
         self.bound = bound
 
-    def plot(self, ax=None, *, start=0, xscale="linear", yscale="linear", **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        start: int = 0,
+        xscale: str = "linear",
+        yscale: str = "linear",
+        **kwargs: Any,
+    ) -> Any:
         """Draw the curves, a dashed line for the bound, and a thin line at regret 0.
 
         Parameters
@@ -120,18 +131,18 @@ class RegretCurveDisplay(CurveDisplay):
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
-        comparator=ridge_comparator,
-        bound=None,
-        delay=None,
-        chunk_size=None,
-        verbose=False,
-        ax=None,
-        **kwargs,
-    ):
+        comparator: Callable[..., Any] | ArrayLike = ridge_comparator,
+        bound: Callable[..., Any] | ArrayLike | float | None = None,
+        delay: int | ArrayLike | None = None,
+        chunk_size: int | None = None,
+        verbose: bool = False,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Run :func:`prequential` for each estimator and draw the regret.
 
         Parameters
@@ -187,8 +198,15 @@ class RegretCurveDisplay(CurveDisplay):
 
     @classmethod
     def from_predictions(
-        cls, y_true, forecasts, comparator_forecasts, *, bound=None, ax=None, **kwargs
-    ):
+        cls,
+        y_true: ArrayLike,
+        forecasts: ArrayLike | dict[str, Any],
+        comparator_forecasts: ArrayLike,
+        *,
+        bound: Callable[..., Any] | ArrayLike | float | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Draw the regret of forecasts that are already there.
 
         Parameters

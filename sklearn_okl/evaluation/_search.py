@@ -1,5 +1,7 @@
 """A sweep in one pass: all candidates learn the stream, the progressive loss ranks them."""
 
+from __future__ import annotations
+
 import copy
 import time
 from numbers import Integral, Real
@@ -19,6 +21,7 @@ from .._delay import delay_of, late
 from .._delegating import DelegatingVerbs
 from .._flow import Way, cloned_step, copied_step, through
 from .._linalg import one_blas_thread
+from .._types import Any, Array, Seed
 from .._validation import (
     check_columns,
     container_of,
@@ -154,17 +157,17 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator,
-        param_grid,
+        estimator: Any,
+        param_grid: Any,
         *,
-        n_iter=None,
-        loss=None,
-        halving_rounds=(),
-        factor=3,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_iter: int | None = None,
+        loss: str | None = None,
+        halving_rounds: Any = (),
+        factor: float = 3,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.n_iter = n_iter
@@ -186,44 +189,44 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
         return tags
 
     @property
-    def label_delay(self):
-        """Int : how many rounds late the labels of the estimator come."""
+    def label_delay(self) -> int:
+        """How many rounds late the labels of the estimator come."""
         return getattr(self.estimator, "label_delay", 0)
 
     @property
-    def best_index_(self):
-        """Int : the candidate with the smallest loss among those in the race."""
+    def best_index_(self) -> int:
+        """The candidate with the smallest loss among those in the race."""
         return self._running("best_index_").leader()
 
     @property
-    def best_params_(self):
+    def best_params_(self) -> Any:
         """Parameters of the best candidate."""
         return dict(self._running("best_params_").params[self.best_index_])
 
     @property
-    def best_loss_(self):
-        """Float : mean progressive loss of the best candidate."""
+    def best_loss_(self) -> float:
+        """Mean progressive loss of the best candidate."""
         return float(self._running("best_loss_").mean_losses()[self.best_index_])
 
     @property
-    def best_estimator_(self):
+    def best_estimator_(self) -> Any:
         """A copy of the best candidate."""
         race = self._running("best_estimator_")
         return copy.deepcopy(race.candidate(race.leader()))
 
     @property
-    def results_(self):
+    def results_(self) -> dict[str, Any]:
         """A table for pandas, a row for each candidate."""
         return self._running("results_").table()
 
     @property
-    def classes_(self):
+    def classes_(self) -> Array:
         """The classes, for classifiers."""
         return self._running("classes_").candidate(self.best_index_).classes_
 
     @property
-    def n_samples_seen_(self):
-        """Int : rows learnt so far."""
+    def n_samples_seen_(self) -> Any:
+        """Rows learnt so far."""
         return self._running("n_samples_seen_").t
 
     def _running(self, name):
@@ -234,7 +237,7 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
             )
         return self._race
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Say where metadata go: to the candidates, and into the loss that ranks them.
 
         Returns

@@ -1,5 +1,7 @@
 """Weights of experts, terminal and over time, drawn."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 from numbers import Integral
 
@@ -9,6 +11,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Any, ArrayLike
 from ._display_parts import COLORS, GREY, PALE, STYLES, axes_of, draw_legend, named_estimators
 
 
@@ -74,12 +77,12 @@ class ExpertWeightsDisplay:
     >>> ExpertWeightsDisplay.from_estimator(model, X, y, over_time=True)  # doctest: +SKIP
     """
 
-    def __init__(self, weights, labels, *, rounds=None):
+    def __init__(self, weights: dict[str, Any], labels: Any, *, rounds: Any = None) -> None:
         self.weights = weights
         self.labels = labels
         self.rounds = rounds
 
-    def plot(self, ax=None, *, n_largest=5, **kwargs):
+    def plot(self, ax: Any = None, *, n_largest: int = 5, **kwargs: Any) -> Any:
         """Draw bars, or over time stacked areas for convex weights and curves for signed ones.
 
         Parameters
@@ -174,8 +177,16 @@ class ExpertWeightsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X=None, y=None, *, over_time=False, n_points=100, ax=None, **kwargs
-    ):
+        cls,
+        estimator: Any,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        over_time: bool = False,
+        n_points: int = 100,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Read, or learn and read, the weights of estimators, and draw them.
 
         Parameters

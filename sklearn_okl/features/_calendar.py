@@ -1,5 +1,7 @@
 """Dates as numbers: where in the day, the week and the year they are."""
 
+from __future__ import annotations
+
 from copy import copy
 from datetime import date, datetime
 
@@ -7,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from .._types import Any, Array, ArrayLike, Self
 from ._columns import columns_of, is_missing, names_of
 
 _DAY = np.timedelta64(1, "D")
@@ -75,10 +78,10 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
 
     _parameter_constraints = {"features": [tuple, list]}
 
-    def __init__(self, features=("hour_of_day", "day_of_week", "day_of_year")):
+    def __init__(self, features: Any = ("hour_of_day", "day_of_week", "day_of_year")) -> None:
         self.features = features
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Look at the names and the types of columns.
 
         Parameters
@@ -97,7 +100,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
         _wall_times(self, X, reset=True)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Array:
         """Make numbers of dates.
 
         Parameters
@@ -121,7 +124,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
                 parts += [np.sin(found), np.cos(found)] if is_angle else [found]
         return np.stack(parts, axis=1)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the features.
 
         Parameters

@@ -1,5 +1,7 @@
 """Random Fourier features of one kernel, as a transformer."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Any, ArrayLike, Seed
 from .._validation import validated
 from ..kernels import SAMPLINGS, SHIFT_INVARIANT_CONSTRAINTS
 from ..kernels._fourier import FourierBank, fourier_map
@@ -101,15 +104,15 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma=None,
-        n_components=100,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        n_components: int = 100,
         *,
-        form="paired",
-        sampling="iid",
-        frequencies=None,
-        random_state=None,
-    ):
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: ArrayLike | None = None,
+        random_state: Seed = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -118,7 +121,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.frequencies = frequencies
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> Any:
         """Draw the frequencies.
 
         Parameters
@@ -151,7 +154,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._n_features_out = bank._n_components(state)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Any:
         """Compute the features.
 
         Parameters

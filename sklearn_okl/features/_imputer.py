@@ -1,5 +1,7 @@
 """Gaps filled on the way, by what the rows before them have shown."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import StrOptions
@@ -7,6 +9,7 @@ from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
+from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from . import _moments
 from ._columns import columns_of, names_of, numbers_of
@@ -77,16 +80,16 @@ class RunningImputer(OnlineTransformer):
         "add_indicator": ["boolean"],
     }
 
-    def __init__(self, strategy="mean", *, add_indicator=False):
+    def __init__(self, strategy: str = "mean", *, add_indicator: bool = False) -> None:
         self.strategy = strategy
         self.add_indicator = add_indicator
 
     @property
-    def statistics_(self):
+    def statistics_(self) -> Array:
         """What gaps are filled with now, of shape (n_features,)."""
         return self._known(self._fitted_state("statistics_")).copy()
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of a transformed row.
 
         Parameters

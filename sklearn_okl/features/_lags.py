@@ -1,5 +1,7 @@
 """The latest targets as features: what a stream with a memory tells of its next target."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
+from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 
 
@@ -65,10 +68,10 @@ class LagFeatures(OnlineTransformer):
     _allow_nan = True
     _parameter_constraints = {"n_lags": [Interval(Integral, 0, None, closed="left")]}
 
-    def __init__(self, n_lags=4):
+    def __init__(self, n_lags: int = 4) -> None:
         self.n_lags = n_lags
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of a transformed row.
 
         Parameters

@@ -15,7 +15,6 @@ there are enough.
 """
 
 import numpy as np
-from scipy.signal import lfilter
 
 N_FIRST = 32  # rows that are judged as a whole
 LARGEST = 1e100  # larger numbers are learnt as this one; scales below its inverse are none
@@ -127,6 +126,8 @@ def faded(terms, start, forgetting=1.0):
             return sums
         sums[1:] = terms
         return np.add.accumulate(sums, axis=0, out=sums)
+    from scipy.signal import lfilter  # slow to import, and seldom needed
+
     sums = lfilter([1.0], [1.0, -forgetting], terms, axis=0, zi=forgetting * start[None])[0]
     return np.concatenate([start[None], sums])
 

@@ -4,6 +4,8 @@ All three wear the shell of the online estimators and keep a dictionary of rows;
 which rows become atoms.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import validated
 from ..base import NovelRows, OneKernel, OnlineEstimator, SampledRows
 from ..dictionaries._growth import growth
@@ -32,7 +35,7 @@ class _GrowingNystroem(
         The atoms, in the order of their entry.
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
@@ -50,7 +53,7 @@ class _GrowingNystroem(
         self._advance(X, None, restart=True)
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
         """Learn the next rows; the first call starts the dictionary.
 
         Any way of cutting a stream into calls gives the same dictionary. A call that fails or is
@@ -71,7 +74,7 @@ class _GrowingNystroem(
         self._advance(X, None, restart=False)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Any:
         """Compute the coordinates of rows in the dictionary as it stands; changes nothing.
 
         Parameters
@@ -94,8 +97,8 @@ class _GrowingNystroem(
         return Phi.astype(X.dtype, copy=False)
 
     @property
-    def components_(self):
-        """Ndarray of shape (n_atoms, n_features) : the atoms, in the order of their entry."""
+    def components_(self) -> Array:
+        """The atoms, in the order of their entry."""
         return self._fitted_state("components_")["basis"]["atoms"].copy()
 
     @property
@@ -181,8 +184,15 @@ class ALDNystroem(NovelRows, _GrowingNystroem):
     """
 
     def __init__(
-        self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, novelty=None, horizon=None
-    ):
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: float = 1.0,
+        novelty: float | None = None,
+        horizon: int | None = None,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.novelty = novelty
         self.horizon = horizon
@@ -242,7 +252,15 @@ class BudgetNystroem(_GrowingNystroem):
         "budget": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, budget=400):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: float = 1.0,
+        budget: int = 400,
+    ) -> None:
         super().__init__(kernel, gamma, degree=degree, coef0=coef0)
         self.budget = budget
 

@@ -1,5 +1,7 @@
 """One-hot encoding on the way: slots for the categories that come first, hashes for the rest."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
 from .._documentation import inherit_documentation
+from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
 from ._columns import columns_of, distinct, hashed, kind_of, names_of
 
@@ -86,17 +89,17 @@ class RunningOneHotEncoder(OnlineTransformer):
         "n_hashed": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(self, max_categories=32, *, n_hashed=4):
+    def __init__(self, max_categories: int = 32, *, n_hashed: int = 4) -> None:
         self.max_categories = max_categories
         self.n_hashed = n_hashed
 
     @property
-    def categories_(self):
+    def categories_(self) -> Any:
         """The categories of each column that have a slot, a list of arrays."""
         known = self._fitted_state("categories_")["categories"]
         return [np.array(values, dtype=object) for values in known]
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the slots, which do not depend on the categories.
 
         Parameters

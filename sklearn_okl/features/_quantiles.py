@@ -1,5 +1,7 @@
 """Running quantiles of columns, and what share of the past a value is above."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
+from .._types import Array
 from ..base import OnlineTransformer
 from ._moments import moderate
 
@@ -80,12 +83,12 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
         "output_distribution": [StrOptions({"normal", "uniform"})],
     }
 
-    def __init__(self, n_quantiles=128, *, output_distribution="normal"):
+    def __init__(self, n_quantiles: int = 128, *, output_distribution: str = "normal") -> None:
         self.n_quantiles = n_quantiles
         self.output_distribution = output_distribution
 
     @property
-    def quantiles_(self):
+    def quantiles_(self) -> Array:
         """The quantiles at the latest look, of shape (n_quantiles, n_features)."""
         return self._fitted_state("quantiles_")["looks"][-1][1].copy()
 

@@ -1,5 +1,7 @@
 """Scalers that learn on the fly: each row is scaled by what the rows before it have shown."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._delay import late
 from .._documentation import inherit_documentation
+from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
 from . import _moments
 
@@ -30,7 +33,7 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
     that 1: no row can then make the quotients of later ones overflow.
     """
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Undo the scaling of rows by what is known now; changes nothing.
 
         Parameters
@@ -149,22 +152,22 @@ class RunningStandardScaler(RunningScaler):
 
     _parameter_constraints = {"forgetting": [Interval(Real, 0, 1, closed="right")]}
 
-    def __init__(self, forgetting=1.0):
+    def __init__(self, forgetting: float = 1.0) -> None:
         self.forgetting = forgetting
 
     @property
-    def mean_(self):
+    def mean_(self) -> Array:
         """Running mean, of shape (n_features,)."""
         return self._known(self._fitted_state("mean_"))[0]
 
     @property
-    def var_(self):
+    def var_(self) -> Array:
         """Running variance, of shape (n_features,)."""
         state = self._fitted_state("var_")
         return state["squares"] / state["weight"]
 
     @property
-    def scale_(self):
+    def scale_(self) -> Array:
         """What rows are divided by, of shape (n_features,)."""
         return self._known(self._fitted_state("scale_"))[1]
 
@@ -222,8 +225,8 @@ class RunningMaxNormScaler(RunningScaler):
     _parameter_constraints = {}
 
     @property
-    def max_norm_(self):
-        """Float : largest norm so far."""
+    def max_norm_(self) -> float:
+        """Largest norm so far."""
         return self._fitted_state("max_norm_")["norm"]
 
     def _start(self, row):
@@ -289,17 +292,17 @@ class RunningMinMaxScaler(RunningScaler):
 
     _parameter_constraints = {"feature_range": [tuple], "clip": ["boolean"]}
 
-    def __init__(self, feature_range=(0, 1), *, clip=False):
+    def __init__(self, feature_range: Any = (0, 1), *, clip: bool = False) -> None:
         self.feature_range = feature_range
         self.clip = clip
 
     @property
-    def data_min_(self):
+    def data_min_(self) -> Array:
         """Smallest values so far, of shape (n_features,)."""
         return self._fitted_state("data_min_")["low"].copy()
 
     @property
-    def data_max_(self):
+    def data_max_(self) -> Array:
         """Largest values so far, of shape (n_features,)."""
         return self._fitted_state("data_max_")["high"].copy()
 
@@ -382,17 +385,17 @@ class RunningRobustScaler(RunningScaler):
         "quantile_range": [tuple],
     }
 
-    def __init__(self, window=500, *, quantile_range=(25.0, 75.0)):
+    def __init__(self, window: int = 500, *, quantile_range: Any = (25.0, 75.0)) -> None:
         self.window = window
         self.quantile_range = quantile_range
 
     @property
-    def center_(self):
+    def center_(self) -> Array:
         """Medians in use, of shape (n_features,)."""
         return self._fitted_state("center_")["center"].copy()
 
     @property
-    def scale_(self):
+    def scale_(self) -> Array:
         """What rows are divided by, of shape (n_features,)."""
         return self._known(self._fitted_state("scale_"))[1]
 

@@ -1,5 +1,7 @@
 """Taylor features of the Gaussian kernel."""
 
+from __future__ import annotations
+
 from itertools import combinations_with_replacement
 from math import comb
 from numbers import Integral, Real
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Any, ArrayLike
 from .._validation import validated
 
 
@@ -88,12 +91,14 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "max_components": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, gamma=None, degree=2, *, max_components=10_000):
+    def __init__(
+        self, gamma: float | None = None, degree: int = 2, *, max_components: int = 10_000
+    ) -> None:
         self.gamma = gamma
         self.degree = degree
         self.max_components = max_components
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> Any:
         """List the monomials.
 
         Parameters
@@ -146,7 +151,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._factors = 1 / np.sqrt(last_powers)  # √((k−1)!/k!) for the variable that is added
         self._ends = [comb(degree + d, d) for degree in range(self.degree + 1)]
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Any:
         """Compute the features.
 
         Parameters

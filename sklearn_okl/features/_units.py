@@ -3,10 +3,13 @@
 The moments are those of `_moments.py`; when they are given up for those of a block is ours.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
+from .._types import Any, ArrayLike
 from ._moments import faded, paths
 
 _ROUNDING = 1e-12  # share of a column's level below which its spread is none
@@ -45,7 +48,7 @@ class RunningUnits:
     repeated: float = 0.2
     apart: float = 4.0
 
-    def start(self, n_columns):
+    def start(self, n_columns: Any) -> Any:
         """Return what is known of columns before the first row."""
         nothing = np.zeros(n_columns)
         return {
@@ -61,7 +64,7 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
         }
 
-    def learn(self, state, X, on_change=None):
+    def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
 
         These are the centres and scales, and those of steady units: as they were first known. A
@@ -106,7 +109,7 @@ class RunningUnits:
             low = high
         return known
 
-    def known(self, state):
+    def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (2, 2, d)."""
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         centers = means + state["origin"]
@@ -116,7 +119,7 @@ class RunningUnits:
         )
         return np.stack([np.stack([centers, scales]), steady[0]])
 
-    def steady(self, first, weights, centers, scales):
+    def steady(self, first: Any, weights: Any, centers: Any, scales: Any) -> Any:
         """Return the centres and scales first known before each row, (n, 2, d), and the last ones.
 
         That is once there are enough rows, and the column is no longer constant; before that they
@@ -133,7 +136,7 @@ class RunningUnits:
         path = np.where(from_then, then, first)
         return path, path[-1].copy()
 
-    def seen(self, X, known, first):
+    def seen(self, X: ArrayLike, known: Any, first: Any) -> Any:
         """Return rows (n, d) standardised, and in steady units; both from (..., 2, d)."""
         centers, scales = known[..., 0, :], known[..., 1, :]
         standardised = _divided(X - centers, scales)

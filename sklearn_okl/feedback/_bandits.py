@@ -9,11 +9,14 @@ J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
 ECML-PKDD 2022.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 
 import numpy as np
 
+from .._types import Any
 from ._sampler import Sampler
 
 # C_0 of Assumption 1, which Theorem 3.1 asks of a loss: abs(slope) ** nu <= C_0 * loss.
@@ -56,14 +59,14 @@ class Exp3Sampler(Sampler):
     slope_bound: float = 1.0
     longest_step: float = inf
 
-    def rates(self, horizon):
+    def rates(self, horizon: Any) -> Any:
         """Return (exploration, eta, step size): Remark 1's delta, eta and lambda."""
         T, K, G = max(horizon, _SHORTEST_HORIZON), self.n_arms, self.slope_bound
         delta = min((G / self.loss_bound) ** (2 / 3) * (K / T) ** (1 / 3), _MOST_EXPLORATION)
         eta = sqrt(2 * (1 - delta) * log(K) / (K * T)) / self.loss_bound
         return delta, eta, self.step_scale * sqrt(delta / (K * T)) / G
 
-    def start(self):
+    def start(self) -> Any:
         """Return the state before the first round."""
         return {"round": 0, **self._fresh(_FIRST_HORIZON)}
 
@@ -79,7 +82,7 @@ class Exp3Sampler(Sampler):
             "step_size": step_size,
         }
 
-    def credit(self, state, arm, loss, gradient_sq):
+    def credit(self, state: Any, arm: Any, loss: Any, gradient_sq: Any) -> Any:
         """Learn the loss of the arm drawn; return the arm's step."""
         chance = float(state["probabilities"][arm])
         log_weights, delta = state["log_weights"], state["exploration"]
@@ -119,7 +122,7 @@ class AdaptiveExp3Sampler(Sampler):
     smoothness: float
     slope_bound: float = 1.0
 
-    def start(self):
+    def start(self) -> Any:
         """Return the state before the first round."""
         return {
             "losses": np.zeros(self.n_arms),  # cumulated estimated losses
@@ -128,7 +131,7 @@ class AdaptiveExp3Sampler(Sampler):
             "probabilities": np.full(self.n_arms, 1.0 / self.n_arms),
         }
 
-    def credit(self, state, arm, loss, gradient_sq):
+    def credit(self, state: Any, arm: Any, loss: Any, gradient_sq: Any) -> Any:
         """Learn the loss of the arm drawn; return the arm's step."""
         K, U, GC = self.n_arms, self.radius, self.slope_bound * self.smoothness
         chance = float(state["probabilities"][arm])
@@ -179,14 +182,14 @@ class TsallisSampler(Sampler):
     horizon: int | None = None
     loss_bound: float = 1.0
 
-    def rates(self, horizon):
+    def rates(self, horizon: Any) -> Any:
         """Return (exploration, first eta, growth): delta, eta of the experiments, upsilon."""
         T = max(horizon, _SHORTEST_HORIZON)
         eta = 8 * self.loss_bound * self.n_arms ** (3 / 8)
         eta /= self.radius * self.slope_bound * sqrt(T * log(T))
         return T ** (-3 / 4), eta, exp(2 / (3 * log(T)))
 
-    def start(self):
+    def start(self) -> Any:
         """Return the state before the first round."""
         gradients = np.zeros(self.n_arms)  # cumulated squared norms of the estimated gradients
         return {"round": 0, "gradients_sq": gradients, **self._fresh(_FIRST_HORIZON)}
@@ -203,7 +206,7 @@ class TsallisSampler(Sampler):
             "growth": growth,
         }
 
-    def credit(self, state, arm, loss, gradient_sq):
+    def credit(self, state: Any, arm: Any, loss: Any, gradient_sq: Any) -> Any:
         """Learn the loss of the arm drawn; return the arm's step."""
         chance, etas = float(state["probabilities"][arm]), state["etas"]
         largest = max(etas.tolist())  # five times as fast as NumPy's, for few arms

@@ -4,11 +4,14 @@ The names of equations and algorithms are those of P. M. Ghari, Y. Shen, "Graph-
 Multi-Kernel Learning", JMLR 24, 2023.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._linalg import softmax
+from .._types import Any
 from ._graphs import FeedbackGraph, draw
 
 
@@ -37,11 +40,11 @@ class BipartiteGraph(FeedbackGraph):
     power_t: float = 0.5
     freeze_after: int = 300
 
-    def start(self, kernels):
+    def start(self, kernels: Any) -> Any:
         """Return the state before the first draw, which makes the graph."""
         return {"n_kernels": len(kernels)}
 
-    def draw(self, state, log_weights, t, rng):
+    def draw(self, state: Any, log_weights: Any, t: Any, rng: Any) -> None:
         """Draw the graph, while it is made, and a node in proportion to its kernels' weights."""
         exploration = self.exploration0 / t**self.power_t
         if t <= self.freeze_after:
@@ -67,13 +70,13 @@ class BipartiteGraph(FeedbackGraph):
         # Whether a node draws a kernel at least once, eq. (21); exact for small laws too.
         state["held_joined"] = -np.expm1(self.n_selected * np.log1p(-laws[held]))
 
-    def edges(self, state):
+    def edges(self, state: Any) -> Any:
         """Return which kernels (K, J) each node asks in the round drawn for."""
         graph = np.zeros((state["n_kernels"], self.n_selective), dtype=bool)
         graph[state["held"]] = state["held_graph"] > 0
         return graph
 
-    def pool(self, state, t):
+    def pool(self, state: Any, t: Any) -> Any:
         """Return the kernels of all nodes once the graph is kept, before that those asked."""
         stays = t > self.freeze_after
         return (state["held"] if stays else state["asked"]), stays

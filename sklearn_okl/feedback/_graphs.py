@@ -3,7 +3,11 @@
 A graph is a boolean array (K, J): ``graph[i, j]`` tells whether node j asks kernel i.
 """
 
+from __future__ import annotations
+
 import numpy as np
+
+from .._types import Any, Array, Seed
 
 
 class FeedbackGraph:
@@ -49,7 +53,7 @@ class FeedbackGraph:
     array([ True,  True])
     """
 
-    def start(self, kernels):
+    def start(self, kernels: Any) -> Any:
         """Return the state before the first draw.
 
         Parameters
@@ -64,7 +68,7 @@ class FeedbackGraph:
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it starts.")
 
-    def draw(self, state, log_weights, t, rng):
+    def draw(self, state: dict[str, Any], log_weights: Any, t: int, rng: Seed) -> None:
         """Draw the node of a round, at the end of the round before.
 
         Parameters
@@ -80,11 +84,11 @@ class FeedbackGraph:
         """
         raise NotImplementedError(f"{type(self).__name__} does not draw.")
 
-    def edges(self, state):
+    def edges(self, state: Any) -> Any:
         """Return which kernels (K, J) each node asks in the round drawn for."""
         raise NotImplementedError(f"{type(self).__name__} does not show its edges.")
 
-    def credit(self, state, eta, loss):
+    def credit(self, state: dict[str, Any], eta: float, loss: float) -> None:
         """Learn the loss of the forecast that the node drawn has made; by default nothing.
 
         Parameters
@@ -97,7 +101,7 @@ class FeedbackGraph:
             The loss.
         """
 
-    def pool(self, state, t):
+    def pool(self, state: Any, t: Any) -> tuple[Array, bool]:
         """Return the kernels that round t and those after it may ask, as far as that is known.
 
         Returns

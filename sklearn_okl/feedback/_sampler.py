@@ -1,7 +1,11 @@
 """Who is asked next under bandit feedback: the contract of samplers."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from itertools import accumulate
+
+from .._types import Any
 
 
 class Sampler:
@@ -39,7 +43,7 @@ class Sampler:
     np.float64(0.5)
     """
 
-    def start(self):
+    def start(self) -> Any:
         """Return the state before the first round.
 
         Returns
@@ -49,7 +53,7 @@ class Sampler:
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it starts.")
 
-    def draw(self, state, uniform):
+    def draw(self, state: dict[str, Any], uniform: float) -> int:
         """Draw the next arm by the law in the state.
 
         Parameters
@@ -68,7 +72,7 @@ class Sampler:
         arm = bisect_right(cumulated, uniform * cumulated[-1])
         return min(arm, len(cumulated) - 1)  # u * total may round up to the total
 
-    def credit(self, state, arm, loss, gradient_sq):
+    def credit(self, state: dict[str, Any], arm: int, loss: float, gradient_sq: float) -> float:
         """Learn the loss of the arm that was drawn, and set the law of the next draw.
 
         Parameters

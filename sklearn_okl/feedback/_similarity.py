@@ -4,11 +4,14 @@ Column j of such a graph is the out-neighbourhood of kernel j. The names of equa
 are those of P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", JMLR 24, 2023.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._linalg import softmax
+from .._types import Any
 from ._distances import checked_distances, kernel_distances
 from ._graphs import FeedbackGraph, draw
 
@@ -46,7 +49,7 @@ class SimilarityGraph(FeedbackGraph):
     dim: int = 1
     distances: object = None
 
-    def start(self, kernels):
+    def start(self, kernels: Any) -> Any:
         """Return the state before the first draw, with the graph."""
         graph = similarity_graph(self._log_distances(kernels), self.n_selected)
         dominating = np.zeros(len(graph), dtype=bool)
@@ -62,7 +65,7 @@ class SimilarityGraph(FeedbackGraph):
             return checked_distances(self.distances, len(kernels))
         return kernel_distances(kernels, dim=self.dim, log=True)
 
-    def draw(self, state, log_weights, t, rng):
+    def draw(self, state: Any, log_weights: Any, t: Any, rng: Any) -> None:
         """Draw a node by its weight (eq. 33, 46), or take the best and stay; keep its law."""
         dominating = state["dominating"]
         exploration = self.exploration0 / t**self.power_t
@@ -86,17 +89,17 @@ class SimilarityGraph(FeedbackGraph):
         state["asked"], state["n_combined"] = asked, len(asked)
         state["chances"] = graph[asked] @ state["probabilities"]  # eq. (36)
 
-    def credit(self, state, eta, loss):
+    def credit(self, state: Any, eta: Any, loss: Any) -> None:
         """Charge the drawn node with the loss of the forecast (eq. 37, 39b)."""
         node = state["node"]
         chance = max(state["probabilities"][node], self.min_node_probability)
         state["log_node_weights"][node] -= eta * loss / chance
 
-    def edges(self, state):
+    def edges(self, state: Any) -> Any:
         """Return which kernels (K, J) each node asks in the round drawn for."""
         return state["graph"].copy()
 
-    def pool(self, state, t):
+    def pool(self, state: Any, t: Any) -> Any:
         """Return the kernels asked, which are those of all later rounds once a node is kept."""
         return state["asked"], t > self.freeze_after
 
@@ -119,7 +122,7 @@ class RefinedSimilarityGraph(SimilarityGraph):
 
     n_dominating: int = 10
 
-    def start(self, kernels):
+    def start(self, kernels: Any) -> Any:
         """Return the state before the first draw, with the graph and the distances."""
         log_distances = self._log_distances(kernels)
         return {
@@ -128,7 +131,7 @@ class RefinedSimilarityGraph(SimilarityGraph):
             "log_node_weights": np.zeros(len(log_distances)),
         }
 
-    def draw(self, state, log_weights, t, rng):
+    def draw(self, state: Any, log_weights: Any, t: Any, rng: Any) -> None:
         """Refine the graph, while nodes are drawn, and draw one."""
         if t <= self.freeze_after:
             self._refine(state)
@@ -152,7 +155,7 @@ class RefinedSimilarityGraph(SimilarityGraph):
         state["asked"], state["n_combined"] = asked, len(combined)
         state["chances"] = graph[asked] @ p + is_new[asked] * p[askers[asked]]
 
-    def edges(self, state):
+    def edges(self, state: Any) -> Any:
         """Return which kernels (K, J) each node asks in the round drawn for."""
         graph = state["graph"].copy()
         graph[np.arange(len(graph)), state["askers"]] = True

@@ -1,7 +1,10 @@
 """The product of Cauchy kernels."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any
 from ._sampling import two_sided_tails
 from ._shift_invariant import ShiftInvariantKernel
 
@@ -54,18 +57,18 @@ class Cauchy(ShiftInvariantKernel):
             K /= 1 + np.subtract.outer(x, y) ** 2
         return K
 
-    def frequencies_at(self, points, gamma, rng):
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
         """Return Laplace numbers of scale γ at the quantiles of the points' coordinates."""
         return -gamma * np.sign(points) * np.log(two_sided_tails(points))
 
-    def width(self, n_features):
+    def width(self, n_features: Any) -> Any:
         """Return the root of the dimension: see :class:`ShiftInvariantKernel`."""
         return np.sqrt(n_features)
 
-    def unit(self):
+    def unit(self) -> Any:
         """Return the kernel of gamma 1, whose frequencies, times γ, are those of this one."""
         return self.with_gamma(1.0)
 
-    def frequency_scale(self, gamma):
+    def frequency_scale(self, gamma: Any) -> Any:
         """Return γ, by which the frequencies of :meth:`unit` are multiplied."""
         return gamma

@@ -1,5 +1,7 @@
 """Kernels of a distance between two rows: the base that makes most of them a few lines."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from math import sqrt
 
@@ -8,6 +10,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
+from .._types import Any, Array
 from ._shift_invariant import ShiftInvariantKernel
 
 _METRICS = ("sqeuclidean", "euclidean", "cityblock")
@@ -73,7 +76,7 @@ class DistanceKernel(ShiftInvariantKernel):
     array([[0.33333333]])
     """
 
-    def __init__(self, gamma=None):
+    def __init__(self, gamma: float | None = None) -> None:
         super().__init__(gamma)
         if self.metric not in _METRICS:
             raise ValueError(
@@ -83,11 +86,11 @@ class DistanceKernel(ShiftInvariantKernel):
 
     @property
     @abstractmethod
-    def metric(self):
+    def metric(self) -> Any:
         """The distance, by its name in SciPy: ‖δ‖₂², ‖δ‖₂ or ‖δ‖₁ with δ = x − y."""
 
     @abstractmethod
-    def values_at(self, distances, gamma, out=None):
+    def values_at(self, distances: Any, gamma: float, out: Any = None) -> Array:
         """Turn distances into values.
 
         Parameters
@@ -107,7 +110,7 @@ class DistanceKernel(ShiftInvariantKernel):
             Values; where the distance is 0 they are 1.
         """
 
-    def width(self, n_features):
+    def width(self, n_features: int) -> float:
         """Return how the kernel's bandwidth scales with the dimension.
 
         Rows of d standardised features have squared distances of about 2d, absolute ones of about
@@ -125,7 +128,7 @@ class DistanceKernel(ShiftInvariantKernel):
         """
         return np.sqrt(n_features) if self.metric == "euclidean" else n_features
 
-    def unit(self):
+    def unit(self) -> Any:
         """Return the kernel of the same other parameters whose frequencies have the scale one.
 
         Returns
@@ -134,7 +137,7 @@ class DistanceKernel(ShiftInvariantKernel):
         """
         return self.with_gamma(0.5 if self.metric == "sqeuclidean" else 1.0)
 
-    def frequency_scale(self, gamma):
+    def frequency_scale(self, gamma: float) -> float:
         """Return the number by which frequencies of :meth:`unit` are multiplied.
 
         Parameters

@@ -1,12 +1,17 @@
 """Values and frequencies of a kernel that is given by its name or as an object."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
+from .._types import Any, ArrayLike, Seed
 from ._named import checked_values, exact_kernel, shift_invariant_kernel
 
 
-def kernel_matrix(X, Y=None, *, kernel="rbf", gamma=None):
+def kernel_matrix(
+    X: ArrayLike, Y: Any = None, *, kernel: Any = "rbf", gamma: float | None = None
+) -> Any:
     """Exact kernel between the rows of two arrays.
 
     Parameters
@@ -56,8 +61,14 @@ def kernel_matrix(X, Y=None, *, kernel="rbf", gamma=None):
 
 
 def sample_frequencies(
-    n_features, n_frequencies, *, kernel="rbf", gamma=None, sampling="iid", random_state=None
-):
+    n_features: int,
+    n_frequencies: int,
+    *,
+    kernel: Any = "rbf",
+    gamma: float | None = None,
+    sampling: str = "iid",
+    random_state: Seed = None,
+) -> Any:
     """Draw frequencies from the spectral measure of a kernel.
 
     Parameters

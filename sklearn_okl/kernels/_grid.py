@@ -1,16 +1,19 @@
 """Grids of kernels, as scikit-learn spells grids."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from math import inf
 from numbers import Real
 
 from sklearn.model_selection import ParameterGrid
 
+from .._types import Any
 from ._kernel import checked_gamma
 from ._named import shift_invariant_kernel
 
 
-def paper_kernel_grid():
+def paper_kernel_grid() -> Any:
     """Return the grid of 76 kernels of the multi-kernel papers.
 
     Gaussian kernels with σ² = 10^(2i/25 − 2), i = 0..50, that is ``gamma = 1 / (2 σ²)``, and
@@ -44,7 +47,7 @@ def paper_kernel_grid():
     ]
 
 
-def kernel_list(kernels=None):
+def kernel_list(kernels: Any = None) -> Any:
     """Spell a grid of kernels out, one dictionary per kernel.
 
     Parameters

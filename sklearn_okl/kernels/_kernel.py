@@ -1,11 +1,15 @@
 """What any kernel is: the base of those that have a name here, and of anybody's own."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from math import inf
 from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
+
+from .._types import Any, ArrayLike
 
 
 class Kernel(ABC):
@@ -57,7 +61,7 @@ class Kernel(ABC):
     def __call__(self, X, Y):
         """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
 
-    def diagonal(self, X):
+    def diagonal(self, X: ArrayLike) -> Any:
         """Compute the values of rows with themselves.
 
         Parameters
@@ -73,7 +77,7 @@ class Kernel(ABC):
         """
         return np.array([self(x[None], x[None])[0, 0] for x in X])
 
-    def with_gamma(self, gamma):
+    def with_gamma(self, gamma: float | None) -> Any:
         """Make the same kernel of another bandwidth.
 
         Parameters

@@ -1,7 +1,10 @@
 """The Laplacian kernel."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any
 from ._distance import DistanceKernel
 from ._sampling import two_sided_tails
 
@@ -47,11 +50,11 @@ class Laplacian(DistanceKernel):
     metric = "cityblock"
     exponent = 1
 
-    def values_at(self, distances, gamma, out=None):
+    def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
         """Return exp(−γ D) of absolute distances D."""
         K = np.multiply(distances, -gamma, out)
         return np.exp(K, K)
 
-    def frequencies_at(self, points, gamma, rng):
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
         """Return Cauchy numbers of scale γ at the quantiles of the points' coordinates."""
         return gamma * np.sign(points) / np.tan(np.pi / 2 * two_sided_tails(points))

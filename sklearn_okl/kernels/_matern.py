@@ -1,7 +1,10 @@
 """The Matérn kernels of half-integer smoothness."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any
 from ._distance import DistanceKernel
 
 _SMOOTHNESS = (0.5, 1.5, 2.5)
@@ -53,14 +56,14 @@ class Matern(DistanceKernel):
 
     metric = "euclidean"
 
-    def __init__(self, gamma=None, nu=1.5):
+    def __init__(self, gamma: float | None = None, nu: Any = 1.5) -> None:
         super().__init__(gamma)
         if nu not in _SMOOTHNESS:
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got {nu!r}.")
         self.nu = float(nu)
 
     @property
-    def name(self):
+    def name(self) -> Any:
         """The string by which the kernel is found."""
         return f"matern{self._degrees}2"
 
@@ -68,7 +71,7 @@ class Matern(DistanceKernel):
     def _degrees(self):
         return round(2 * self.nu)
 
-    def values_at(self, distances, gamma, out=None):
+    def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
         """Return the values at Euclidean distances."""
         degrees = self._degrees
         R = np.multiply(distances, gamma * np.sqrt(degrees), out=out)
@@ -81,7 +84,7 @@ class Matern(DistanceKernel):
             K *= 1 + R * (1 + R / 3)
         return K
 
-    def frequencies_at(self, points, gamma, rng):
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
         """Return γ g √(2ν / χ²) of the points g."""
         degrees = self._degrees
         return gamma * points * np.sqrt(degrees / rng.chisquare(degrees, size=(len(points), 1)))

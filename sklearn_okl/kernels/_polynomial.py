@@ -1,10 +1,13 @@
 """The polynomial kernel."""
 
+from __future__ import annotations
+
 from math import inf
 from numbers import Integral, Real
 
 import numpy as np
 
+from .._types import Any, ArrayLike
 from ._kernel import Kernel, checked_gamma
 
 
@@ -56,7 +59,7 @@ class Polynomial(Kernel):
 
     name = "poly"
 
-    def __init__(self, gamma=None, *, degree=3, coef0=1.0):
+    def __init__(self, gamma: float | None = None, *, degree: int = 3, coef0: float = 1.0) -> None:
         if not isinstance(degree, Integral) or degree < 1:
             raise ValueError(f"degree must be an integer of at least 1, got {degree!r}.")
         if not isinstance(coef0, Real) or not 0 <= coef0 < inf:
@@ -69,7 +72,7 @@ class Polynomial(Kernel):
         """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
         return self._power(X @ Y.T, X.shape[1])
 
-    def diagonal(self, X):
+    def diagonal(self, X: ArrayLike) -> Any:
         """Compute the values (γ ‖x‖² + coef0)^degree of rows with themselves.
 
         Parameters

@@ -1,7 +1,10 @@
 """The Gaussian kernel."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any
 from ._distance import DistanceKernel
 
 
@@ -46,11 +49,11 @@ class RBF(DistanceKernel):
     metric = "sqeuclidean"
     exponent = 2
 
-    def values_at(self, distances, gamma, out=None):
+    def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
         """Return exp(−γ D) of squared distances D."""
         K = np.multiply(distances, -gamma, out)
         return np.exp(K, K)
 
-    def frequencies_at(self, points, gamma, rng):
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
         """Return √(2γ) g of the points g."""
         return np.sqrt(2 * gamma) * points

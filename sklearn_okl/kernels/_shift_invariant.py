@@ -1,11 +1,14 @@
 """Kernels of the difference of two rows: the base of those that have frequencies."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._types import Any, ArrayLike, Seed
 from ._kernel import Kernel, checked_gamma
 from ._sampling import normal_points
 
@@ -71,10 +74,10 @@ class ShiftInvariantKernel(Kernel):
 
     metric = None
 
-    def __init__(self, gamma=None):
+    def __init__(self, gamma: float | None = None) -> None:
         self.gamma = checked_gamma(gamma)
 
-    def gamma_for(self, n_features):
+    def gamma_for(self, n_features: int) -> float:
         """Return gamma, or ``1 / n_features`` where it is None.
 
         Parameters
@@ -89,7 +92,7 @@ class ShiftInvariantKernel(Kernel):
         return 1.0 / n_features if self.gamma is None else self.gamma
 
     @abstractmethod
-    def frequencies_at(self, points, gamma, rng):
+    def frequencies_at(self, points: Any, gamma: float, rng: Seed) -> Any:
         """Turn standard normal points into frequencies, each alone.
 
         Parameters
@@ -109,7 +112,7 @@ class ShiftInvariantKernel(Kernel):
         """
 
     @abstractmethod
-    def width(self, n_features):
+    def width(self, n_features: int) -> float:
         """Return how the kernel's bandwidth scales with the dimension.
 
         Rows of d standardised features are the farther from each other the larger d. A bandwidth
@@ -127,7 +130,14 @@ class ShiftInvariantKernel(Kernel):
             d where it multiplies the root of such sums.
         """
 
-    def sample_frequencies(self, n_features, n_frequencies, *, sampling="iid", random_state=None):
+    def sample_frequencies(
+        self,
+        n_features: int,
+        n_frequencies: int,
+        *,
+        sampling: str = "iid",
+        random_state: Seed = None,
+    ) -> Any:
         """Draw frequencies from the kernel's spectral measure.
 
         Parameters
@@ -165,7 +175,7 @@ class ShiftInvariantKernel(Kernel):
             )
         return np.ascontiguousarray(frequencies.T)
 
-    def diagonal(self, X):
+    def diagonal(self, X: ArrayLike) -> Any:
         """Compute the values of rows with themselves, which are 1.
 
         Parameters
@@ -179,7 +189,7 @@ class ShiftInvariantKernel(Kernel):
         """
         return np.ones(len(X))
 
-    def unit(self):
+    def unit(self) -> Any:
         """Return the kernel whose frequencies, times a number, are those of this one.
 
         Kernels that differ in gamma alone may have it in common, and hence one draw of
@@ -192,7 +202,7 @@ class ShiftInvariantKernel(Kernel):
         """
         return self
 
-    def frequency_scale(self, gamma):
+    def frequency_scale(self, gamma: float) -> float:
         """Return the number by which frequencies of :meth:`unit` are multiplied.
 
         Parameters

@@ -1,5 +1,7 @@
 """Online gradient descent on features."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -7,6 +9,7 @@ from scipy.linalg import solve_triangular
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
+from .._types import Array
 from ..base import OnlineRegressor
 from ..losses import get_loss
 
@@ -35,7 +38,7 @@ class _Descent(OnlineRegressor):
     _learns_banks = True
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Coefficients, of shape (n_features,) or (n_targets, n_features)."""
         return self._weights(self._fitted_state("coef_"))
 
@@ -203,14 +206,14 @@ class OGDRegressor(_Descent):
 
     def __init__(
         self,
-        shrinkage=0.0,
+        shrinkage: float = 0.0,
         *,
-        loss="squared_error",
-        quantile=0.5,
-        eta0=0.1,
-        power_t=0.5,
-        radius=None,
-    ):
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        radius: float | None = None,
+    ) -> None:
         self.shrinkage = shrinkage
         self.loss = loss
         self.quantile = quantile

@@ -3,6 +3,8 @@ r"""E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online con
 The online Newton step (2007) for the square loss, clipped as in H. Luo et al. (2016).
 """
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import inherit_documentation
 from .._linalg import inverse_spd
 from .._tail import FEW, SharedInverse
+from .._types import Array
 from ..base import OnlineRegressor
 
 _BLOCK = 32  # rows a block
@@ -21,32 +24,29 @@ _REBUILD = 4096  # rounds between two rebuilds of P from A
 _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: start anew after it
 
 
-class _BlockNewton(OnlineRegressor):
-    r"""Base: the recursion of the clipped online Newton step, in blocks and row by row.
+class BlockNewton:
+    r"""Newton steps A^-1 g along rows, in blocks and row by row, beside a shell.
 
-    Clipping makes it non-linear, but all that a row asks of A and w are inner products: in a block
-    of 32 rows Z it runs on the 32 x 32 matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w
-    follow by matrix products. That is exact: the numbers are those of the one-row recursion up to
-    rounding.
+    Each is non-linear, but all that a row asks of A and w are inner products: in a block of 32 rows
+    Z it runs on the 32 x 32 matrix :math:`Z A^{-1} Z^T` and on :math:`Z w`, and A and w follow by
+    matrix products. That is exact: the numbers are those of the one-row recursion up to rounding.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Current weights :math:`\tilde w`, before the projection that the next row will ask for.
+    A subclass says `_ridge()`, the multiple of the identity that A starts from, and what a round
+    does, ``_round(y)``; see `newton_steps`.
     """
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Current weights, of shape (n_features,)."""
         return self._fitted_state("coef_")["theta"].copy()
 
     def _start(self, n_features, n_targets=None):
         return {
             "t": 0,
-            "A": self.mu * np.eye(n_features),  # the exact sum
-            "P": np.eye(n_features) / self.mu,  # its inverse
+            "A": self._ridge() * np.eye(n_features),  # the exact sum
+            "P": np.eye(n_features) / self._ridge(),  # its inverse
             "theta": np.zeros(n_features),  # not yet projected
-            "trace": self.mu * n_features,  # of A
+            "trace": self._ridge() * n_features,  # of A
         }
 
     def _learn(self, state, X, y):
@@ -75,7 +75,7 @@ class _BlockNewton(OnlineRegressor):
         """Commit P and A: they are shared from now on, and rows go into a tail."""
         if "inverse" not in state:
             A, P = state.pop("A"), state.pop("P")
-            state["inverse"] = SharedInverse(A, P, self.mu, grows=grows)
+            state["inverse"] = SharedInverse(A, P, self._ridge(), grows=grows)
 
     def _learn_row(self, state, z, target):
         """Learn one row z (D,), return its forecast: a block that grows from call to call."""
@@ -114,18 +114,33 @@ class _BlockNewton(OnlineRegressor):
 
     def _steps(self, state, Z, gram, before, y):
         """Return the steps of rows Z (n, D), and add what they do to the trace of A."""
-        curvature = curvature_or_default(self.curvature, self.radius)
         norms = np.einsum("ij,ij->i", Z, Z)
-        curvatures = np.full(len(y), curvature)
-        largest = self.mu + state["trace"]
-        steps = newton_steps(gram, before, y, curvatures, self.radius, norms, largest)
+        largest = self._ridge() + state["trace"]
+        steps = newton_steps(gram, before, self._round(y), norms, largest)
         state["trace"] += float(steps.weights**2 @ norms[: len(steps.weights)])
         return steps
 
     def _keep_healthy(self, state, extreme):
         """Rebuild P where the stream's count or the last row asks."""
         if extreme or state["t"] % _REBUILD == 0:
-            state["P"] = inverse_spd(state["A"], self.mu)
+            state["P"] = inverse_spd(state["A"], self._ridge())
+
+
+class _ClippedNewton(BlockNewton):
+    r"""The online Newton step for the square loss, clipped, of parameters mu, radius, curvature.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Current weights :math:`\tilde w`, before the projection that the next row will ask for.
+    """
+
+    def _ridge(self):
+        return self.mu
+
+    def _round(self, y):
+        curvature = curvature_or_default(self.curvature, self.radius)
+        return clipped_round(y, np.full(len(y), curvature), self.radius)
 
     def _forecast(self, state, X):
         return np.clip(X @ state["theta"], -self.radius, self.radius)
@@ -144,8 +159,8 @@ class _BlockNewton(OnlineRegressor):
         """Add one feature that was 0 in all rows so far."""
         self._open(state)
         size = len(state["theta"]) + 1
-        state["trace"] += self.mu
-        for name, corner in (("A", self.mu), ("P", 1.0 / self.mu)):
+        state["trace"] += self._ridge()
+        for name, corner in (("A", self._ridge()), ("P", 1.0 / self._ridge())):
             padded = np.zeros((size, size))
             padded[:-1, :-1] = state[name]
             padded[-1, -1] = corner
@@ -154,7 +169,7 @@ class _BlockNewton(OnlineRegressor):
 
 
 @inherit_documentation
-class ONSRegressor(_BlockNewton):
+class ONSRegressor(_ClippedNewton, OnlineRegressor):
     r"""Online Newton step for the square loss: steps scaled by the gradients' own second moment.
 
     Round t forecasts :math:`\hat y_t = w_t^T z_t`, sees the target and steps against the gradient
@@ -242,7 +257,9 @@ class ONSRegressor(_BlockNewton):
     }
     _structural = ("mu",)
 
-    def __init__(self, mu=1.0, *, radius=1.0, curvature=None):
+    def __init__(
+        self, mu: float = 1.0, *, radius: float = 1.0, curvature: float | None = None
+    ) -> None:
         self.mu = mu
         self.radius = radius
         self.curvature = curvature
@@ -256,7 +273,7 @@ class NewtonSteps(NamedTuple):
     forecasts : ndarray of shape (n,)
         Clipped forecasts.
     weights : ndarray of shape (n,)
-        sqrt(kappa_t) times the slope 2 (forecast - y): A grows by the squares.
+        A grows by their squares times z z'; the clipped step's are sqrt(kappa_t) times the slope.
     shrinks : ndarray of shape (n,)
         a with P_t = P_{t-1} - a_t p_t p_t', p_t = P_{t-1} z_t.
     moves : ndarray of shape (n,)
@@ -284,7 +301,37 @@ class NewtonSteps(NamedTuple):
         return dtrtrs(T, B, lower=1, trans=int(transposed), unitdiag=1)[0]
 
 
-def newton_steps(gram, before, y, curvatures, radius, norms, largest):
+def clipped_round(y, curvatures, radius):
+    """Return the round of the online Newton step for the square loss, clipped to a radius.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    curvatures : ndarray of shape (n,)
+        What share of each gradient's outer product enters A, >= 0.
+    radius : float
+
+    Returns
+    -------
+    callable
+        As `newton_steps` wants it.
+    """
+    targets, kappas, roots = y.tolist(), curvatures.tolist(), np.sqrt(curvatures).tolist()
+
+    def round_of(t, raw, size):
+        forecast = min(max(raw, -radius), radius)
+        slope = 2.0 * (forecast - targets[t])
+        back = 0.0
+        if raw != forecast:
+            if not size > 0.0:
+                raise np.linalg.LinAlgError("Overflow in the online Newton step.")
+            back = (raw - forecast) / size
+        return forecast, kappas[t] * slope * slope, roots[t] * slope, slope, back
+
+    return round_of
+
+
+def newton_steps(gram, before, round_of, norms, largest):
     """Run online Newton steps on nothing but inner products.
 
     Parameters
@@ -293,10 +340,10 @@ def newton_steps(gram, before, y, curvatures, radius, norms, largest):
         Z P Z', with P the inverse of A before the block.
     before : ndarray of shape (n,)
         Z theta, with theta before the block, not yet projected for its first row.
-    y : ndarray of shape (n,)
-    curvatures : ndarray of shape (n,)
-        What share of each gradient's outer product enters A, >= 0.
-    radius : float
+    round_of : callable
+        What a round does: of t, z' theta and z' P z it returns the forecast; how much of z z'
+        enters A, and a root of that; the slope s of a step -s P z by the new P; and the multiple of
+        the old P z by which theta moves back before it.
     norms : ndarray of shape (n,)
         Squared norms of the rows.
     largest : float
@@ -313,7 +360,7 @@ def newton_steps(gram, before, y, curvatures, radius, norms, largest):
     numpy.linalg.LinAlgError
         If numbers overflow.
     """
-    n = len(y)
+    n = len(before)
     # Row t turns into (z_s' p_t for all s, forecast of t) in time for round t, by one rank-one
     # update of the rows below it per round.
     table = np.empty((n, n + 1))
@@ -321,26 +368,19 @@ def newton_steps(gram, before, y, curvatures, radius, norms, largest):
     table[:, n] = before
     results = np.empty((n, 4))
     extreme, t = False, -1
-    rows = zip(y.tolist(), curvatures.tolist(), norms.tolist(), strict=True)
-    for t, (target, kappa, norm) in enumerate(rows):
+    for t, norm in enumerate(norms.tolist()):
         row = table[t]
         size, raw = row.item(t), row.item(n)  # z' P z, z' theta
         least = 0.5 * norm / largest  # twice as much, if arithmetic were exact
         ruined = size < least
         if ruined:
             size = least
-        forecast = min(max(raw, -radius), radius)
-        slope = 2.0 * (forecast - target)
-        weight = kappa * slope * slope
+        forecast, weight, root, slope, back = round_of(t, raw, size)
         gain = 1.0 + weight * size
         largest += weight * norm
         shrink = weight / gain
-        move = -slope / gain
-        if raw != forecast:
-            if not size > 0.0:
-                raise np.linalg.LinAlgError("Overflow in the online Newton step.")
-            move -= (raw - forecast) / size
-        results[t] = forecast, slope, shrink, move
+        move = -slope / gain - back
+        results[t] = forecast, root, shrink, move
         if ruined or gain > _GAIN_LIMIT:
             extreme = True
             break
@@ -349,15 +389,8 @@ def newton_steps(gram, before, y, curvatures, radius, norms, largest):
             change[n] = move
             dger(1.0, change, row[t + 1 : n], a=table[t + 1 :].T, overwrite_a=1)
     done = t + 1
-    forecasts, slopes, shrinks, moves = results[:done].T
-    return NewtonSteps(
-        forecasts,
-        np.sqrt(curvatures[:done]) * slopes,
-        shrinks,
-        moves,
-        table[:done, :done],
-        extreme,
-    )
+    forecasts, roots, shrinks, moves = results[:done].T
+    return NewtonSteps(forecasts, roots, shrinks, moves, table[:done, :done], extreme)
 
 
 def curvature_or_default(curvature, radius):

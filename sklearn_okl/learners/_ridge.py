@@ -1,5 +1,7 @@
 """The recursion of ridge regression, in blocks and row by row, for one model or a bank."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -7,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
 from .._tail import FEW, SharedInverse
+from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor, _copied, _same
 
@@ -33,7 +36,7 @@ class RidgeRecursion(WeightedRegressor):
     _multi_output = True
     _learns_banks = True
 
-    def predict(self, X, return_std=False, **params):
+    def predict(self, X: ArrayLike, return_std: bool = False, **params: Any) -> Any:
         r"""Forecast each row as if it were the next one; changes nothing.
 
         Parameters
@@ -65,7 +68,7 @@ class RidgeRecursion(WeightedRegressor):
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Self:
         """Learn what another model has learnt from other rows.
 
         Parameters
@@ -135,7 +138,7 @@ class RidgeRecursion(WeightedRegressor):
         return self
 
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """Ridge solution, of shape (n_features,) or (n_targets, n_features)."""
         return self._weights(self._fitted_state("coef_"))
 
@@ -220,7 +223,7 @@ class RidgeRecursion(WeightedRegressor):
             state["inverse"] = SharedInverse(A, P, state["alpha"], self.forgetting, grows)
 
     def _learn_row(self, state, z, y, weight):
-        """Learn one row z (..., D) of target y (q,); return its forecast (..., q).
+        """Learn one row z (..., D) of target y (q,), or (..., q); return its forecast (..., q).
 
         It is the block recursion with a block that grows from call to call, the tail; P is read,
         not written.
@@ -253,7 +256,7 @@ class RidgeRecursion(WeightedRegressor):
             squares *= self.forgetting
             b *= self.forgetting
         squares += np.square(error) / growth
-        b += z[..., None] * (weight * y)
+        b += z[..., None] * (weight * y)[..., None, :]
         state["mass"] = self.forgetting * state["mass"] + weight
         state["inverse"] = inverse.and_row(root * z, direction)
         state["t"] = t + 1

@@ -99,7 +99,9 @@ class VAWRegressor(RidgeRecursion):
     }
     _structural = ("alpha",)
 
-    def __init__(self, alpha=1.0, *, forecaster="vaw", forgetting=1.0):
+    def __init__(
+        self, alpha: float = 1.0, *, forecaster: str = "vaw", forgetting: float = 1.0
+    ) -> None:
         self.alpha = alpha
         self.forecaster = forecaster
         self.forgetting = forgetting

@@ -2,7 +2,6 @@
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils._param_validation import HasMethods
 
 from .._documentation import inherit_documentation
@@ -87,6 +86,8 @@ class RefitRegressor(Refitted, OnlineRegressor):
         check_is_regressor("estimator", self._unfitted())
 
     def _by_default(self):
+        from sklearn.ensemble import HistGradientBoostingRegressor  # slow to import
+
         return HistGradientBoostingRegressor(early_stopping=False)
 
     def _added(self, y):
@@ -166,6 +167,8 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
         check_is_classifier("estimator", self._unfitted())
 
     def _by_default(self):
+        from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
+
         return HistGradientBoostingClassifier(early_stopping=False)
 
     def _added(self, y):

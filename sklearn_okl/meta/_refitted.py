@@ -1,5 +1,7 @@
 """What batch models on a stream share: fits whenever the past has grown by a share."""
 
+from __future__ import annotations
+
 from contextlib import nullcontext
 from math import ceil
 from numbers import Integral, Real
@@ -10,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval
 
 from .._linalg import one_thread
+from .._types import Any, Seed
 from ..base import described
 from ._past import Past
 
@@ -85,8 +88,14 @@ class Refitted:
     _first_fit = f"{N_FIRST} rows"
 
     def __init__(
-        self, estimator=None, *, growth=0.05, window=None, label_delay=0, random_state=None
-    ):
+        self,
+        estimator: Any = None,
+        *,
+        growth: float = 0.05,
+        window: int | None = None,
+        label_delay: int = 0,
+        random_state: Seed = None,
+    ) -> None:
         self.estimator = estimator
         self.growth = growth
         self.window = window
@@ -103,7 +112,7 @@ class Refitted:
         return get_tags(self._unfitted()).input_tags.allow_nan
 
     @property
-    def estimator_(self):
+    def estimator_(self) -> Any:
         """The latest fit."""
         fits = self._fitted_state("estimator_")["fits"]
         if not fits:
@@ -114,12 +123,12 @@ class Refitted:
         return fits[-1][1]
 
     @property
-    def n_fits_(self):
+    def n_fits_(self) -> int:
         """Number of fits so far."""
         return self._fitted_state("n_fits_")["n_fits"]
 
     @property
-    def n_samples_fit_(self):
+    def n_samples_fit_(self) -> int:
         """The round of the latest fit."""
         fits = self._fitted_state("n_samples_fit_")["fits"]
         return fits[-1][0] if fits else 0

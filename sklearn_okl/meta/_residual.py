@@ -1,5 +1,7 @@
 """A correction that learns what the progressive forecasts of a base leave."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._delay import delay_of
 from .._documentation import inherit_documentation
+from .._types import Any
 from ..base import OnlineRegressor, _copied, described
 from ..learners import VAWRegressor
 from ._refit import RefitRegressor
@@ -85,24 +88,31 @@ class ResidualRegressor(OnlineRegressor):
     }
     _structural = ("base", "correction", "warmup", "passthrough")
 
-    def __init__(self, base=None, correction=None, *, warmup=30, passthrough=True):
+    def __init__(
+        self,
+        base: Any = None,
+        correction: Any = None,
+        *,
+        warmup: int = 30,
+        passthrough: bool = True,
+    ) -> None:
         self.base = base
         self.correction = correction
         self.warmup = warmup
         self.passthrough = passthrough
 
     @property
-    def label_delay(self):
+    def label_delay(self) -> Any:
         """How many rounds late the labels of the base come."""
         return getattr(self.base, "label_delay", 0)
 
     @property
-    def base_(self):
+    def base_(self) -> Any:
         """Copy of the fitted base."""
         return _copied(self._fitted_state("base_")["base"])
 
     @property
-    def correction_(self):
+    def correction_(self) -> Any:
         """Copy of the fitted correction."""
         return _copied(self._fitted_state("correction_")["correction"])
 

@@ -1,5 +1,7 @@
 """Targets scaled by what was known of them before each row, around any regressor."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
@@ -7,6 +9,7 @@ from sklearn.utils._param_validation import HasMethods
 from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike
 from ..base import OnlineRegressor, _copied, described
 from ..features._moments import moderate
 from ..features._scalers import RunningScaler, RunningStandardScaler, known_earlier
@@ -73,16 +76,16 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
     }
     _structural = ("regressor", "transformer")
 
-    def __init__(self, regressor=None, transformer=None):
+    def __init__(self, regressor: Any = None, transformer: Any = None) -> None:
         self.regressor = regressor
         self.transformer = transformer
 
     @property
-    def label_delay(self):
-        """Int : how many rounds late the targets of the regressor come."""
+    def label_delay(self) -> int:
+        """How many rounds late the targets of the regressor come."""
         return getattr(self.regressor, "label_delay", 0)
 
-    def predict(self, X, **params):
+    def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast each row as if it were the next one; changes nothing.
 
         Parameters
@@ -102,7 +105,7 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
             return self._forecast(state, X, **params)
 
     @property
-    def regressor_(self):
+    def regressor_(self) -> Any:
         """Copy of the fitted regressor."""
         return _copied(self._fitted_state("regressor_")["regressor"])
 

@@ -30,6 +30,7 @@ class ClassExperts(Experts):
     """
 
     def __init__(self, n_classes, budget, forgetting, lags, delay, constants):
+        budget = budget._replace(n_links=0)  # pools stand where a chain corrects the regressor's
         self.n_classes, self.budget, self.forgetting = n_classes, budget, forgetting
         self.delay, self.constants = delay, constants
         self.n_targets = None if n_classes == 2 else n_classes
@@ -61,6 +62,7 @@ class ClassExperts(Experts):
             "losses": np.zeros(n_experts),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
             "mixture": self.mixture.start(n_experts),
+            "boosting": {},
         }
 
     def targets(self, y):

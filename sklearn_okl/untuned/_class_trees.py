@@ -5,7 +5,6 @@ are fitted anew whenever the past has grown by a share, and mixed with the kerne
 """
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from .._delay import as_it_was, late
 from .._linalg import softmax
@@ -157,9 +156,13 @@ class ClassExpertsAndTrees(ClassExperts):
 
 def batch_model(trees):
     """Return the classifier that a value of the parameter `trees` asks for, None for none."""
-    if isinstance(trees, (bool, np.bool_)):
-        return HistGradientBoostingClassifier(early_stopping=False) if trees else None
-    return trees
+    if not isinstance(trees, (bool, np.bool_)):
+        return trees
+    if not trees:
+        return None
+    from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
+
+    return HistGradientBoostingClassifier(early_stopping=False)
 
 
 def _scores(P):

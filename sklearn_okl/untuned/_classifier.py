@@ -1,13 +1,17 @@
 """The classifier without tuning: experts that learn classes, and probabilities of them."""
 
+from __future__ import annotations
+
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
+from .._types import Array, ArrayLike, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
@@ -109,16 +113,16 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     def __init__(
         self,
         *,
-        budget="balanced",
-        forgetting=None,
-        lags=4,
-        max_classes=None,
-        trees=False,
-        label_delay=0,
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        budget: str | int = "balanced",
+        forgetting: float | None = None,
+        lags: int = 4,
+        max_classes: int | None = None,
+        trees: Any = False,
+        label_delay: int = 0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             budget=budget,
             forgetting=forgetting,
@@ -131,7 +135,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         self.max_classes = max_classes
         self.trees = trees
 
-    def decision_function(self, X, *, ahead=False):
+    def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return log-odds, or log-probabilities of more than two classes; changes nothing.
 
         Parameters
@@ -151,7 +155,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         logs = self.predict_log_proba(X, ahead=ahead)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
-    def predict(self, X, *, ahead=False):
+    def predict(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Forecast the label of each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`.
@@ -171,7 +175,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         places = self.predict_proba(X, ahead=ahead).argmax(axis=1)
         return self.classes_[places]
 
-    def predict_proba(self, X, *, ahead=False):
+    def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
 
         Parameters

@@ -22,6 +22,8 @@ class Budget(NamedTuple):
         How many of the regressions of the mixture, the first ones; None: all.
     ranks : bool
         Whether half of the kernels that never forget see ranks in place of the inputs.
+    n_links : int
+        Links of the chain that learns what the mixture leaves.
     """
 
     frequencies: int
@@ -29,12 +31,13 @@ class Budget(NamedTuple):
     memories: tuple
     n_stacks: int | None
     ranks: bool
+    n_links: int
 
 
 BUDGETS = {
-    "fast": Budget(25, 0.08e6, (0.995,), 1, False),
-    "balanced": Budget(70, 2.2e6, (0.998, 0.99), None, True),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), None, True),
+    "fast": Budget(25, 0.08e6, (0.995,), 1, False, 0),
+    "balanced": Budget(60, 2e6, (0.998, 0.99), None, True, 12),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), None, True, 12),
 }
 
 
@@ -69,11 +72,15 @@ class Constants:
         Ridges of the linear experts that never forget.
     fading_alpha : float
         Ridge of the linear experts that forget.
+    level_memories : tuple of float
+        Forgetting rates of further linear experts where there are no lags: within ten or twenty
+        rows they find the level at which a drifting stream is.
     births : tuple of int
         Rounds at which new kernels are born: the best ones and their neighbours, which see each
-        input scaled by how much the forecasts of the best so far depend on it.
+        input scaled by how much the forecasts of the best so far depend on it. The chain begins
+        with the first of them.
     apprenticeship : int
-        Rounds that a kernel born so learns before it is heard.
+        Rounds that a kernel born so learns before it is heard, and the chain.
     frequencies : float
         Factor of the number of frequencies per kernel; the work stays the same.
     linear_share : float
@@ -84,6 +91,12 @@ class Constants:
         And how many these are at most.
     birth_share : float
         Largest share for the kernels to be born.
+    link_bandwidths, link_alpha : tuple of float, float
+        Bandwidths of the Laplacian kernels of the chain, which take turns, and their ridge.
+    link_stride : int
+        Links from one of its partial sums that are mixed to the next.
+    link_share : float
+        Prior weight of all these sums when they are first heard, beside the mixture alone.
     fadings, stacks, margin : tuple, tuple, float
         Those of :class:`~sklearn_okl.StackedBOARegressor`, which mixes the experts.
     class_fadings, pools : tuple, tuple
@@ -123,6 +136,7 @@ class Constants:
     alphas: tuple = (0.1, 0.03)
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
+    level_memories: tuple = (0.95, 0.9)
     births: tuple = (512, 2048, 8192)
     apprenticeship: int = 256
     frequencies: float = 1.0
@@ -130,6 +144,10 @@ class Constants:
     drift_share: float = 0.1
     drift_kernels: int = 6
     birth_share: float = 0.3
+    link_bandwidths: tuple = (5.0, 2.0)
+    link_alpha: float = 3.0
+    link_stride: int = 2
+    link_share: float = 0.05
     fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     margin: float = 0.1

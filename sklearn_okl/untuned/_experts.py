@@ -11,8 +11,9 @@ import numpy as np
 from ..aggregators import StackedBOARegressor
 from ..base._bank import forecast_bank, learn_bank
 from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, slopes, start_bank
+from ._boosting import Boosting
 from ._inputs import LaggedInputs
-from ._plan import BORN, MAIN, WALKS, name_of, plan, refined
+from ._plan import BORN, LINK, MAIN, WALKS, chain, name_of, plan, refined
 
 _TINY = np.finfo(float).tiny
 
@@ -41,6 +42,9 @@ class Experts:
             n_direct=self.inputs.n_walks,
             margin=constants.margin,
         )
+        self.boosting = Boosting(
+            LINK, constants.link_stride, constants.link_share, constants.apprenticeship, delay
+        )
 
     def plan(self, n_features):
         """Return the banks by name, see `_plan.py`."""
@@ -60,6 +64,7 @@ class Experts:
             # an expert that sees no lags, by whose forecasts new units are known
             "reference": n_walks,
             "mixture": self.mixture._start(n_experts, late=delay),
+            "boosting": {},  # nothing before the first birth
         }
 
     def learn(self, state, X, u, age, run, weights=None):
@@ -86,21 +91,32 @@ class Experts:
         # the very first row is forecast by the origin
         mass = counted[max(self.delay - n_learnt, 0) :].sum()
         state["masses"] += np.where(np.isnan(F[-1]), 0.0, mass)
+        limits = self.mixture._learn_limits(dict(state["mixture"]), u)  # the mixture learns its own
         forecasts = self.mixture._learn_rows(state["mixture"], F, u, seen.scale, heard, weights)
+        if state["boosting"]:
+            sane = partial(self.mixture._sane, limits=limits)
+            U = inputs_of(state["boosting"]["bank"], seen)
+            forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
         return forecasts, F[:, state["reference"]]
 
     def forecast(self, state, X, age, ago=0, ahead=False):
         """Return forecasts by what was known some rounds ago; learns nothing."""
-        F, scales = self.ask(state, X, ago, ahead)
+        F, seen = self.ask(state, X, ago, ahead)
         heard = self.heard(state, age, ago)
-        return self.mixture._forecast_rows(state["mixture"], F, scales, heard, ago)
+        mixture = state["mixture"]
+        forecasts = self.mixture._forecast_rows(mixture, F, seen.scale, heard, ago)
+        if not state["boosting"]:
+            return forecasts
+        sane = partial(self.mixture._sane, limits=self.mixture._known_limits(mixture, ago))
+        U = inputs_of(state["boosting"]["bank"], seen)
+        return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
 
     def ask(self, state, X, ago=0, ahead=False):
-        """Return the forecasts (n, K) of the experts, and the scale of the targets."""
+        """Return the forecasts (n, K) of the experts, and what they see of the rows."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         seen = self.inputs.look(state["inputs"], X, of_inputs)
         awake = self._awake(state)
-        return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen.scale
+        return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen
 
     def forecasts(self, state, X, age):
         """Return the forecasts (n, n_experts) of the experts in the table."""
@@ -114,6 +130,8 @@ class Experts:
         """Let large arrays be shared by copies of the state."""
         for bank in state["banks"].values():
             learner(bank["forgetting"])._close(bank["experts"], grows)
+        if state["boosting"]:
+            self.boosting.close(state["boosting"], grows)
 
     def n_learnt(self, state):
         """Return the number of rows learnt since the start: those of the oldest expert."""
@@ -140,7 +158,10 @@ class Experts:
         state["reference"] = places.start + int(losses.argmin())
 
     def refine(self, state, n_features, seed, level):
-        """Let new kernels be born: the best ones and their neighbours, with learnt scales."""
+        """Let new kernels be born: the best ones and their neighbours, with learnt scales.
+
+        With the first of them begins the chain that corrects the mixture.
+        """
         young, places = state["banks"][BORN], self._places(state)
         known_of = state["losses"], state["rounds"], self._mean_weights(state)
         shape, _, room = self.plan(n_features)[BORN]
@@ -160,7 +181,11 @@ class Experts:
             for child in refined(parents, room, self.constants.refinement)
         ]
         scales = [self._scales(state, shape, known, member) for member in members]
-        add_members(young, members, shape, np.random.RandomState(seed), level, scales)
+        rng = np.random.RandomState(seed)
+        add_members(young, members, shape, rng, level, scales)
+        links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
+        if links.room and not state["boosting"]:
+            state["boosting"] = self.boosting.start(links, rng)
 
     def _scales(self, state, shape, known, member):
         """Return by what columns (n_columns,) are to be multiplied for a member yet to be born.

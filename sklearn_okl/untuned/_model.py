@@ -5,6 +5,8 @@ Who forecasts, and how they are mixed, is in `_experts.py`; when a target is not
 to have been taken wrongly.
 """
 
+from __future__ import annotations
+
 import textwrap
 from numbers import Integral, Real
 
@@ -13,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike, Seed
 from .._validation import weights_of
 from ..base import _copied, twin
 from ..base._bank import threads
@@ -95,14 +98,14 @@ class DefaultModel:
     def __init__(
         self,
         *,
-        budget="balanced",
-        forgetting=None,
-        lags=4,
-        label_delay=0,
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        budget: str | int = "balanced",
+        forgetting: float | None = None,
+        lags: int = 4,
+        label_delay: int = 0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         self.budget = budget
         self.forgetting = forgetting
         self.lags = lags
@@ -112,24 +115,24 @@ class DefaultModel:
         self.random_state = random_state
 
     @property
-    def weights_(self):
+    def weights_(self) -> Array:
         """Weights of the experts in the first mixture, of shape (n_experts,)."""
         return self.experts_["weight"]
 
     @property
-    def expert_losses_(self):
+    def expert_losses_(self) -> Array:
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
         return self._as_taught()._experts().losses(state) * _squared_unit(state)
 
     @property
-    def experts_(self):
+    def experts_(self) -> dict[str, Any]:
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
         age = state["t"] - state["targets"]["since"]
         return self._as_taught()._experts().table(state, age, _squared_unit(state))
 
-    def summary(self):
+    def summary(self) -> str:
         """Say in a paragraph what was learnt.
 
         Returns
@@ -158,7 +161,7 @@ class DefaultModel:
         )
         return textwrap.fill(text, width=88)
 
-    def predict_experts(self, X):
+    def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
 
         Parameters

@@ -11,6 +11,7 @@ WALKS = tuple(
     for name in ("persistence", "random walk")
 )
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
+LINK = 2  # kernels of a link of the chain
 
 
 class Shape(NamedTuple):
@@ -86,7 +87,7 @@ def plan(n_features, n_lags, forgetting, budget, constants):
     """
     always = 1.0 if forgetting is None else forgetting
     drifting = budget.memories if forgetting is None else ()
-    m = max(int(budget.frequencies * constants.frequencies), 1)
+    m = _frequencies(budget, constants)
     plain = shape_of(n_features, n_lags, m, always)
     main = plain._replace(ranks=budget.ranks)
     kernels = dictionary(constants.bandwidths, constants.alphas, n_lags > 0, budget.ranks)
@@ -96,7 +97,9 @@ def plan(n_features, n_lags, forgetting, budget, constants):
         return int(np.clip(share * budget.work / shape.work, least, most))
 
     banks = {}
-    for memory in (always, *drifting):
+    # without the latest targets, who forgets at once tells where these are
+    brief = constants.level_memories if drifting and not n_lags else ()
+    for memory in (always, *drifting, *brief):
         shape = plain._replace(linear=True, n_frequencies=0, forgetting=memory)
         alphas = constants.linear_alphas if memory == 1.0 else (constants.fading_alpha,)
         members = linear_members(alphas, n_lags > 0)
@@ -113,9 +116,29 @@ def plan(n_features, n_lags, forgetting, budget, constants):
         n = room(main, constants.birth_share, constants.birth_share * len(kernels))
         n = max(n // len(constants.births), 2)
         banks[BORN] = Bank(main, [], n * len(constants.births))
-    left = budget.work - sum(bank.shape.work * bank.room for bank in banks.values())
+    others = [*banks.values(), chain(n_features, n_lags, forgetting, budget, constants)]
+    left = budget.work - sum(bank.shape.work * bank.room for bank in others)
     n = int(np.clip(left / main.work, 2, len(kernels)))
     return {MAIN: Bank(main, kernels[:n], n)} | banks
+
+
+def chain(n_features, n_lags, forgetting, budget, constants):
+    """Return the kernels of the chain that learns what the experts leave, see `_boosting.py`.
+
+    Narrower ones than most experts are: what these leave is rougher than the targets. Those of a
+    link see the same rows in two ways, as they are and in ranks, all columns and pairs of them; the
+    latest targets are seen by every other two links.
+    """
+    shape = shape_of(n_features, n_lags, _frequencies(budget, constants), forgetting or 1.0)
+    shape = shape._replace(linear=False, ranks=budget.ranks)
+    members = [
+        {"kernel": "laplacian", "bandwidth": constants.link_bandwidths[link // 2 % 2]}
+        | {"lags": n_lags > 0 and link // 4 % 2 == 1, "alpha": constants.link_alpha}
+        | {"ranks": budget.ranks and (link + k) % 2 == 1, "pairs": k == 0, "learnt": False}
+        for link in range(budget.n_links)
+        for k in range(LINK)
+    ]
+    return Bank(shape, members, len(members))
 
 
 def shape_of(n_features, n_lags, n_frequencies, forgetting):
@@ -144,6 +167,10 @@ def dictionary(bandwidths, alphas, lagged, ranked=False):
         for ranks in ((True, False) if ranked else (False,))
         for lags in ((False, True) if lagged else (False,))
     ]
+
+
+def _frequencies(budget, constants):
+    return max(int(budget.frequencies * constants.frequencies), 1)
 
 
 def linear_members(alphas, lagged):

@@ -1,5 +1,7 @@
 """The regressor without tuning: the mixture of experts, and intervals around its forecasts."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
@@ -7,6 +9,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import WeightedRegressor, described
 from ..meta._refit import check_is_regressor
 from . import _conformal
@@ -122,6 +125,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     first of these means; and BOA over all of these. Forecasts stay within the range of the past
     targets, widened by a tenth.
 
+    *Boosting.* But for "fast", a chain of 12 links, which begins to learn with the first birth and
+    is heard 256 rows later, corrects the forecasts of the mixture: each link, the mean of two ridge
+    regressions on features of narrow Laplacian kernels, learns what the sum of the links before it
+    leaves, as in online gradient boosting [6]_, and BOA over the mixture alone and the sums after
+    2, 4, ..., 12 links ends the round. The links together have more features than one regression
+    could pay for. They are not in ``experts_``.
+
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
     forecasts :math:`b_t` of the kernels' mixture, which is one of its columns; it leaves out the
@@ -150,7 +160,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
-    so the whole is never much worse than its best part. `trees` add one more of
+    so the whole is never much worse than its best part. The chain adds one more of
+    :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, and `trees` add another of
     :math:`\sqrt{\ln 3 \sum_t r_{k,t}^2}`, against each of three forecasts; of what a refitted
     model forecasts nothing is known but what it lost.
 
@@ -173,6 +184,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
        whose average gradient outer product these are the diagonal.
     .. [5] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
        classification and prediction problems", SIGKDD Explorations 3(1), 2001.
+    .. [6] A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online gradient boosting", Advances in Neural
+       Information Processing Systems 28, 2015, whose links are any weak learners.
 
     Examples
     --------
@@ -206,15 +219,15 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def __init__(
         self,
         *,
-        budget="balanced",
-        forgetting=None,
-        lags=4,
-        trees=False,
-        label_delay=0,
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        budget: str | int = "balanced",
+        forgetting: float | None = None,
+        lags: int = 4,
+        trees: Any = False,
+        label_delay: int = 0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         super().__init__(
             budget=budget,
             forgetting=forgetting,
@@ -227,11 +240,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         self.trees = trees
 
     @property
-    def n_faulty_(self):
-        """Int : targets that were too far from their forecasts to be learnt as they were."""
+    def n_faulty_(self) -> int:
+        """Targets that were too far from their forecasts to be learnt as they were."""
         return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
 
-    def predict(self, X, return_std=False, *, ahead=False):
+    def predict(self, X: ArrayLike, return_std: bool = False, *, ahead: bool = False) -> Any:
         """Forecast each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`. With `lags` any other row gets the forecast
@@ -269,7 +282,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         std = targets.unit(state["targets"]) * _conformal.standard_deviation(state["errors"])
         return forecasts, np.full(len(forecasts), std)
 
-    def predict_interval(self, X, coverage=0.9, *, ahead=False):
+    def predict_interval(
+        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, *, ahead: bool = False
+    ) -> Array:
         r"""Return intervals that hold the targets in a given share of the rounds.
 
         Parameters

@@ -8,6 +8,8 @@ the level or the unit has changed, and origin and unit are those of the line. Al
 know is in these units, so it stays as it is.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +17,7 @@ import numpy as np
 from scipy.stats import theilslopes
 
 from .._delay import as_it_was, late
+from .._types import Any, ArrayLike
 from ..features._moments import faded
 
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
@@ -80,7 +83,7 @@ class TargetFence:
     def _rates(self):
         return np.array(self.fadings)
 
-    def start(self, guarded=True, delay=0):
+    def start(self, guarded: Any = True, delay: Any = 0) -> Any:
         """Return the state before the first target; labels need no guard, however rare they are.
 
         Forecasts know the targets up to `delay` rounds before the last one.
@@ -103,7 +106,7 @@ class TargetFence:
             "block": np.empty((0, 4)),
         }
 
-    def n_alike(self, state, t, y):
+    def n_alike(self, state: Any, t: Any, y: ArrayLike) -> Any:
         """Return how many of the targets (n,) of rounds t, t + 1, ... belong together.
 
         If all have been equal for more than a block, what was known was next to nothing: another
@@ -125,7 +128,7 @@ class TargetFence:
             return 1
         return int(others.argmax())
 
-    def scaled(self, state, y):
+    def scaled(self, state: Any, y: ArrayLike) -> Any:
         """Return targets (n,) in units; the first one that is not the origin gives the unit."""
         with np.errstate(over="ignore"):
             distances = y - state["origin"]
@@ -134,15 +137,15 @@ class TargetFence:
                 state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
             return np.clip(distances / unit(state), -_FARTHEST, _FARTHEST)
 
-    def alarmed(self, state):
+    def alarmed(self, state: Any) -> Any:
         """Return whether many of the latest targets were fenced."""
         return state["alarm"] > self.alarm
 
-    def reach_of(self, state, t):
+    def reach_of(self, state: Any, t: Any) -> Any:
         """Return how far from its forecast the target of round t may be, in units."""
         return self._reach(state, self._mean(state), t)
 
-    def n_sound(self, state, t, u, forecasts):
+    def n_sound(self, state: Any, t: Any, u: Any, forecasts: ArrayLike) -> Any:
         """Return how many of the targets (n,) of rounds t, t + 1, ... come before a far one."""
         errors = self.errors_to_learn(state, t, u, forecasts, u)
         sizes, counts = (path[:, :-1] for path in self._paths(state, np.abs(errors)))
@@ -150,7 +153,7 @@ class TargetFence:
         far = np.abs(errors) > self._reach(state, means, t + np.arange(len(u)))
         return int(far.argmax()) if far.any() else len(u)
 
-    def fenced(self, state, t, target, forecast):
+    def fenced(self, state: Any, t: Any, target: Any, forecast: Any) -> Any:
         """Return what the target of round t is learnt as: itself, or no further than the fence.
 
         Under alarm a fenced target is learnt as its own forecast: many in a row are a new level or
@@ -163,7 +166,9 @@ class TargetFence:
             return forecast
         return float(np.clip(target, forecast - size, forecast + size))
 
-    def learn(self, state, t, u, forecasts, references, taught):
+    def learn(
+        self, state: Any, t: Any, u: Any, forecasts: ArrayLike, references: Any, taught: Any
+    ) -> Any:
         """Learn targets u (n,) of rounds t, t + 1, ... as they were `taught`.
 
         Returns
@@ -194,7 +199,7 @@ class TargetFence:
                     return low, self._move(state, line, block)
         return low, None
 
-    def errors_to_learn(self, state, t, u, forecasts, taught):
+    def errors_to_learn(self, state: Any, t: Any, u: Any, forecasts: ArrayLike, taught: Any) -> Any:
         """Return the errors of forecasts (n,), those of fenced targets as far as the fence."""
         fenced = u != taught
         if not fenced.any():
@@ -290,7 +295,7 @@ class TargetFence:
         with np.errstate(invalid="ignore"):
             return np.where(state["guarded"] & (mean > 0.0), factor * mean, np.inf)
 
-    def first_faulty(self, y):
+    def first_faulty(self, y: ArrayLike) -> Any:
         """Judge targets (n,) as a whole.
 
         Returns
@@ -307,7 +312,7 @@ class TargetFence:
         far = self.far * usual if usual > 0.0 else np.inf
         return distances > far, middle, usual
 
-    def is_sane(self, state, middle, usual):
+    def is_sane(self, state: Any, middle: Any, usual: Any) -> Any:
         """Return whether origin and unit fit targets at usual distances around a middle."""
         with np.errstate(over="ignore"):
             near = abs(middle - state["origin"]) <= _REMOTE * usual

@@ -6,9 +6,6 @@ whenever the past has grown by a share, and mixed with the kernels.
 
 import numpy as np
 from sklearn import config_context
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
 from .._delay import as_it_was, late
@@ -33,6 +30,9 @@ class Fits:
     def _unfitted(self):
         if get_tags(self.estimator).input_tags.allow_nan:
             return self.estimator
+        from sklearn.impute import SimpleImputer  # slow to import, as are all trees
+        from sklearn.pipeline import make_pipeline
+
         return make_pipeline(SimpleImputer(keep_empty_features=True), self.estimator)
 
     def _fit_model(self, model, X, y, weights):
@@ -45,7 +45,7 @@ class Fits:
         else:  # nothing is known but the origin, as to experts that were taught nothing
             y, weights = np.zeros(len(y)), np.ones(len(y))
         name, routing = "sample_weight", metadata_are_routed()
-        if isinstance(model, Pipeline):  # ours, as those of others take no weights
+        if hasattr(model, "steps"):  # the pipeline above: those of others take no weights
             name, routing = f"{model.steps[-1][0]}__sample_weight", False
         with config_context(enable_metadata_routing=routing):
             model.fit(X.copy(), self._given(y), **{name: weights.copy()})
@@ -179,7 +179,11 @@ class ExpertsAndTrees(Experts):
 def batch_model(trees):
     """Return the regressor that a value of the parameter `trees` asks for, None for none."""
     if isinstance(trees, (bool, np.bool_)):
-        return HistGradientBoostingRegressor(early_stopping=False) if trees else None
+        if not trees:
+            return None
+        from sklearn.ensemble import HistGradientBoostingRegressor  # slow to import
+
+        return HistGradientBoostingRegressor(early_stopping=False)
     return trees
 
 

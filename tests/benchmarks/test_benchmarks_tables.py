@@ -15,7 +15,7 @@ from benchmarks.tables_board import beside_the_board
 
 def made_up(name, return_X_y):
     rng = np.random.default_rng(0)
-    X = 100 * rng.normal(size=(120, 3)) + 5
+    X = 100 * rng.normal(size=(80, 3)) + 5
     y = 50 * np.tanh(X[:, 0] / 100) + X[:, 1] / 10
     return X, np.cumsum(y) if name == "arena_bike" else y
 
@@ -45,7 +45,7 @@ def test_tables(tmp_path, capsys):
     }
     _, y = made_up("arena_bike", True)
     bike = found["arena_bike", tables.IN_ORDER]
-    assert_allclose(bike[tables.LAST]["rmse"], np.sqrt((y[0] ** 2 + np.sum(np.diff(y) ** 2)) / 120))
+    assert_allclose(bike[tables.LAST]["rmse"], np.sqrt((y[0] ** 2 + np.sum(np.diff(y) ** 2)) / 80))
     assert bike["FIMT-DD"]["rmse"] == [572.263]
     for lines in found.values():
         rival = lines[tables.RIVAL]["rmse"][0]
@@ -83,10 +83,10 @@ def test_seeds(tmp_path):
     assert len(told) == 2
     folder = tmp_path / "streamarena" / "OnlineKernelRegressor-fast"
     assert len(list(folder.iterdir())) == 2
-    cut = tables.run_set("arena_fried", stream, tables.IN_ORDER, 1, 60, 2, tmp_path, told_of)
+    cut = tables.run_set("arena_fried", stream, tables.IN_ORDER, 1, 40, 2, tmp_path, told_of)
     assert cut["fast"][0]["mse"] != runs["fast"][0]["mse"]
     assert len(list(folder.iterdir())) == 2  # the board takes whole streams only
-    runs = tables.run_set("airfoil", stream, tables.PERMUTED, 2, 60, 2, tmp_path, told_of)
+    runs = tables.run_set("airfoil", stream, tables.PERMUTED, 2, 40, 2, tmp_path, told_of)
     assert [one["seed"] for one in runs[tables.RIVAL]] == [0, 1]
     assert runs[tables.LAST][0]["mse"] != runs[tables.LAST][1]["mse"]
 

@@ -13,16 +13,12 @@ HEAD = """
 import pytest
 
 client = lambda what: pytest.mark.client("numpy", what, ())
-
-
-@client("something")
-def test_something():
 """
-TAIL = """
+LINE = """
 
-@client("another thing")
-def test_another():
-    pass
+@client("line {number}")
+def test_{number}():
+    {body}
 """
 JOB = """
 import sys
@@ -54,20 +50,33 @@ def test_the_job(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "says", "status"),
+    ("expected", "status"),
     [
-        ("print(1)", "as expected", "as expected", 0),
-        ("raise AssertionError('up to 0.5 apart')", "wrong", "up to 0.5 apart", 1),
-        ("raise KeyError('a column')", "wrong", "KeyError: 'a column'", 1),
-        ("pytest.xfail('theirs is old')", "theirs", "theirs is old", 0),
-        ("pytest.skip('not installed: no_such')", "not installed", "not installed: no_such", 0),
+        (
+            [
+                ("print(1)", "as expected", "as expected"),
+                ("pytest.xfail('theirs is old')", "theirs", "theirs is old"),
+                ("pytest.skip('not installed: it')", "not installed", "not installed: it"),
+            ],
+            0,
+        ),
+        (
+            [
+                ("raise AssertionError('up to 0.5 apart')", "wrong", "up to 0.5 apart"),
+                ("raise KeyError('a column')", "wrong", "KeyError: 'a column'"),
+                ("pass", "as expected", "as expected"),
+            ],
+            1,
+        ),
     ],
 )
-def test_what_is_said_of_a_line(body, kind, says, status, tmp_path):
-    (tmp_path / "test_made_up.py").write_text(f"{HEAD}    {body}\n{TAIL}", encoding="utf-8")
+def test_what_is_said_of_lines(expected, status, tmp_path):
+    bodies, kinds, says = zip(*expected, strict=True)
+    made_up = [LINE.format(number=number, body=body) for number, body in enumerate(bodies)]
+    (tmp_path / "test_made_up.py").write_text("".join([HEAD, *made_up]), encoding="utf-8")
     done, lines = run(tmp_path, "-c", JOB, tmp_path, tmp_path)
-    table = f"numpy {np.__version__}\n  something      {says}\n  another thing  as expected"
-    assert table in done.stdout, done.stderr
-    assert [line["kind"] for line in lines] == [kind, "as expected"]
-    assert lines[0]["says"] == says
+    table = [f"  line {number}  {said}" for number, said in enumerate(says)]
+    assert "\n".join([f"numpy {np.__version__}", *table]) in done.stdout, done.stderr
+    assert [line["kind"] for line in lines] == list(kinds)
+    assert [line["says"] for line in lines] == list(says)
     assert done.returncode == status

@@ -2,8 +2,10 @@
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.ensemble import VotingRegressor
 from sklearn.linear_model import LogisticRegression
 
+from sklearn_okl import OnlineKernelRegressor
 from tests.clients.examples import (
     classification,
     classifier,
@@ -91,6 +93,60 @@ def test_recursive():
         near(forecasts, _recursive(model, y, True), rtol=1e-5)
 
     each(_series_regressors(), check)
+
+
+# ---- a trend and a season: the recipe of docs/getting_started.md ----
+
+YEARS = 36  # months held out of twelve years
+BAR = 0.045
+
+
+def _airline_errors(forecast):
+    """Return the mean absolute percentage errors over three years that are forecast at once."""
+    from sktime.datasets import load_airline
+
+    y = load_airline()
+    errors = []
+    for seed in range(0, 15, 5):
+        draws = [
+            (f"draw {k}", OnlineKernelRegressor(budget="fast", lags=0, random_state=k))
+            for k in range(seed, seed + 5)
+        ]
+        forecasts = np.ravel(forecast(VotingRegressor(draws), y[:-YEARS]))
+        errors.append(np.mean(np.abs(forecasts / y[-YEARS:].to_numpy() - 1.0)))
+    return errors
+
+
+def _within(errors):
+    said = ", ".join(f"{error:.4f}" for error in errors)
+    holds(max(errors) <= BAR, f"mean absolute percentage errors of {said}, and not {BAR}")
+
+
+@sktime("Differencer and make_reduction, three years of airline passengers: 4.5 % off at most")
+def test_airline_by_reduction():
+    from sktime.forecasting.compose import make_reduction
+    from sktime.transformations.series.difference import Differencer
+
+    def forecast(model, y):
+        reduction = make_reduction(model, window_length=12, strategy="recursive")
+        forecaster = Differencer(na_handling="drop_na") * reduction
+        return forecaster.fit(y).predict(fh=np.arange(1, YEARS + 1))
+
+    _within(_airline_errors(forecast))
+
+
+@skforecast(
+    "ForecasterRecursive with differentiation, airline passengers: 4.5 % off at most", "sktime"
+)
+def test_airline_by_recursion():
+    from skforecast.recursive import ForecasterRecursive
+
+    def forecast(model, y):
+        forecaster = ForecasterRecursive(estimator=model, lags=12, differentiation=1)
+        forecaster.fit(y=y.reset_index(drop=True))
+        return forecaster.predict(steps=YEARS)
+
+    _within(_airline_errors(forecast))
 
 
 # ---- MAPIE ----

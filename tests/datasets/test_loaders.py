@@ -32,6 +32,16 @@ NAMES = [
     "ijcnn1_test",
     "susy",
     "raker_toms",
+    "arena_bike",
+    "arena_metro_traffic",
+    "arena_fried",
+    "arena_elevators",
+    "arena_ailerons",
+    "arena_california_housing",
+    "arena_electricity",
+    "arena_shuttle",
+    "arena_nomao",
+    "arena_rbf_drift",
 ]
 
 
@@ -257,6 +267,16 @@ SUMMARY = {
     "magic04": (0.2967402734, -1, 1),
     "cod_rna": (-0.3333333333, -1, 1),
     "raker_toms": (0.06335675985, 0, 1),
+    "arena_bike": (189.4630876, 1, 977),
+    "arena_metro_traffic": (3259.818355, 0, 7280),
+    "arena_fried": (14.40782857, -1.228, 30.522),
+    "arena_elevators": (0.02162497741, 0.012, 0.078),
+    "arena_ailerons": (-0.2421858529, -1, 0),
+    "arena_california_housing": (206855.8169, 14999, 500001),
+    "arena_electricity": (0.4245453743, 0, 1),
+    "arena_shuttle": (1.694775862, 1, 7),
+    "arena_nomao": (0.7143769041, 0, 1),
+    "arena_rbf_drift": (1.22261, 0, 3),
 }
 
 

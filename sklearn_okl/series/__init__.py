@@ -1,0 +1,5 @@
+"""Series in, horizon out: an online forecaster."""
+
+from ._forecaster import OnlineForecaster
+
+__all__ = ["OnlineForecaster"]

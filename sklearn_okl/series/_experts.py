@@ -1,0 +1,126 @@
+"""The experts: which there are, and what they see."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _delayed_ridge, _seasons, _views
+
+RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
+_MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
+_N_FREQUENCIES = 128
+_FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
+_ALPHA = 1.0  # ridge, in squared running deviations
+
+
+class Ridge(NamedTuple):
+    """A direct ridge regression on windows of the latest values.
+
+    Attributes
+    ----------
+    view : int
+        What it forecasts, `RAW` or `RESIDUAL`.
+    window : int
+        Latest rows that it sees.
+    sharing : {"own", "pooled", "all"}
+        Whether each series has a model of its own lags, all share one model of these, or each has a
+        model of the lags of all.
+    forgetting : float
+        Factor by which the past fades per row.
+    is_kernel : bool
+        Whether it sees random Fourier features of the window.
+    """
+
+    view: int
+    window: int
+    sharing: str
+    forgetting: float = 1.0
+    is_kernel: bool = False
+
+
+def ridges(n_series, windows, pooled, has_residuals):
+    """Return the ridge regressions for some series; windows are the short, middle and long one."""
+    short, middle, long = windows
+    alone = "pooled" if pooled else "own"
+    experts = [Ridge(RAW, long, alone), Ridge(RAW, middle, alone, _FORGETTING)]
+    if n_series == 1 or pooled:
+        experts.append(Ridge(RAW, short, alone))
+    else:
+        experts.append(Ridge(RAW, long, "pooled"))
+        seen = [min(length, _MOST_LAGS // n_series) for length in (middle, short)]
+        if seen[1] > 1:
+            experts += [Ridge(RAW, seen[0], "all"), Ridge(RAW, seen[1], "all", _FORGETTING)]
+    experts.append(Ridge(RAW, middle, "pooled", is_kernel=True))
+    if has_residuals:
+        experts += [
+            Ridge(RESIDUAL, long, alone),
+            Ridge(RESIDUAL, middle, alone, _FORGETTING),
+            Ridge(RESIDUAL, short, alone),
+        ]
+    return experts
+
+
+def views_of(experts, has_residuals, n_seasons):
+    """Return the view of each expert (E,), those that learn nothing last."""
+    simple = [RAW] * (n_seasons + 2) + [RESIDUAL] * has_residuals
+    return np.array([expert.view for expert in experts] + simple)
+
+
+def start(experts, n_series, n_common, horizon, rng):
+    """Return the states of ridge regressions that have seen no origin."""
+    states = []
+    for expert in experts:
+        shape = {"own": (n_series, 1, 1), "pooled": (1, n_series, 1), "all": (1, 1, n_series)}
+        lags = expert.window * (n_series if expert.sharing == "all" else 1)
+        state = {}
+        if expert.is_kernel:
+            scale = 1.0 / np.sqrt(expert.window)  # so that usual windows are about a radian apart
+            state["frequencies"] = scale * rng.standard_normal((expert.window, _N_FREQUENCIES))
+            lags = 2 * _N_FREQUENCIES
+        width = lags + 1 + n_common
+        ridge = _delayed_ridge.start(
+            shape[expert.sharing], width, horizon, _ALPHA, expert.forgetting
+        )
+        states.append(state | {"ridge": ridge})
+    return states
+
+
+def features(experts, states, views, common):
+    """Return the features (G, R, D) of an origin for each ridge regression.
+
+    Of `common` features (c,), such as the phases of the seasons, series that have begun know all.
+    """
+    longest = max(expert.window for expert in experts)
+    made = [_views.windows(view, longest) for view in views]
+    begun = _views.started(views[RAW])
+    common = np.concatenate([[1.0], common])
+    return [
+        _features(expert, state, made[expert.view][:, : expert.window], common, begun)
+        for expert, state in zip(experts, states, strict=True)
+    ]
+
+
+def _features(expert, state, window, common, begun):
+    if expert.sharing == "all":
+        return np.concatenate([window.ravel(), common * begun.any()])[None, None]
+    if expert.is_kernel:
+        angles = window @ state["frequencies"]
+        window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+    Z = np.concatenate([window, np.broadcast_to(common, (len(begun), len(common)))], axis=1)
+    Z[~begun] = 0.0
+    return Z[:, None] if expert.sharing == "own" else Z[None]
+
+
+def simple_forecasts(views, seasons, horizon, has_residuals):
+    """Return the forecasts (H, m) of each of the experts that learn nothing.
+
+    The latest value, the season again for each season, the first season again at the present
+    distance from it, and of the residuals none.
+    """
+    values = views[RAW]["values"]
+    again = [_seasons.continued(values, season, horizon) for season in seasons]
+    before = values[-1 - seasons[0]] if seasons[0] else values[-1]
+    simple = [_seasons.continued(values, 0, horizon), *again, again[0] + (values[-1] - before)]
+    if has_residuals:
+        simple.append(np.zeros_like(simple[0]))
+    return simple

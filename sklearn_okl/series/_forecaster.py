@@ -1,0 +1,389 @@
+"""The forecaster: what its verbs take and give; the rounds are in `_rounds.py`."""
+
+import copy
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._linalg import one_blas_thread
+from .._validation import refuse_second_writer
+from ..base import _copied, _same, twin
+from . import _frames, _intake, _intervals, _mixture, _plan, _rounds
+
+
+class OnlineForecaster(BaseEstimator):
+    """Forecast the next rows of one or several series, and learn each row as it comes.
+
+    A row of the series comes, and `predict` says the next `horizon` rows: tomorrow's 24 hours, say,
+    from the hours so far and tomorrow's weather. Nothing needs to be tuned, and no lags to be
+    built. A target is learnt when it is known, never earlier.
+
+    Parameters
+    ----------
+    horizon : int, default=1
+        Number H of rows that are forecast at a time.
+
+    season_lengths : array-like of int, default=None
+        Lengths of the seasons in rows, such as ``(24, 168)``. None has two of them found: after 32,
+        64, 128 and so on rows, in the autocorrelation of the latest 1024.
+
+    known_ahead : "all" or array-like of str or int, default="all"
+        Columns of X that are known when their rows are forecast, such as calendars, prices and
+        weather forecasts; by their names in a frame, or by their places. The others are known with
+        the series only: of these the latest row is seen.
+
+    pooled : bool, default=False
+        Whether all series share one model. Otherwise each has its own, and sees the other ones:
+        right for some dozens of series; many that are alike are pooled.
+
+    windows : array-like of 3 int, default=(24, 48, 168)
+        How many of the latest rows the experts with a short, a middle and a long window see.
+
+    gaps : {"refuse", "fill"}, default="refuse"
+        What is done where an index leaves rows out: an error, or as if these rows had come with
+        missing values.
+
+    random_state : int, RandomState instance or None, default=0
+        Source of the random Fourier features.
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+        Rows learnt so far, with those filled in for gaps.
+
+    season_lengths_ : ndarray of int
+        Lengths of the seasons in rows, given or found; 0 is none.
+
+    expert_weights_ : ndarray of shape (horizon, n_series, n_experts)
+        What each expert counts for at present; the weights sum to one, and some are negative.
+
+    See Also
+    --------
+    OnlineKernelRegressor : Forecasts rows of a table, one target a row.
+    LagFeatures : The latest targets as features of a table.
+    CalendarFeatures : Dates as features.
+
+    Notes
+    -----
+    *Cost.* Per row, with m series and D features of the largest window, O(m D² + H m D) for models
+    of their own, O(D² + H m D) for one of all lags; as much memory, whatever the stream's length.
+    About 1 to 2 ms a row for seven series and 48 steps.
+
+    *Experts.* Direct ridge regressions for all steps: of each series on its own latest values, with
+    a long memory and a window of 168 rows, and with a memory of a thousand rows and a window of 48;
+    of each on the values of all series, with and without forgetting; one model of all series
+    together; and one of them on random Fourier features of the window, which is kernel ridge
+    regression. Besides them the latest value, and the season come again. Windows are values less
+    the latest one, in running standard deviations, so that a + b y has the forecasts a + b f. All
+    see the phases of the seasons, or of the calendar if the index has dates.
+
+    *One inverse for all steps.* The gains of recursive least squares know features only. So those
+    of an origin are computed once, wait with its features, and teach step h when the target of row
+    i + h is known: each step is exactly the ridge regression on all origins whose targets are known
+    [1]_, and 48 steps cost one inverse.
+
+    *Mixture.* Per step and series, from the forecasts of that age: experts by their faded squared
+    errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
+    one of which forgets, and the three by their squared errors again.
+
+    *Columns known ahead.* A ridge regression of the row on its columns and on random Fourier
+    features of them; what it leaves is a series too, which experts of their own forecast:
+    regression with errors that last [3]_. So weather explains its part, and what was above it in
+    the last hour is carried on.
+
+    *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
+    their size lately and at this phase of the season.
+
+    *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
+    counts as the mean. A series that begins later is NaN until its first value, and so are its
+    forecasts; before it the series counts as that value. A value 20 running standard deviations off
+    is learnt as no farther away.
+
+    *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
+
+    References
+    ----------
+    .. [1] P. Joulani, A. György, C. Szepesvári, "Online learning under delayed feedback",
+       International Conference on Machine Learning (ICML), 2013.
+    .. [2] J. M. Bates, C. W. J. Granger, "The combination of forecasts", Operational Research
+       Quarterly 20(4), 1969.
+    .. [3] A. C. Harvey, "Forecasting, structural time series models and the Kalman filter",
+       Cambridge University Press, 1989.
+    .. [4] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Neural
+       Information Processing Systems (NeurIPS), 2021.
+
+    Examples
+    --------
+    >>> from sklearn_okl import OnlineForecaster
+    >>> from sklearn_okl.datasets import make_day_ahead
+    >>> X, y = make_day_ahead(24 * 15, random_state=0)
+    >>> forecaster = OnlineForecaster(horizon=24).fit(y[:-24], X[:-24])
+    >>> forecaster.predict(X[-24:]).shape
+    (24,)
+    >>> forecaster.predict_interval(X[-24:], coverage=[0.9]).shape
+    (24, 1, 2)
+    >>> forecaster.partial_fit(y[-24:], X[-24:]).n_samples_seen_
+    360
+    """
+
+    def __init__(
+        self,
+        horizon=1,
+        *,
+        season_lengths=None,
+        known_ahead="all",
+        pooled=False,
+        windows=(24, 48, 168),
+        gaps="refuse",
+        random_state=0,
+    ):
+        self.horizon = horizon
+        self.season_lengths = season_lengths
+        self.known_ahead = known_ahead
+        self.pooled = pooled
+        self.windows = windows
+        self.gaps = gaps
+        self.random_state = random_state
+
+    _parameter_constraints = {
+        "horizon": [Interval(Integral, 1, None, closed="left")],
+        "season_lengths": ["array-like", None],
+        "known_ahead": [StrOptions({"all"}), "array-like"],
+        "pooled": ["boolean"],
+        "windows": ["array-like"],
+        "gaps": [StrOptions({"refuse", "fill"})],
+        "random_state": ["random_state"],
+    }
+    _changeable = ("gaps",)  # all others shape the state
+
+    def fit(self, y, X=None):
+        """Forget what was learnt, then learn all rows once, in order.
+
+        Parameters
+        ----------
+        y : {array-like, frame} of shape (n,) or (n, m)
+            Rows of one or several series; NaN is a missing value.
+        X : {array-like, frame} of shape (n, d), default=None
+            Columns that belong to the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted forecaster.
+        """
+        self._advance(y, X, restart=True)
+        return self
+
+    def partial_fit(self, y, X=None):
+        """Learn the next rows.
+
+        Parameters
+        ----------
+        y : {array-like, frame} of shape (n,) or (n, m)
+            The next rows of one or several series; NaN is a missing value.
+        X : {array-like, frame} of shape (n, d), default=None
+            Columns that belong to the rows.
+
+        Returns
+        -------
+        self : object
+            The forecaster, which knows these rows.
+
+        Raises
+        ------
+        ValueError
+            If the rows do not continue those learnt: other series or columns, an index that goes
+            back or leaves rows out, numbers that are infinite. The forecaster is then as it was.
+        """
+        self._advance(y, X)
+        return self
+
+    def prequential_predict(self, y, X=None, X_future=None):
+        """Learn the next rows, and return what was forecast before each of them.
+
+        Parameters
+        ----------
+        y : {array-like, frame} of shape (n,) or (n, m)
+            The next rows of one or several series; NaN is a missing value.
+        X : {array-like, frame} of shape (n, d), default=None
+            Columns that belong to the rows.
+        X_future : {array-like, frame} of shape (horizon, d), default=None
+            Columns known ahead of the `horizon` rows after the last. Without them forecasts of
+            those rows are NaN, where there are columns known ahead.
+
+        Returns
+        -------
+        forecasts : ndarray of shape (n, horizon) or (n, horizon, m)
+            Entry [i, h] is the forecast of row i + h, h = 0, ..., horizon - 1, made when the
+            targets before row i were known, and the columns known ahead up to row i + h. NaN for a
+            series that has not begun.
+        """
+        forecasts = self._advance(y, X, X_future, keeps_forecasts=True)
+        return forecasts[..., 0] if self._layout["is_flat"] else forecasts
+
+    def predict(self, X_future=None):
+        """Forecast the next `horizon` rows; changes nothing.
+
+        Parameters
+        ----------
+        X_future : {array-like, frame} of shape (horizon, d), default=None
+            Columns known ahead of these rows: all columns of X, or only those known ahead.
+
+        Returns
+        -------
+        forecasts : {ndarray, Series, DataFrame} of shape (horizon,) or (horizon, m)
+            NaN for series that have not begun. A frame of pandas with the continued index, where
+            the rows came with an index of dates, periods or whole numbers.
+        """
+        _, forecasts = self._asked(X_future)
+        layout = self._layout
+        return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
+
+    def predict_interval(self, X_future=None, coverage=(0.8, 0.95)):
+        """Give intervals that hold the next `horizon` rows as often as asked for.
+
+        Parameters
+        ----------
+        X_future : {array-like, frame} of shape (horizon, d), default=None
+            As in `predict`.
+        coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
+            Shares of rows that intervals shall hold, each above 0 and below 1.
+
+        Returns
+        -------
+        intervals : ndarray of shape (horizon, n_levels, 2) or (horizon, m, n_levels, 2)
+            Lower and upper ends. The whole line where no forecast of that age has been judged yet.
+        """
+        coverage = _intervals.checked_coverage(coverage)
+        origin, forecasts = self._asked(X_future)
+        reach = _intervals.interpolated(origin["slot"]["reach"], coverage)  # (H, m, levels)
+        scale = origin["slot"]["scale"][0][:, None]
+        reach = np.where(np.isfinite(reach), reach, 1.0) * np.where(
+            np.isfinite(reach), scale, np.inf
+        )
+        ends = np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
+        return ends[:, 0] if self._layout["is_flat"] else ends
+
+    @property
+    def n_samples_seen_(self):
+        """Int : rows learnt so far, those filled in for gaps included."""
+        return self._known_state()["t"]
+
+    @property
+    def season_lengths_(self):
+        """Ndarray of int : lengths of the seasons in rows, given or found; 0 for none."""
+        return self._known_state()["seasons"].copy()
+
+    @property
+    def expert_weights_(self):
+        """Ndarray of shape (horizon, m, n_experts) : what each expert counts for at present."""
+        return _mixture.coefficients(self._known_state()["mixture"])[..., -1, :]
+
+    def __sklearn_is_fitted__(self):
+        return "_state" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        tags._skip_test = True  # it takes y first
+        return tags
+
+    def _known_state(self):
+        check_is_fitted(self)
+        return self._state
+
+    def _check_parameters(self):
+        self._validate_params()
+        windows = [int(length) for length in self.windows]
+        if len(windows) != 3 or sorted(windows) != windows or windows[0] < 2:
+            raise ValueError(
+                f"windows={self.windows!r}: give the lengths of a short, a middle and a long "
+                "window in rows, in this order, the shortest of at least 2 rows."
+            )
+        if self.season_lengths is not None:
+            lengths = list(self.season_lengths)
+            if not lengths or any(length != int(length) or length < 2 for length in lengths):
+                raise ValueError(
+                    f"season_lengths={self.season_lengths!r}: give whole numbers of rows, each at "
+                    "least 2, or None to have them found."
+                )
+
+    def _structure(self):
+        values = self.get_params(deep=False)
+        return {name: value for name, value in values.items() if name not in self._changeable}
+
+    def _check_structure(self):
+        now = self._structure()
+        changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
+        if changed:
+            raise ValueError(
+                f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
+                "the state was built with other values. Call 'fit' to start afresh, or set the "
+                "old values again."
+            )
+
+    def _plan(self):
+        layout = self._layout
+        return _plan.plan(
+            self,
+            layout["n_series"],
+            _frames.n_calendar(layout["cycles"]),
+            len(layout["ahead"]),
+            len(layout["now"]),
+        )
+
+    def _advance(self, y, X, X_future=None, *, restart=False, keeps_forecasts=False):
+        """Learn rows; on any failure leave `self` as it was."""
+        self._check_parameters()
+        model, former = twin(self), vars(self).get("_state")
+        series = _frames.series_of(y)
+        if not len(series.values):
+            raise ValueError("y has no rows: there is nothing to learn.")
+        is_start = restart or former is None
+        if is_start:
+            model._layout = _intake.layout_of(series, X, self.known_ahead)
+            model._structure_at_start = copy.deepcopy(self._structure())
+        else:
+            self._check_structure()
+        plan, n_ahead = model._plan(), self.horizon if keeps_forecasts else 0
+        rows, model._layout = _intake.rows_of(
+            model._layout, series, X, n_ahead, is_start, self.gaps == "fill"
+        )
+        future = _intake.future_of(model._layout, X_future, plan.horizon)
+        if keeps_forecasts and future is None:
+            future = np.empty((0, plan.n_ahead))
+        if is_start:
+            state = _rounds.start(plan, check_random_state(self.random_state))
+        else:
+            state = _copied(former)
+        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+            forecasts = _rounds.learn(plan, state, rows, future)
+        model._state = state
+        refuse_second_writer(self, former is vars(self).get("_state"))
+        self.__dict__ = model.__dict__  # the one assignment
+        return forecasts[rows.given] if keeps_forecasts else None
+
+    def _asked(self, X_future):
+        """Return the origin that the stream is at, and its forecasts (H, m)."""
+        state, layout = self._known_state(), self._layout
+        self._check_structure()
+        plan = self._plan()
+        future = _intake.future_of(layout, X_future, plan.horizon)
+        if future is None:
+            if plan.n_ahead:
+                raise ValueError(
+                    f"X_future is missing: {plan.n_ahead} columns of X are known ahead. Give those "
+                    f"of the next {plan.horizon} rows, or fit with known_ahead=() if nobody knows "
+                    "them ahead."
+                )
+            future = np.empty((0, 0))
+        calendar = _intake.calendar_of(layout, plan.horizon)
+        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+            origin = _rounds.issue(plan, state, calendar[0])
+            return origin, _rounds.forecast(plan, state, origin, future, calendar)

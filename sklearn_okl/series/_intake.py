@@ -1,0 +1,218 @@
+"""What comes in, held against what came before: series, columns and their index, as plain arrays.
+
+The layout of a forecaster says what came in so far: how many series and columns, their names, which
+columns are known ahead, and where in time the last row was. It is a dict of plain values.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _frames
+
+
+class Rows(NamedTuple):
+    """Rows to learn, those that are missing in the index included.
+
+    Attributes
+    ----------
+    y, ahead, now : ndarray of shape (n, ...)
+        The series, the columns known ahead, and those known only up to now.
+    calendar : ndarray of shape (n + horizon, c)
+        Features of the times of these rows, and of those that follow.
+    given : ndarray of int
+        Which of the rows were given.
+    """
+
+    y: np.ndarray
+    ahead: np.ndarray
+    now: np.ndarray
+    calendar: np.ndarray
+    given: np.ndarray
+
+
+def layout_of(series, X, known_ahead):
+    """Return the layout of a forecaster that begins with some rows."""
+    time = _frames.time_of(series.index) if series.index is not None else None
+    layout = {
+        "n_series": series.values.shape[1],
+        "is_flat": series.is_flat,
+        "names": series.names,
+        "time": time,
+        "cycles": _frames.cycles_of(series.index, time),
+        "columns": None,
+        "n_columns": 0,
+        "ahead": [],
+        "now": [],
+    }
+    if X is not None:
+        values, names = _frames.columns_of(X)
+        ahead = _places_ahead(known_ahead, values.shape[1], names)
+        now = [k for k in range(values.shape[1]) if k not in ahead]
+        layout |= {"columns": names, "n_columns": values.shape[1], "ahead": ahead, "now": now}
+    return layout
+
+
+def _places_ahead(known_ahead, n_columns, names):
+    if isinstance(known_ahead, str):  # "all"
+        return list(range(n_columns))
+    places = []
+    for name in known_ahead:
+        if names is not None and name in names:
+            places.append(names.index(name))
+        elif isinstance(name, (int, np.integer)) and 0 <= name < n_columns:
+            places.append(int(name))
+        else:
+            raise ValueError(
+                f"known_ahead has {name!r}, which is no column of X: "
+                + (f"it has {names}." if names else f"it has the columns 0 to {n_columns - 1}.")
+            )
+    return sorted(set(places))
+
+
+def rows_of(layout, series, X, horizon, is_start, fills_gaps):
+    """Return the next rows, and the layout after them.
+
+    Raises
+    ------
+    ValueError
+        If they do not continue what came before.
+    """
+    _check_series(layout, series)
+    values = _columns(layout, X, len(series.values), series.index)
+    places, time = _places(layout, series, is_start)
+    n = int(places[-1]) + 1
+    if n > len(places) and not fills_gaps:
+        k = int(np.flatnonzero(np.diff(places, prepend=-1) > 1)[0])
+        raise ValueError(
+            f"There is a gap in time: {n - len(places)} rows are missing, the first of them before "
+            f"{series.index[k]}. Give them with NaN, or set gaps='fill', and they count as missing."
+        )
+    y = np.full((n, layout["n_series"]), np.nan)
+    columns = np.full((n, layout["n_columns"]), np.nan)
+    y[places], columns[places] = series.values, values
+    calendar = np.zeros((n + horizon, 0))
+    if time is not None:
+        before, time = time, _moved(time, n)
+        if layout["cycles"]:
+            calendar = _calendar(layout["cycles"], before, n + horizon, series.index)
+    rows = Rows(y, columns[:, layout["ahead"]], columns[:, layout["now"]], calendar, places)
+    return rows, layout | {"time": time}
+
+
+def future_of(layout, X_future, horizon):
+    """Return the columns known ahead (horizon, d) of the rows to come; None as None."""
+    n_ahead = len(layout["ahead"])
+    if X_future is None:
+        return None
+    if not n_ahead:
+        raise ValueError(
+            "X_future was given, but no column is known ahead: "
+            + ("known_ahead names none." if layout["n_columns"] else "no X has been learnt.")
+        )
+    values, names = _frames.columns_of(X_future)
+    if len(values) != horizon:
+        raise ValueError(
+            f"X_future has {len(values)} rows, but horizon={horizon} rows are forecast. Give the "
+            "columns known ahead of each of them, NaN where a value is missing."
+        )
+    if names is not None and layout["columns"] is not None:
+        wanted = [layout["columns"][k] for k in layout["ahead"]]
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            raise ValueError(f"X_future lacks the columns {missing}, which are known ahead.")
+        return values[:, [names.index(name) for name in wanted]]
+    if values.shape[1] == layout["n_columns"]:
+        return values[:, layout["ahead"]]
+    if values.shape[1] == n_ahead:
+        return values
+    raise ValueError(
+        f"X_future has {values.shape[1]} columns. Give all {layout['n_columns']} columns of X, or "
+        f"only the {n_ahead} known ahead."
+    )
+
+
+def calendar_of(layout, horizon):
+    """Return features of the times of the next rows (horizon, c)."""
+    if not layout["cycles"]:
+        return np.zeros((horizon, 0))
+    return _calendar(layout["cycles"], layout["time"], horizon)
+
+
+def _check_series(layout, series):
+    n_series, n_before = series.values.shape[1], layout["n_series"]
+    if n_series != n_before or series.is_flat != layout["is_flat"]:
+        shapes = [
+            "(n,)" if is_flat else f"(n, {m})"
+            for is_flat, m in ((series.is_flat, n_series), (layout["is_flat"], n_before))
+        ]
+        raise ValueError(
+            f"y has the shape {shapes[0]}, but the rows learnt had {shapes[1]}. The number of "
+            "series cannot change: give NaN for one that has not begun or has ended, or call 'fit' "
+            "to start afresh."
+        )
+    if layout["names"] is not None and series.names not in (None, layout["names"]):
+        raise ValueError(
+            f"y has the columns {series.names}, but the rows learnt had {layout['names']}. Give "
+            "the same series in the same order."
+        )
+
+
+def _columns(layout, X, n, index):
+    if X is None:
+        if layout["n_columns"]:
+            raise ValueError(
+                f"X is missing: the rows learnt had {layout['n_columns']} columns. Give X with "
+                "every row, NaN where a value is missing."
+            )
+        return np.empty((n, 0))
+    values, names = _frames.columns_of(X)
+    if values.shape[1] != layout["n_columns"]:
+        raise ValueError(
+            f"X has {values.shape[1]} columns, but the rows learnt had {layout['n_columns']}. Give "
+            "the same columns with every row, or call 'fit' to start afresh."
+        )
+    if names is not None and layout["columns"] is not None and names != layout["columns"]:
+        raise ValueError(
+            f"X has the columns {names}, but the rows learnt had {layout['columns']}. Give the "
+            "same columns in the same order."
+        )
+    if len(values) != n:
+        raise ValueError(
+            f"X has {len(values)} rows, but y has {n}. A row of X belongs to one of y."
+        )
+    other = getattr(X, "index", None)
+    if index is not None and hasattr(other, "get_indexer") and not index.equals(other):
+        raise ValueError("The indexes of y and X differ. Align the frames first.")
+    return values
+
+
+def _places(layout, series, is_start):
+    """Return where rows come after those learnt (n,), from 0 on, and the time before them."""
+    time, n = layout["time"], len(series.values)
+    if time is None:
+        return np.arange(n), None
+    if is_start:
+        time = _frames.before(series.index, time)
+    if time["step"] is None and is_start:  # one date, which tells no step
+        return np.arange(n), time
+    if series.index is None or _frames.is_unlabelled(series.index, is_start):
+        return np.arange(n), time
+    places, time = _frames.places(time, series.index)
+    return places - 1, time
+
+
+def _calendar(cycles, time, n, index=None):
+    """Return features of the n rows after a time; where one date tells no step, 0 beyond it."""
+    if time["step"] is not None:
+        return _frames.calendar(_frames.continued(time, n), cycles)
+    features = np.zeros((n, _frames.n_calendar(cycles)))
+    if index is not None:
+        features[: len(index)] = _frames.calendar(index, cycles)
+    return features
+
+
+def _moved(time, n):
+    if time["step"] is None:
+        return time
+    return _frames.time_of(_frames.continued(time, n), time)

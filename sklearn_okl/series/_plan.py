@@ -1,0 +1,67 @@
+"""What a forecaster is made of: numbers that its parameters and the first call settle for good."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _experts, _seasons
+
+
+class Plan(NamedTuple):
+    """The shape of a forecaster.
+
+    Attributes
+    ----------
+    horizon, n_series : int
+    experts : list of Ridge
+    views : ndarray of int of shape (E,)
+        What each expert forecasts, those that learn nothing included.
+    windows : tuple of int
+        The short, middle and long one.
+    seasons : tuple of int
+        Lengths that were given; empty where they are to be found.
+    n_calendar, n_ahead, n_now : int
+        Features of a row's time; columns known ahead, and only up to now.
+    n_phases : int
+        All that is known of a row by its time alone.
+    """
+
+    horizon: int
+    n_series: int
+    experts: list
+    views: np.ndarray
+    windows: tuple
+    seasons: tuple
+    n_calendar: int
+    n_ahead: int
+    n_now: int
+    n_phases: int
+
+    @property
+    def n_views(self):
+        """The series, and what columns known ahead leave of it."""
+        return 1 + (self.n_ahead > 0)
+
+    @property
+    def n_common(self):
+        """Features that all experts see beside their windows."""
+        return self.n_phases + self.n_now
+
+
+def plan(model, n_series, n_calendar, n_ahead, n_now):
+    """Return the plan of an `OnlineForecaster` for some series, columns and calendar features."""
+    experts = _experts.ridges(n_series, tuple(model.windows), model.pooled, n_ahead > 0)
+    seasons = tuple(int(length) for length in model.season_lengths or ())
+    n_slots = len(seasons) or (0 if n_calendar else _seasons.N_SEASONS)
+    return Plan(
+        horizon=int(model.horizon),
+        n_series=n_series,
+        experts=experts,
+        views=_experts.views_of(experts, n_ahead > 0, len(seasons) or _seasons.N_SEASONS),
+        windows=tuple(model.windows),
+        seasons=seasons,
+        n_calendar=n_calendar,
+        n_ahead=n_ahead,
+        n_now=n_now,
+        n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_slots,
+    )

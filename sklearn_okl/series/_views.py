@@ -1,0 +1,77 @@
+"""What is remembered of several series: their latest values, levels and scales.
+
+Forecasts are made from what does not change with the units: values less the latest one, over the
+running standard deviation. So series of any size share a model, and y -> a + b y changes forecasts
+in the same way.
+
+A value that is missing is filled in by whoever forecast it, one that is more than `FENCE` running
+deviations from the mean is learnt as one that far away, which a few dozen rows in a row overcome.
+"""
+
+import numpy as np
+
+FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
+_JUDGED = 32  # values after which there is a deviation to judge by
+_MEMORY = 2000  # rows that means and deviations remember
+
+
+def start(n_series, n_rows):
+    """Return the memory of series of which nothing is known, for their latest rows."""
+    return {
+        "values": np.zeros((n_rows, n_series)),  # the latest last
+        "mean": np.zeros(n_series),
+        "variance": np.zeros(n_series),
+        "count": np.zeros(n_series),  # values known so far
+    }
+
+
+def started(state):
+    """Return which series have had a value (m,)."""
+    return state["count"] > 0
+
+
+def level(state):
+    """Return the latest values (m,), 0 where a series has not begun, and the scales (m,)."""
+    deviation = np.sqrt(state["variance"])
+    last = np.where(started(state), state["values"][-1], 0.0)
+    return last, np.where(deviation > 0.0, deviation, 1.0)
+
+
+def as_learnt(state, values):
+    """Return values (m,), possibly NaN, as they are learnt: none beyond the fence."""
+    reach = np.where(state["count"] >= _JUDGED, FENCE * np.sqrt(state["variance"]), np.inf)
+    reach[reach == 0.0] = np.inf  # a series that has been constant has no unit
+    return np.clip(values, state["mean"] - reach, state["mean"] + reach)
+
+
+def push(state, values, filled):
+    """Learn the next values (m,), NaN where they are missing, and remember them as `filled`."""
+    known = np.isfinite(values)
+    first = known & ~started(state)
+    state["count"] += known
+    share = known / np.clip(state["count"], 1.0, _MEMORY)
+    change = np.where(known, values - state["mean"], 0.0)
+    state["mean"] += share * change
+    state["variance"] = (1.0 - share) * (state["variance"] + share * change**2)
+    latest = state["values"]
+    latest[:-1] = latest[1:]
+    latest[-1] = np.where(known, values, filled)
+    latest[:, first] = values[first]  # before its beginning a series is its first value
+
+
+def windows(state, length):
+    """Return features (m, length) of each series from its latest rows.
+
+    The latest value less the mean, and differences of the length - 1 values before it to it, the
+    latest of them first, all in running deviations, within the fence; 0 before a series begins. So
+    those of a shorter window are the first of them.
+    """
+    last, scale = level(state)
+    features = np.empty((len(last), length))
+    features[:, 0] = last - state["mean"]
+    features[:, 1:] = (state["values"][-2 : -length - 1 : -1] - last).T
+    features /= scale[:, None]
+    np.maximum(features, -FENCE, out=features)
+    np.minimum(features, FENCE, out=features)
+    features[~started(state)] = 0.0
+    return features

@@ -1,0 +1,115 @@
+"""Boosting: a chain of kernels, each link of which learns what the links before it leave.
+
+The first link learns the errors of the mixture of the experts, the next one what is left of them,
+and so on; the latest of a few partial sums is not always the best, so BOA mixes them, beginning
+with the mixture alone. After A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online gradient boosting",
+NIPS 2015, where a link is any weak learner that is taught what the partial sum before it leaves.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from ..aggregators import BOARegressor
+from ..aggregators._stacked import mixed
+from ..base._bank import forecast_bank, learn_group
+from ._banks import MaskedFeatures, awake, learner, start_bank
+
+
+class Boosting:
+    """Corrects forecasts by a chain of links, each the mean of some kernels of a bank.
+
+    Parameters
+    ----------
+    width : int
+        Kernels of a link, which stand beside each other.
+    stride : int
+        Links from one partial sum that is mixed to the next.
+    share : float
+        Prior weight of all sums together, which are to show first that they are better.
+    apprenticeship : int
+        Rounds that it learns before it is heard: the first ones say little, at every link.
+    delay : int
+        Rounds by which labels are late.
+    """
+
+    def __init__(self, width, stride, share, apprenticeship, delay):
+        self.width, self.stride, self.share = width, stride, share
+        self.apprenticeship, self.delay = apprenticeship, delay
+
+    def start(self, plan, rng):
+        """Return the state of a chain of planned kernels before its first row: it says nothing."""
+        n_sums = plan.room // self.width // self.stride
+        return {
+            "bank": start_bank(plan, rng, self.delay),
+            "mixture": _boa(n_sums, self.share)._start(1 + n_sums, late=self.delay),
+        }
+
+    def learn(self, state, U, base, u, sane, weights=None):
+        """Learn what forecasts `base` (n,) of targets u (n,) leave; return corrected ones.
+
+        U (n, n_columns) is what the kernels see, and `sane` clips forecasts (n, n_sums). Rows end
+        where the chain begins to be heard.
+        """
+        is_heard = self._is_heard(state, self.delay)
+        few = learner(state["bank"]["forgetting"])._takes_rows(len(u))
+        learn = self._learn_rows if few else self._learn_blocks
+        sums = learn(state["bank"], U, base, u, weights)
+        if not is_heard:
+            return base
+        sums = sane(sums[:, :: self.stride])
+        return _boa(sums.shape[1] - 1, self.share)._learn(state["mixture"], sums, u, weights)
+
+    def forecast(self, state, U, base, sane, ago=0):
+        """Return corrected forecasts (n,) by what was known some rounds ago; learns nothing."""
+        if not self._is_heard(state, ago):
+            return base
+        bank = awake(state["bank"], ago)
+        F = forecast_bank(MaskedFeatures, learner(state["bank"]["forgetting"]), bank, U)
+        return mixed(state["mixture"], sane(self._sums(base, F)[:, :: self.stride]), ago)
+
+    def close(self, state, grows=False):
+        """Let large arrays be shared by copies of the state."""
+        learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
+
+    def _is_heard(self, state, ago):
+        return state["bank"]["experts"]["t"] - ago >= self.apprenticeship
+
+    def _sums(self, base, F):
+        """Return the partial sums (n, 1 + n_links) of forecasts F (n, n_links * width)."""
+        steps = F.reshape(len(F), -1, self.width).mean(axis=-1)
+        return np.cumsum(np.column_stack([base, steps]), axis=1)
+
+    def _learn_blocks(self, bank, U, base, u, weights):
+        """Learn rows a link at a time: its targets are known once the links before it have."""
+        expert, room = learner(bank["forgetting"]), len(bank["members"])
+        expert._open(bank["experts"])
+        F, sums = np.empty((len(u), room)), np.empty((len(u), 1 + room // self.width))
+        sums[:, 0] = base
+        more = () if weights is None else (weights,)
+        for link in range(sums.shape[1] - 1):
+            kernels = slice(link * self.width, (link + 1) * self.width)
+            taught = (u - sums[:, link], *more)
+            known = learn_group(MaskedFeatures, expert, bank, U, taught, F, kernels)
+            sums[:, link + 1] = sums[:, link] + F[:, kernels].mean(axis=1)
+        bank["experts"].update(known)  # the same for every link
+        return sums
+
+    def _learn_rows(self, bank, U, base, u, weights):
+        """Learn a few rows, all links of a row at once: forecasts need no target of their round."""
+        expert, experts = learner(bank["forgetting"]), bank["experts"]
+        Z = MaskedFeatures._transform(bank["features"], U)  # (K, n, D)
+        sums = np.empty((len(u), 1 + len(Z) // self.width))
+        for t in range(len(u)):
+            theta = experts["past"][:, 0] if self.delay else experts["theta"]
+            F = np.einsum("kd,kd->k", Z[:, t], theta)
+            sums[t] = self._sums(base[t : t + 1], F[None])[0]
+            taught = np.repeat(u[t] - sums[t, :-1], self.width)[:, None]
+            weight = 1.0 if weights is None else float(weights[t])
+            expert._learn_row(experts, Z[:, t], taught, weight)
+        return sums
+
+
+@cache
+def _boa(n_sums, share):
+    return BOARegressor(prior_weights=[1.0 - share, *[share / n_sums] * n_sums])

@@ -1,0 +1,321 @@
+"""The forecaster of series as one would write it: every origin is kept, and every row looked at.
+
+Rows are rounds. At row t the targets of the rows before t are known; an origin i is what was said
+before row i of the rows i, ..., i + H - 1. Step h of it, h = 0, ..., H - 1, is learnt when row
+i + h is known. Regressions are solved from their sums in each round.
+"""
+
+import numpy as np
+
+FENCE, JUDGED, MEMORY, REFRESH, ALPHA = 20.0, 32, 2000, 64, 1.0
+
+
+class Ridge:
+    """Least squares on sums; the ridge that faded comes back, centred, every `REFRESH` rounds."""
+
+    def __init__(self, width, forgetting):
+        self.S, self.b = ALPHA * np.eye(width), np.zeros(width)
+        self.theta, self.forgetting = np.zeros(width), forgetting
+
+    def learn(self, rows, targets):
+        self.S, self.b = self.forgetting * self.S, self.forgetting * self.b
+        for z, y in zip(rows, targets, strict=True):
+            y = z @ self.theta if np.isnan(y) else y  # as if it had been forecast rightly
+            self.S, self.b = self.S + np.outer(z, z), self.b + z * y
+        self.theta = np.linalg.solve(self.S, self.b)
+
+    def put_back(self, lost):
+        self.S, self.b = self.S + lost * np.eye(len(self.b)), self.b + lost * self.theta
+
+
+class Memory:
+    """The rows of one series, filled where they are missing, and its level and scale."""
+
+    def __init__(self):
+        self.rows, self.count, self.mean, self.variance = [], 0, 0.0, 0.0
+
+    def scale(self):
+        return np.sqrt(self.variance) if self.variance > 0 else 1.0
+
+    def last(self):
+        return self.rows[-1] if self.count else 0.0
+
+    def back(self, lag):
+        """The value so many rows ago; before its beginning a series is its first value."""
+        known = [value for value in self.rows if value is not None]
+        return known[max(len(known) - lag, 0)]
+
+    def fenced(self, value):
+        reach = FENCE * np.sqrt(self.variance)
+        if self.count < JUDGED or reach == 0:
+            return value
+        return min(max(value, self.mean - reach), self.mean + reach)
+
+    def push(self, value, filled):
+        if np.isnan(value):
+            self.rows.append(filled if self.count else None)
+            return
+        self.rows.append(value)
+        self.count += 1
+        share = 1.0 / min(self.count, MEMORY)
+        change = value - self.mean
+        self.mean += share * change
+        self.variance = (1 - share) * (self.variance + share * change**2)
+
+    def window(self, length):
+        if not self.count:
+            return np.zeros(length)
+        last = self.last()
+        lags = [self.back(lag) - last for lag in range(2, length + 1)]
+        return np.clip(np.array([last - self.mean, *lags]) / self.scale(), -FENCE, FENCE)
+
+
+def standardised(columns, x):
+    z = [(value - c.mean) / c.scale() for c, value in zip(columns, x, strict=True)]
+    return np.nan_to_num(np.clip(np.array(z, dtype=float), -FENCE, FENCE), nan=0.0)
+
+
+def phase_features(seasons, t):
+    features = []
+    for s in seasons:
+        turns = [2 * np.pi * k * (t % s) / s if s else None for k in (1, 2, 3)]
+        features += [np.sin(a) if s else 0.0 for a in turns]
+        features += [np.cos(a) if s else 0.0 for a in turns]
+    return np.array(features)
+
+
+def seasons_of(rows):
+    """The lag of the largest peak of the mean autocorrelation, and that of what it leaves."""
+    rows = np.array(rows, dtype=float)
+    n, found = len(rows), []
+    rests = []
+    for series in rows.T:
+        if n >= 32 and not np.isnan(series).any():
+            rest = series - np.polyval(np.polyfit(np.arange(n), series, 1), np.arange(n))
+            if rest @ rest > 1e-12 * (series @ series):
+                rests.append(rest)
+    while rests and len(found) < 2:
+        c = np.mean(
+            [[r[k:] @ r[: n - k] / (r @ r) for k in range(n // 3 + 1)] for r in rests], axis=0
+        )
+        peaks = [k for k in range(1, len(c) - 1) if c[k - 1] < c[k] >= c[k + 1] and c[k] > 0.25]
+        peaks = [k for k in peaks if k >= (1.5 * found[-1] if found else 2)]
+        if not peaks:
+            break
+        season = max(peaks, key=lambda k: c[k])
+        found.append(season)
+        rests = [r - [r[i % season :: season].mean() for i in range(n)] for r in rests]
+    return found + [0] * (2 - len(found))
+
+
+class Mixture:
+    """That of one step and one series: of powers of mean squares, and two stacks beside it."""
+
+    def __init__(self, n_experts):
+        self.errors, self.mixed, self.n = np.zeros(n_experts), np.zeros(3), n_experts
+        self.stacks = [Ridge(n_experts, forgetting) for forgetting in (1.0, 0.998)]
+        self.lost = [0.0, 0.0]
+
+    @staticmethod
+    def weights(errors):
+        errors = errors + (1e-12 * errors.sum() or 1.0)
+        powers = (errors / errors.min()) ** -4.0
+        return powers / powers.sum()
+
+    def now(self):
+        """What forecasts read, as it is now."""
+        thetas = [stack.theta.copy() for stack in self.stacks]
+        return self.weights(self.errors), thetas, self.weights(self.mixed)
+
+    @staticmethod
+    def forecasts(issued, f):
+        weights, thetas, shares = issued
+        base = weights @ f
+        three = np.array([base, *(base + theta @ (f - base) for theta in thetas)])
+        return three, shares @ three
+
+    def learn(self, issued, f, y):
+        three, _ = self.forecasts(issued, f)
+        for k, stack in enumerate(self.stacks):
+            stack.learn([f - three[0]], [y - three[0]])
+            self.lost[k] = stack.forgetting * self.lost[k] + (1 - stack.forgetting) * ALPHA
+        for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
+            means += 0.002 * (np.clip(errors, -20, 20) ** 2 - means)
+
+    def refresh(self):
+        for k, stack in enumerate(self.stacks):
+            stack.put_back(self.lost[k])
+            self.lost[k] = 0.0
+
+
+class Forecaster:
+    """`experts` are (view, window, sharing, forgetting, frequencies or None); see `forecast`."""
+
+    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None, waves=None):
+        self.H, self.m, self.t, self.waves = horizon, n_series, 0, waves
+        self.given, self.seasons = seasons is not None, list(seasons or (0, 0))
+        self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
+        self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
+        self.experts, self.ridges, self.origins = experts, {}, []
+        n_simple = len(self.seasons) + 2 + (n_ahead > 0)
+        self.view = [e[0] for e in experts] + [0] * n_simple
+        if n_ahead:
+            self.view[-1] = 1
+        self.mixtures = {
+            (h, c): Mixture(len(self.view)) for h in range(horizon) for c in range(n_series)
+        }
+        self.static = [None] * n_series
+
+    def features(self, expert, c):
+        """What an expert sees of series c; of all series where c is None."""
+        view, window, sharing, _, waves = expert
+        now = standardised(self.now, [x.last() if x.rows else np.nan for x in self.now])
+        shared = np.concatenate([[1.0], phase_features(self.seasons, self.t), now])
+        if sharing == "all":
+            lags = [self.views[view][c].window(window) for c in range(self.m)]
+            begun = any(memory.count for memory in self.views[0])
+            return np.concatenate([*lags, shared * begun])
+        lags = self.views[view][c].window(window)
+        if waves is not None:
+            lags = np.concatenate([np.sin(lags @ waves), np.cos(lags @ waves)])
+        return np.concatenate([lags, shared]) * (self.views[0][c].count > 0)
+
+    def static_features(self, moments, x, t):
+        mean, scale = moments
+        z = np.nan_to_num(np.clip((np.array(x) - mean) / scale, -FENCE, FENCE), nan=0.0)
+        waves = z @ self.waves
+        return np.concatenate(
+            [[1], z, np.sin(waves), np.cos(waves), phase_features(self.seasons, t)]
+        )
+
+    def issue(self):
+        """The origin at row t."""
+        known = [(v.last(), v.scale(), v.variance > 0) for view in self.views for v in view]
+        origin = {
+            "t": self.t,
+            "begun": [memory.count > 0 for memory in self.views[0]],
+            "level": np.array(known).reshape(len(self.views), self.m, 3),
+            "features": [
+                [self.features(e, None if e[2] == "all" else c) for c in range(self.m)]
+                for e in self.experts
+            ],
+            "forecasts": np.zeros((self.H, self.m, len(self.view))),
+        }
+        for h in range(self.H):
+            for c in range(self.m):
+                for k, expert in enumerate(self.experts):
+                    z = origin["features"][k][c]
+                    last, scale, _ = origin["level"][expert[0], c]
+                    theta = self.ridge(k, h, c, len(z)).theta
+                    origin["forecasts"][h, c, k] = last + scale * (z @ theta)
+                if origin["begun"][c]:
+                    memory, first = self.views[0][c], self.seasons[0]
+                    again = [memory.last(), *(self.again(memory, s, h) for s in self.seasons)]
+                    drift = memory.last() - memory.back(1 + first) if first else 0.0
+                    simple = [*again, again[1] + drift]
+                    origin["forecasts"][h, c, len(self.experts) :][: len(simple)] = simple
+                else:
+                    origin["forecasts"][h, c] = 0.0
+        if self.ahead:
+            moments = (
+                np.array([x.mean for x in self.ahead]),
+                np.array([x.scale() for x in self.ahead]),
+            )
+            origin["static"] = (
+                moments,
+                [
+                    (v.mean, v.scale(), None if r is None else r.theta.copy())
+                    for v, r in zip(self.views[0], self.static, strict=True)
+                ],
+            )
+        origin["mixtures"] = {key: mixture.now() for key, mixture in self.mixtures.items()}
+        return origin
+
+    @staticmethod
+    def again(memory, season, h):
+        return memory.back(season - h % season) if season else memory.last()
+
+    def ridge(self, k, h, c, width):
+        """The model of an expert for a step and a series."""
+        c = 0 if self.experts[k][2] == "pooled" else c
+        if (k, h, c) not in self.ridges:
+            self.ridges[k, h, c] = Ridge(width, self.experts[k][3])
+        return self.ridges[k, h, c]
+
+    def from_static(self, origin, c, x, t):
+        mean, scale, theta = origin["static"][1][c]
+        if theta is None:
+            return mean
+        return mean + scale * (self.static_features(origin["static"][0], x, t) @ theta)
+
+    def forecast(self, origin, h, c, x=None):
+        """The forecast of an origin for a step and a series, with the columns known ahead."""
+        if not origin["begun"][c]:
+            return np.nan
+        f = self.experts_forecasts(origin, h, c, x)
+        return Mixture.forecasts(origin["mixtures"][h, c], f)[1]
+
+    def experts_forecasts(self, origin, h, c, x):
+        f = origin["forecasts"][h, c].copy()
+        if self.ahead:
+            f[np.array(self.view) == 1] += self.from_static(origin, c, x, origin["t"] + h)
+        return f
+
+    def learn(self, y, x_ahead=(), x_now=()):
+        origin, t = self.issue(), self.t
+        self.origins.append(origin)
+        learnt = [memory.fenced(value) for memory, value in zip(self.views[0], y, strict=True)]
+        first = [self.forecast(origin, 0, c, x_ahead) for c in range(self.m)]
+        for h in range(min(t + 1, self.H)):
+            past = self.origins[t - h]
+            for c in range(self.m):
+                last, scale, has_unit = past["level"][0, c]
+                if past["begun"][c] and has_unit and not np.isnan(learnt[c]):
+                    f = self.experts_forecasts(past, h, c, x_ahead)
+                    issued = past["mixtures"][h, c]
+                    y_here = (learnt[c] - last) / scale
+                    self.mixtures[h, c].learn(issued, (f - last) / scale, y_here)
+            for k, (view, _, sharing, forgetting, _) in enumerate(self.experts):
+                targets = []
+                for c in range(self.m):
+                    last, scale, has_unit = past["level"][view, c]
+                    rest = self.from_static(past, c, x_ahead, t) if view else 0.0
+                    known = past["begun"][c] and has_unit
+                    targets.append((learnt[c] - rest - last) / scale if known else np.nan)
+                rows = past["features"][k]
+                if sharing == "pooled":
+                    self.ridge(k, h, 0, len(rows[0])).learn(rows, targets)
+                else:
+                    for c in range(self.m):
+                        self.ridge(k, h, c, len(rows[c])).learn([rows[c]], [targets[c]])
+                if (t - h + 1) % REFRESH == 0 and forgetting < 1:
+                    for c in range(1 if sharing == "pooled" else self.m):
+                        lost = (1 - forgetting**REFRESH) * ALPHA
+                        self.ridge(k, h, c, 0).put_back(lost)
+        self.t += 1
+        if self.t % REFRESH == 0:
+            for mixture in self.mixtures.values():
+                mixture.refresh()
+        begun = origin["begun"]
+        for c in range(self.m):
+            filled = first[c]
+            if self.ahead:
+                rest = self.from_static(origin, c, x_ahead, t)
+                z = self.static_features(origin["static"][0], x_ahead, t)
+                if self.static[c] is None:
+                    self.static[c] = Ridge(len(z), 1.0)
+                mean, scale, _ = origin["static"][1][c]
+                known = begun[c] and origin["level"][0, c, 2]
+                self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
+                own = rest if begun[c] else learnt[c]
+                self.views[1][c].push(learnt[c] - own, filled - rest)
+            self.views[0][c].push(learnt[c], filled)
+        for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
+            for column, value in zip(columns, x, strict=True):
+                column.push(value, column.rows[-1] if column.rows else np.nan)
+        if not self.given and self.t >= 32 and self.t & (self.t - 1) == 0 and not all(self.seasons):
+            rows = [
+                [memory.back(self.t - i) if memory.count else np.nan for memory in self.views[0]]
+                for i in range(self.t)
+            ]
+            self.seasons = seasons_of(rows[-1024:])

@@ -1,0 +1,229 @@
+"""What holds of the forecaster of series whatever the series are."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sklearn_okl import OnlineForecaster, load, save
+from sklearn_okl.series import _experts
+
+SMALL = {"windows": (3, 4, 6)}
+CASES = {
+    "one series": (1, {}),
+    "two series": (2, {}),
+    "pooled": (2, {"pooled": True}),
+    "columns": (2, {"known_ahead": [0]}),
+}
+
+
+@pytest.fixture(autouse=True)
+def few_frequencies(monkeypatch):
+    monkeypatch.setattr(_experts, "_N_FREQUENCIES", 8)  # these laws are about the rest
+
+
+def stream(case, n=90, seed=0):
+    n_series, arguments = CASES[case]
+    rng = np.random.default_rng(seed)
+    y = np.cumsum(rng.normal(size=(n, n_series)), axis=0)
+    y += 5.0 * np.sin(np.arange(n) / 2.0)[:, None]
+    y[20:22, 0] = np.nan
+    X = rng.normal(size=(n, 2)) if "known_ahead" in arguments else None
+    return y, X, OnlineForecaster(4, **SMALL, **arguments)
+
+
+def rows(X, where):
+    return None if X is None else X[where]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_forecast_depends_on_what_is_not_known(case):
+    y, X, model = stream(case)
+    known = clone(model).prequential_predict(y, X)
+    for k in (30, 70):
+        other, columns = y.copy(), copy.copy(X)
+        other[k:] = 1e3 * np.cos(other[k:])
+        if X is not None:
+            columns[k:, 1] += 7.0  # known with the series only
+            columns[k + 2 :, 0] -= 3.0  # known ahead
+        changed = clone(model).prequential_predict(other, columns)
+        for i in range(k + 1):  # before row k, y[k] is not known
+            n_known = 4 if X is None else min(4, k + 2 - i)
+            assert_array_equal(changed[i, :n_known], known[i, :n_known])
+        assert not np.array_equal(changed[k + 5], known[k + 5])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_cut_of_the_stream_changes_nothing(case):
+    y, X, model = stream(case)
+    whole = clone(model).fit(y, X)
+    parts, low = clone(model), 0
+    for high in (1, 2, 3, 7, 40, 41, 90):
+        parts.partial_fit(y[low:high], rows(X, slice(low, high)))
+        low = high
+    assert pickle.dumps(parts._state) == pickle.dumps(whole._state)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_prequential_forecasts_are_those_of_predict(case):
+    y, X, model = stream(case)
+    future = None if X is None else X[-4:]
+    whole = clone(model).prequential_predict(y[:86], rows(X, slice(86)), future)
+    model.partial_fit(y[:60], rows(X, slice(60)))
+    for t in range(60, 86):
+        ahead = None if X is None else X[t : t + 4]
+        assert_array_equal(model.predict(ahead), whole[t])
+        model.partial_fit(y[t : t + 1], rows(X, slice(t, t + 1)))
+    assert np.isfinite(whole[2:]).all()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_models_that_were_stored_go_on_as_others(case, tmp_path):
+    pytest.importorskip("skops")
+    y, X, model = stream(case)
+    model.partial_fit(y[:50], rows(X, slice(50)))
+    before = pickle.dumps(model)
+    save(model, tmp_path / "model.skops")
+    copies = [pickle.loads(before), copy.deepcopy(model), load(tmp_path / "model.skops")]
+    model.predict(rows(X, slice(4)))
+    model.predict_interval(rows(X, slice(4)))
+    assert pickle.dumps(model) == before  # asking changes nothing
+    expected = model.prequential_predict(y[50:], rows(X, slice(50, None)))
+    for other in copies:
+        assert_array_equal(other.prequential_predict(y[50:], rows(X, slice(50, None))), expected)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_units_do_not_matter(case):
+    y, X, model = stream(case)
+    plain = clone(model).prequential_predict(y, X)
+    scaled = model.prequential_predict(-300.0 + 2.0**-10 * y, X)
+    assert_allclose((scaled + 300.0) * 2.0**10, plain, rtol=1e-6, atol=1e-6)
+
+
+def test_state_does_not_grow():
+    y, _, model = stream("two series", n=300)
+    sizes = {len(pickle.dumps(model.partial_fit(y[k : k + 100])._state)) for k in (0, 100, 200)}
+    assert max(sizes) - min(sizes) < 100
+
+
+def test_a_series_may_begin_later_and_values_may_be_missing():
+    y, _, model = stream("two series")
+    y[:30, 1] = np.nan
+    forecasts = model.prequential_predict(y)
+    assert np.isnan(forecasts[:31, :, 1]).all()
+    assert np.isfinite(forecasts[31:, :, 1]).all()
+    assert np.isfinite(forecasts[1:, :, 0]).all()
+    model.partial_fit(np.full((6, 2), np.nan))
+    assert np.isfinite(model.predict()).all()
+
+
+def test_constant_series_are_forecast_as_they_are():
+    model = OnlineForecaster(3, **SMALL).fit(np.full((50, 2), [4.0, -1e9]))
+    assert_array_equal(model.predict(), np.full((3, 2), [4.0, -1e9]))
+    assert_array_equal(model.predict_interval()[..., 1] - model.predict_interval()[..., 0], 0.0)
+
+
+def test_intervals_hold_as_often_as_asked_for():
+    rng = np.random.default_rng(0)
+    y = rng.standard_t(4, size=500) * np.where(np.arange(500) < 250, 1.0, 4.0)
+    model, hits = OnlineForecaster(2, **SMALL), []
+    for t, value in enumerate(y):
+        if t >= 100:
+            ends = model.predict_interval(coverage=[0.8, 0.9, 0.95])
+            assert (np.diff(ends[..., 0], axis=1) <= 0).all()  # nested
+            hits.append([(low <= value) & (value <= high) for low, high in ends[0]])
+        model.partial_fit([value])
+    assert_allclose(np.mean(hits, axis=0), [0.8, 0.9, 0.95], atol=0.045)
+
+
+def test_before_any_error_is_known_an_interval_is_the_whole_line():
+    model = OnlineForecaster(2, **SMALL).fit([1.0, 2.0, 4.0])
+    assert np.isfinite(model.predict_interval()[0]).all()
+    assert_array_equal(model.predict_interval()[1], [[-np.inf, np.inf]] * 2)
+    assert model.predict_interval(coverage=0.9).shape == (2, 1, 2)
+
+
+def bad_calls():
+    frame = pytest.importorskip("pandas")
+    index = frame.date_range("2024-01-01", periods=60, freq="h")
+    y = frame.DataFrame({"a": np.arange(60.0), "b": 1.0}, index=index)
+    X = frame.DataFrame({"price": np.arange(60.0), "wind": 2.0}, index=index)
+    first, now, ahead = slice(40), slice(40, 45), slice(40, 43)
+    wrong = X.rename(columns={"wind": "sun"})
+    infinite = y[now].replace(1.0, np.inf)
+    text = y[now].assign(b="much")
+    bad = {
+        "out of order": lambda m: m.partial_fit(y[30:35], X[30:35]),
+        "There is a gap in time: 3 rows": lambda m: m.partial_fit(y[43:45], X[43:45]),
+        "not a whole number of steps": lambda m: m.partial_fit(
+            y[now].shift(freq="20min"), X[now].shift(freq="20min")
+        ),
+        "label twice": lambda m: m.partial_fit(y.iloc[[41, 41]], X.iloc[[41, 41]]),
+        "number of series cannot change": lambda m: m.partial_fit(y[["a"]][now], X[now]),
+        "same series in the same order": lambda m: m.partial_fit(y[["b", "a"]][now], X[now]),
+        "X is missing": lambda m: m.partial_fit(y[now]),
+        "X has 1 columns": lambda m: m.partial_fit(y[now], X[["price"]][now]),
+        "columns in the same order": lambda m: m.partial_fit(y[now], wrong[now]),
+        "X has 3 rows, but y has 5": lambda m: m.partial_fit(y[now], X[ahead]),
+        "indexes of y and X differ": lambda m: m.partial_fit(y[now], X[41:46]),
+        "contains infinity": lambda m: m.partial_fit(infinite, X[now]),
+        "values that are no numbers": lambda m: m.partial_fit(text, X[now]),
+        "no rows": lambda m: m.partial_fit(y[:0], X[:0]),
+        "X_future is missing": lambda m: m.predict(),
+        "X_future has 5 rows, but horizon=3": lambda m: m.predict(X[now]),
+        "lacks the columns": lambda m: m.predict(X[["wind"]][ahead]),
+        "X_future has 3 columns": lambda m: m.predict(np.zeros((3, 3))),
+        "numbers above 0 and below 1": lambda m: m.predict_interval(X[ahead], coverage=90),
+        "cannot change in mid-stream": lambda m: m.set_params(horizon=5).partial_fit(
+            y[now], X[now]
+        ),
+    }
+    return y[first], X[first], y[now], X[now], bad
+
+
+@pytest.mark.parametrize("words", list(bad_calls()[-1]))
+def test_bad_input_is_refused_with_a_sentence_and_nothing_is_lost(words):
+    y, X, next_y, next_X, calls = bad_calls()
+    model = OnlineForecaster(3, known_ahead=["price"], **SMALL).fit(y, X)
+    before, state = pickle.dumps(model._layout), pickle.dumps(model._state)
+    with pytest.raises(ValueError, match=words) as error:
+        calls[words](model)
+    assert str(error.value).rstrip().endswith((".", "2)."))
+    assert (pickle.dumps(model._layout), pickle.dumps(model._state)) == (before, state)
+    model.set_params(horizon=3).partial_fit(next_y, next_X)
+    assert model.n_samples_seen_ == 45
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"horizon": 0},
+        {"windows": (48, 24, 168)},
+        {"season_lengths": [1]},
+        {"season_lengths": []},
+        {"gaps": "ignore"},
+        {"known_ahead": ["price"]},
+    ],
+)
+def test_bad_parameters_are_refused(arguments):
+    model = OnlineForecaster(**arguments)
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        model.fit(np.arange(9.0), np.ones((9, 1)))
+    with pytest.raises(NotFittedError):
+        model.predict()
+
+
+def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
+    y, _, model = stream("one series")
+    model.fit(y[:50])
+    before = pickle.dumps(model)
+    calls = iter([0, 0, 0])
+    monkeypatch.setattr(_experts, "simple_forecasts", lambda *_: next(calls) / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.partial_fit(y[50:])
+    assert pickle.dumps(model) == before

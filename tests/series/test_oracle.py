@@ -1,0 +1,70 @@
+"""The forecaster of series against the loop that keeps every origin."""
+
+import numpy as np
+import pytest
+
+from sklearn_okl.series import OnlineForecaster, _experts, _static
+from tests.oracles import series as oracle
+
+
+def made(n, n_series=2, n_columns=0, seed=0):
+    """Make series with a season of 12 rows, a trend, and errors that last."""
+    rng = np.random.default_rng(seed)
+    time, errors = np.arange(n), rng.normal(size=(n, n_series))
+    for t in range(1, n):
+        errors[t] += 0.7 * errors[t - 1]
+    X = rng.normal(size=(n, n_columns))
+    season = 3.0 * np.sin(2 * np.pi * time / 12)[:, None] * np.arange(1, n_series + 1)
+    return 20.0 + 0.02 * time[:, None] + season + errors + X.sum(axis=1, keepdims=True), X
+
+
+def forecasts_of_oracle(model, y, X, n_ahead):
+    """Return what the loop forecasts of each row (n, H, m), with the model's random waves."""
+    plan, state = model._plan(), model._state
+    experts = [
+        (*expert[:4], own.get("frequencies"))
+        for expert, own in zip(plan.experts, state["experts"], strict=True)
+    ]
+    waves = state["static"]["frequencies"] if n_ahead else None
+    n, m = y.shape
+    loop = oracle.Forecaster(
+        plan.horizon, m, experts, n_ahead, X.shape[1] - n_ahead, model.season_lengths, waves
+    )
+    forecasts = np.full((n, plan.horizon, m), np.nan)
+    for t in range(n):
+        origin = loop.issue()
+        for h in range(plan.horizon):
+            if n_ahead and t + h >= n:
+                continue
+            row = X[t + h, :n_ahead] if n_ahead else None
+            forecasts[t, h] = [loop.forecast(origin, h, c, row) for c in range(m)]
+        loop.learn(y[t], X[t, :n_ahead], X[t, n_ahead:])
+    return forecasts, loop
+
+
+CASES = {
+    "one series": (1, 0, 0, {}),
+    "two series": (2, 0, 0, {}),
+    "pooled": (2, 0, 0, {"pooled": True}),
+    "columns known ahead": (1, 1, 1, {}),
+    "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
+    "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
+    monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round
+    monkeypatch.setattr(_static, "_N_FREQUENCIES", 2)
+    n_series, n_columns, n_ahead, arguments = CASES[case]
+    y, X = made(110, n_series, n_columns)
+    y[40:43] = np.nan  # missing
+    y[60, 0] = np.nan
+    y[:9, -1] = np.nan  # starts later
+    y[85, 0] = 1e6  # a fault
+    X[70:72] = np.nan
+    model = OnlineForecaster(3, windows=(3, 4, 6), **arguments)
+    ours = model.prequential_predict(y, X if n_columns else None)
+    theirs, loop = forecasts_of_oracle(model, y, X, n_ahead)
+    assert list(model.season_lengths_) == loop.seasons
+    np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)

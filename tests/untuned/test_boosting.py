@@ -1,0 +1,87 @@
+"""The chain that learns what the mixture leaves, against its literal loop."""
+
+import numpy as np
+import pytest
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.datasets import make_friedman_stream
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned._banks import MaskedFeatures
+from sklearn_okl.untuned._boosting import Boosting
+from sklearn_okl.untuned._constants import BUDGETS
+from sklearn_okl.untuned._plan import LINK, chain
+from tests.oracles.boosting import boosted
+
+CONSTANTS = Constants()
+APPRENTICESHIP = 6
+
+
+def parts(n, n_links, seed, delay):
+    rng = np.random.RandomState(seed)
+    budget = BUDGETS["balanced"]._replace(frequencies=6, n_links=n_links)
+    plan = chain(3, 2, None, budget, CONSTANTS)
+    U = rng.normal(size=(n, plan.shape.n_columns))
+    y = np.sin(2.0 * U[:, 0]) * U[:, 1] + 0.1 * rng.normal(size=n)
+    base = 0.3 * y + 0.1 * rng.normal(size=n)
+    boosting = Boosting(LINK, CONSTANTS.link_stride, CONSTANTS.link_share, APPRENTICESHIP, delay)
+    return boosting, boosting.start(plan, rng), U, base, y, rng
+
+
+@pytest.mark.parametrize(("delay", "weighted"), [(0, False), (0, True), (3, False), (3, True)])
+def test_the_chain_is_its_literal_loop_however_it_is_cut(delay, weighted):
+    n = 220
+    boosting, state, U, base, y, rng = parts(n, 4, 10 * delay + weighted, delay)
+    weights = rng.randint(0, 3, size=n).astype(float) if weighted else None
+    Z = MaskedFeatures._transform(state["bank"]["features"], U)
+    rules = LINK, CONSTANTS.link_stride, CONSTANTS.link_alpha, APPRENTICESHIP, CONSTANTS.link_share
+    expected, n_first = boosted(Z, base, y, *rules, delay, weights), APPRENTICESHIP + delay
+    low, found = 0, []
+    for size in (n_first - 1, 1, 3, 4, 66 - n_first, 2, 33, 1, 1, 90, 20):
+        rows = slice(low, low + size)
+        w = None if weights is None else weights[rows]
+        boosting.close(state)
+        known = boosting.forecast(state, U[rows][:1], base[rows][:1], lambda F: F, delay)
+        found.append(boosting.learn(state, U[rows], base[rows], y[rows], lambda F: F, w))
+        assert known == pytest.approx(found[-1][:1], abs=1e-8)
+        low += size
+    assert low == n
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=0, atol=1e-8)
+
+
+def test_it_begins_at_the_first_birth_and_lowers_what_the_mixture_leaves():
+    """On a target as rough as this one kernels of a few features leave much."""
+    rng = np.random.RandomState(0)
+    X = rng.uniform(-1.0, 1.0, size=(3000, 4))
+    y = np.sign(X[:, 0]) * np.sign(X[:, 1]) + np.round(3.0 * X[:, 2]) + 0.1 * rng.normal(size=3000)
+
+    class WithoutChain(OnlineKernelRegressor):
+        constants = Constants(
+            budgets=BUDGETS | {"balanced": BUDGETS["balanced"]._replace(n_links=0)}
+        )
+
+    errors = {}
+    for kind in (OnlineKernelRegressor, WithoutChain):
+        model = kind(lags=0, random_state=0)
+        errors[kind] = np.square(model.prequential_predict(X, y) - y)
+    with_chain, without = errors[OnlineKernelRegressor], errors[WithoutChain]
+    assert with_chain[1500:].mean() < 0.95 * without[1500:].mean()
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_single_rows_and_long_calls_agree_around_the_birth(delay):
+    X, y = make_friedman_stream(560, random_state=1)
+
+    class Small(OnlineKernelRegressor):
+        constants = Constants(
+            budgets={"balanced": BUDGETS["balanced"]._replace(frequencies=8, work=1e4)}
+        )
+
+    whole, single = (Small(label_delay=delay, random_state=0) for _ in range(2))
+    expected = whole.prequential_predict(X, y)
+    found = single.prequential_predict(X[:505], y[:505])
+    assert not single._state["boosting"]
+    for i in range(505, 530):
+        found = np.append(found, single.prequential_predict(X[i : i + 1], y[i : i + 1]))
+    assert single._state["boosting"]
+    found = np.append(found, single.prequential_predict(X[530:], y[530:]))
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
