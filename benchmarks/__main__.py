@@ -183,6 +183,21 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "series": Job(
+        "series",
+        "series in, horizon out: steps 1 to 48 without leakage, intervals, a day ahead",
+        "The forecaster of series as it comes on series of a file, scaled by their first 60 %, "
+        "forecast in the last 30 % without leakage, beside persistence, a ridge refitted daily and "
+        "published figures; how often its intervals hold; and a made series a day ahead. Files "
+        "that are not found are left out. Takes about ten minutes.",
+        {
+            "data": "names of files NAME.csv.gz with a column of dates and one a series, in the "
+            "folder that SKLEARN_OKL_DATA names (default: ett_h1)",
+            "seeds": "made series of each kind (default: %(default)s)",
+            "rows": "learn only the first N rows of each file",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "classes": Job(
         "classes",
         "probabilities of classes: log loss beside others' and a public leaderboard",
@@ -197,21 +212,6 @@ JOBS = {
             "trees": "run boosting refitted, and ours with it, which takes most of the time",
             "peers": "run River's adaptive random forest too",
             "quick": "a trial of everything on 120 rows",
-        },
-    ),
-    "series": Job(
-        "series",
-        "series in, horizon out: steps 1 to 48 without leakage, intervals, a day ahead",
-        "The forecaster of series as it comes on series of a file, scaled by their first 60 %, "
-        "forecast in the last 30 % without leakage, beside persistence, a ridge refitted daily and "
-        "published figures; how often its intervals hold; and a made series a day ahead. Files "
-        "that are not found are left out. Takes about ten minutes.",
-        {
-            "data": "names of files NAME.csv.gz with a column of dates and one a series, in the "
-            "folder that SKLEARN_OKL_DATA names (default: ett_h1)",
-            "seeds": "made series of each kind (default: %(default)s)",
-            "rows": "learn only the first N rows of each file",
-            "quick": SMALL_SIZES,
         },
     ),
     "clients": Job(

@@ -5,8 +5,11 @@ With D = diag(sqrt(weight_s)) over the rows in A and B = mu I + D K D = L L', th
 the end, and h gets zeros.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Array
 from ..base import AllRows
 from ..dictionaries._factor import (
     PANEL,
@@ -29,7 +32,7 @@ class DualNewton(AllRows):
     """
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Array:
         """Coefficient of each row learnt, of shape (n_samples_seen,)."""
         state = self._fitted_state("dual_coef_")
         coef = state["coef"].copy()

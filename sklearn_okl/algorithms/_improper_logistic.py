@@ -13,6 +13,8 @@ z' A_t^-1 z. The curvature is c = p q / (1 + C), and c z' A_t^-1 z <= ln det A_t
 In the end m is at most what the surrogates, hence the losses, and the penalty are for any rival.
 """
 
+from __future__ import annotations
+
 from math import copysign, exp, sqrt, tanh
 from numbers import Real
 
@@ -21,6 +23,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
+from .._types import Any
 from ..base import OnlineClassifier
 from ..dictionaries._factor import PANEL
 from ..kernels import kernel_of
@@ -179,7 +182,7 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     (1, 2)
     """
 
-    def __init__(self, alpha=1.0, *, radius=5.0):
+    def __init__(self, alpha: float = 1.0, *, radius: float = 5.0) -> None:
         self.alpha = alpha
         self.radius = radius
 
@@ -252,7 +255,16 @@ class KernelAIOLIClassifier(_ImproperSteps, DualNewton, OnlineClassifier):
     }
     _structural = (*DualNewton._structural, *_ImproperSteps._structural)
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1.0, alpha=1.0, radius=5.0):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: float = 1.0,
+        alpha: float = 1.0,
+        radius: float = 5.0,
+    ) -> None:
         DualNewton.__init__(self, kernel, gamma, degree=degree, coef0=coef0)
         self.alpha = alpha
         self.radius = radius

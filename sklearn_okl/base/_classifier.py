@@ -131,7 +131,7 @@ class OnlineClassifier(OfClasses):
         return _probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """Return the logarithms of `predict_proba`, exact where a probability rounds to 0 or 1.
 
         Parameters
@@ -147,7 +147,9 @@ class OnlineClassifier(OfClasses):
         return _log_probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)
-    def prequential_predict_proba(self, X, y, classes=None, **params):
+    def prequential_predict_proba(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
+    ) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
 
         Parameters

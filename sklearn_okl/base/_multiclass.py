@@ -84,7 +84,7 @@ class OnlineMulticlassClassifier(OfClasses):
         with one_blas_thread:
             return self._shown(self._forecast(state, X))
 
-    def predict_log_proba(self, X, **params):
+    def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.
 
         Parameters

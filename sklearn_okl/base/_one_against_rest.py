@@ -1,7 +1,10 @@
 """The shell of margin classifiers of any number of classes: each against the rest, in columns."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from .._types import Any, Array, ArrayLike
 from ._classifier import OnlineClassifier
 
 
@@ -34,7 +37,7 @@ class OneAgainstRestClassifier(OnlineClassifier):
         tags.classifier_tags.multi_class = True
         return tags
 
-    def decision_function(self, X, **params):
+    def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision values of each row, as if it were the next one; changes nothing.
 
         Parameters

@@ -182,7 +182,14 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         refuse_arguments(self, "prequential_predict", params)
         return self._labels(self._teach(X, y, classes, sample_weight))
 
-    def prequential_predict_proba(self, X, y, classes=None, sample_weight=None, **params):
+    def prequential_predict_proba(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
 
         Parameters

@@ -54,10 +54,12 @@ def start(shape, width, horizon, alpha, forgetting):
         "forgetting": forgetting,
         "P": np.repeat(np.eye(width)[None] / alpha, groups, axis=0),
         "sums": np.repeat(np.eye(width)[None] * alpha, groups, axis=0),  # without the latest rows
-        "latest": np.zeros((REFRESH, groups, rows, width)),
         "theta": np.zeros((horizon, groups, targets, width)),
-        "rows": np.zeros((horizon, groups, rows, width)),  # features of the latest origins
-        "gains": np.zeros((horizon, groups, rows, width)),
+        "ring": {
+            "latest": np.zeros((REFRESH, groups, rows, width)),
+            "rows": np.zeros((horizon, groups, rows, width)),  # features of the latest origins
+            "gains": np.zeros((horizon, groups, rows, width)),
+        },
     }
 
 
@@ -80,9 +82,10 @@ def meet(state, Z):
         _subtract(P[k], directions[k], gains[k])
     if forgetting < 1.0:
         P /= forgetting
-    slot = t % len(state["rows"])
-    state["rows"][slot], state["gains"][slot] = Z, gains
-    state["latest"][t % REFRESH] = Z
+    ring = state["ring"]
+    slot = t % len(ring["rows"])
+    ring["rows"][slot], ring["gains"][slot] = Z, gains
+    ring["latest"][t % REFRESH] = Z
     state["t"] = t + 1
     if (t + 1) % REFRESH == 0:
         _commit(state)
@@ -93,9 +96,10 @@ def learn(state, targets):
 
     The target of step h, h = 1, ..., H, is that of the h-th latest origin; NaN is unknown.
     """
-    for steps, slots in waiting(state["t"] - 1, len(state["rows"])):
-        gains, theta = state["gains"][slots], state["theta"][steps]
-        errors = targets[steps] - state["rows"][slots] @ theta.swapaxes(-1, -2)
+    ring = state["ring"]
+    for steps, slots in waiting(state["t"] - 1, len(ring["rows"])):
+        gains, theta = ring["gains"][slots], state["theta"][steps]
+        errors = targets[steps] - ring["rows"][slots] @ theta.swapaxes(-1, -2)
         errors[np.isnan(errors)] = 0.0
         errors = errors.swapaxes(-1, -2)  # (J, G, q, R)
         theta += errors * gains if gains.shape[-2] == 1 else errors @ gains
@@ -118,20 +122,21 @@ def _commit(state):
     Without forgetting the inverse is rebuilt for the sake of rounding only: whenever the stream has
     doubled, as the first rows cost most digits, and then seldom.
     """
-    forgetting, Z = state["forgetting"], state["latest"]
+    forgetting, Z = state["forgetting"], state["ring"]["latest"]
     Z = Z.transpose(1, 0, 2, 3).reshape(Z.shape[1], -1, Z.shape[3])  # (G, rows, D)
     sums = state["sums"]
     if forgetting == 1.0:
-        sums += Z.swapaxes(-1, -2) @ Z
+        state["sums"] = sums = sums + Z.swapaxes(-1, -2) @ Z
         t = state["t"]
         if t & (t - 1) and t % _REBUILD:
             return
     else:
         n_rows = Z.shape[1] // REFRESH
         weights = np.repeat(forgetting ** np.arange(REFRESH - 1.0, -1.0, -1.0), n_rows)
-        sums *= forgetting**REFRESH
+        sums = sums * forgetting**REFRESH
         sums += (Z.swapaxes(-1, -2) * weights) @ Z
         sums += (1.0 - forgetting**REFRESH) * state["alpha"] * np.eye(sums.shape[-1])
+        state["sums"] = sums
     state["P"][...] = inverse_spd(sums, state["alpha"])
 
 

@@ -1,5 +1,7 @@
 """The forecaster: what its verbs take and give; the rounds are in `_rounds.py`."""
 
+from __future__ import annotations
+
 import copy
 from numbers import Integral
 
@@ -10,8 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike, Seed, Self
 from .._validation import refuse_second_writer
-from ..base import _copied, _same, twin
+from ..base import _same, twin
 from . import _frames, _intake, _intervals, _mixture, _plan, _rounds
 
 
@@ -90,10 +93,10 @@ class OnlineForecaster(BaseEstimator):
     errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
     one of which forgets, and the three by their squared errors again.
 
-    *Columns known ahead.* A ridge regression of the row on its columns and on random Fourier
-    features of them; what it leaves is a series too, which experts of their own forecast:
-    regression with errors that last [3]_. So weather explains its part, and what was above it in
-    the last hour is carried on.
+    *Columns known ahead.* A ridge regression of the row on its columns and on slow sines and
+    cosines of each, an additive model; what it leaves is a series too, which experts of their own
+    forecast: regression with errors that last [3]_. So weather explains its part, and what was
+    above it in the last hour is carried on.
 
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size lately and at this phase of the season.
@@ -132,15 +135,15 @@ class OnlineForecaster(BaseEstimator):
 
     def __init__(
         self,
-        horizon=1,
+        horizon: int = 1,
         *,
-        season_lengths=None,
-        known_ahead="all",
-        pooled=False,
-        windows=(24, 48, 168),
-        gaps="refuse",
-        random_state=0,
-    ):
+        season_lengths: ArrayLike | None = None,
+        known_ahead: str | ArrayLike | int = "all",
+        pooled: bool = False,
+        windows: ArrayLike = (24, 48, 168),
+        gaps: str = "refuse",
+        random_state: Seed = 0,
+    ) -> None:
         self.horizon = horizon
         self.season_lengths = season_lengths
         self.known_ahead = known_ahead
@@ -160,7 +163,7 @@ class OnlineForecaster(BaseEstimator):
     }
     _changeable = ("gaps",)  # all others shape the state
 
-    def fit(self, y, X=None):
+    def fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
 
         Parameters
@@ -178,7 +181,7 @@ class OnlineForecaster(BaseEstimator):
         self._advance(y, X, restart=True)
         return self
 
-    def partial_fit(self, y, X=None):
+    def partial_fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Learn the next rows.
 
         Parameters
@@ -202,7 +205,9 @@ class OnlineForecaster(BaseEstimator):
         self._advance(y, X)
         return self
 
-    def prequential_predict(self, y, X=None, X_future=None):
+    def prequential_predict(
+        self, y: ArrayLike, X: ArrayLike | None = None, X_future: Any = None
+    ) -> Array:
         """Learn the next rows, and return what was forecast before each of them.
 
         Parameters
@@ -225,7 +230,7 @@ class OnlineForecaster(BaseEstimator):
         forecasts = self._advance(y, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self._layout["is_flat"] else forecasts
 
-    def predict(self, X_future=None):
+    def predict(self, X_future: Any = None) -> Any:
         """Forecast the next `horizon` rows; changes nothing.
 
         Parameters
@@ -243,7 +248,7 @@ class OnlineForecaster(BaseEstimator):
         layout = self._layout
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
-    def predict_interval(self, X_future=None, coverage=(0.8, 0.95)):
+    def predict_interval(self, X_future: Any = None, coverage: ArrayLike = (0.8, 0.95)) -> Array:
         """Give intervals that hold the next `horizon` rows as often as asked for.
 
         Parameters
@@ -269,17 +274,17 @@ class OnlineForecaster(BaseEstimator):
         return ends[:, 0] if self._layout["is_flat"] else ends
 
     @property
-    def n_samples_seen_(self):
+    def n_samples_seen_(self) -> int:
         """Int : rows learnt so far, those filled in for gaps included."""
         return self._known_state()["t"]
 
     @property
-    def season_lengths_(self):
+    def season_lengths_(self) -> Array:
         """Ndarray of int : lengths of the seasons in rows, given or found; 0 for none."""
         return self._known_state()["seasons"].copy()
 
     @property
-    def expert_weights_(self):
+    def expert_weights_(self) -> Array:
         """Ndarray of shape (horizon, m, n_experts) : what each expert counts for at present."""
         return _mixture.coefficients(self._known_state()["mixture"])[..., -1, :]
 
@@ -361,7 +366,7 @@ class OnlineForecaster(BaseEstimator):
         if is_start:
             state = _rounds.start(plan, check_random_state(self.random_state))
         else:
-            state = _copied(former)
+            state = _rounds.successor(former, len(rows.y))
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             forecasts = _rounds.learn(plan, state, rows, future)
         model._state = state

@@ -10,7 +10,8 @@ three are weighted by the same rule.
 
 All is per step and per series, and learns the forecasts of an origin h rows old at step h when the
 target is known, as they were issued. So a mixture that follows what is already over is seen to be
-late, and is left out.
+late, and is left out. The regressions count rows in units of the errors that the first mixture had
+until then: at the beginning these are large, and say little of what follows.
 """
 
 import numpy as np
@@ -20,7 +21,8 @@ from .._linalg import inverse_spd
 _FADING = 0.998  # of the squared errors: about the latest 500
 FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
 N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
-_ALPHA = 1.0  # their ridge, in squared running deviations of the series
+_ALPHA = 1.0  # their ridge, where errors have variance 1
+_FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows had been at 1
 _REFRESH = 64  # rounds between two inversions of their exact sums
 _LARGEST = 20.0  # running deviations that an error counts as at most
 _TINY = 1e-12  # least mean squared error, over the sum of all: equals are averaged
@@ -36,10 +38,13 @@ def start(n_experts, horizon, n_series):
         "mixed": np.zeros((*lead, N_MIXTURES - 1)),  # and of the mixtures
         "P": np.broadcast_to(eye / _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
         "sums": np.broadcast_to(eye * _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
+        "weight": np.zeros(lead),  # of the faded squares: 1 in the long run
         "theta": np.zeros((n_stacks, *lead, n_experts)),
         # deviations that the sums do not know yet, and how many targets were known before each
-        "latest": np.zeros((_REFRESH, *lead, n_experts)),
-        "before": np.zeros((_REFRESH, *lead)),
+        "ring": {
+            "latest": np.zeros((_REFRESH, *lead, n_experts)),
+            "before": np.zeros((_REFRESH, *lead)),
+        },
         "known": np.zeros(lead),
     }
 
@@ -75,11 +80,14 @@ def learn(state, F, mixtures, y):
     known, n_steps = np.isfinite(y), len(F)
     F, y = np.where(known[..., None], F, 0.0), np.where(known, y, 0.0)
     mixtures = np.where(known[..., None], mixtures, 0.0)
+    squares = state["mixed"][:n_steps, :, 0] + _FLOOR
+    unit = np.sqrt(squares / (state["weight"][:n_steps] + _FLOOR))
     _fade(state["errors"][:n_steps], F - y[..., None], known)
     _fade(state["mixed"][:n_steps], mixtures - y[..., None], known)
 
-    deviations = F - mixtures[..., :1]
-    errors = y - mixtures[..., 0]
+    state["weight"][:n_steps] += (1.0 - _FADING) * known * (1.0 - state["weight"][:n_steps])
+    deviations = (F - mixtures[..., :1]) / unit[..., None]
+    errors = (y - mixtures[..., 0]) / unit
     for k, forgetting in enumerate(FORGETTING):
         theta, P = state["theta"][k, :n_steps], state["P"][k, :n_steps]
         directions = (P @ deviations[..., None])[..., 0]
@@ -89,9 +97,9 @@ def learn(state, F, mixtures, y):
         P -= gains[..., None] * directions[..., None, :]
         if forgetting < 1.0:
             P /= faded[..., None, None]
-    place = state["t"] % _REFRESH
-    state["latest"][place, :n_steps] = deviations
-    state["before"][place] = state["known"]
+    ring, place = state["ring"], state["t"] % _REFRESH
+    ring["latest"][place, :n_steps], ring["latest"][place, n_steps:] = deviations, 0.0
+    ring["before"][place] = state["known"]
     state["known"][:n_steps] += known
     state["t"] += 1
     if place == _REFRESH - 1:
@@ -100,15 +108,15 @@ def learn(state, F, mixtures, y):
 
 def _commit(state):
     """Bring the latest deviations into the exact sums, put back the lost ridge, and invert."""
-    latest = np.moveaxis(state["latest"], 0, -2)  # (H, m, rounds, E)
-    age = np.moveaxis(state["known"] - 1.0 - state["before"], 0, -1)[..., None]
+    ring, state["sums"] = state["ring"], state["sums"].copy()
+    latest = np.moveaxis(ring["latest"], 0, -2)  # (H, m, rounds, E)
+    age = np.moveaxis(state["known"] - 1.0 - ring["before"], 0, -1)[..., None]
     for forgetting, sums in zip(FORGETTING, state["sums"], strict=True):
         left = (forgetting ** state["known"])[..., None, None]
         sums *= left
         sums += (latest * forgetting**age).swapaxes(-1, -2) @ latest
         sums += (1.0 - left) * _ALPHA * np.eye(sums.shape[-1])
     state["P"][...] = inverse_spd(state["sums"], _ALPHA)
-    state["latest"][...] = 0.0
     state["known"][...] = 0.0
 
 

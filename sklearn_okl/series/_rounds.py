@@ -35,11 +35,30 @@ def start(plan, rng):
         "now": _views.start(plan.n_now, 1),
     }
     if plan.n_ahead:
-        state["static"] = _static.start(plan.n_ahead, plan.n_phases, m, rng)
+        state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
         known = _static.snapshot(state["static"], np.zeros(m), np.ones(m))
         for name, value in known.items():
             slots["static_" + name] = np.zeros((horizon, *value.shape))
-    return state | {"slots": slots}
+    return state | {"ring": slots}
+
+
+def successor(state, n_rows):
+    """Return a copy of a state, to learn so many rows.
+
+    Sums are replaced, never written, so they are shared. So are rings for a single row: it writes
+    the slots that the state itself would write before it reads them.
+    """
+    kind = type(state)
+    if kind is dict:
+        return {
+            name: value
+            if name == "sums" or (name == "ring" and n_rows == 1)
+            else successor(value, n_rows)
+            for name, value in state.items()
+        }
+    if kind is list:
+        return [successor(value, n_rows) for value in state]
+    return state.copy() if kind is np.ndarray else state
 
 
 def phases(plan, state, calendar, t):
@@ -83,7 +102,7 @@ def issue(plan, state, calendar):
         # of what the columns known ahead add to the forecasts of residuals
         "mixed_share": mixtures[..., plan.views == RESIDUAL].sum(axis=-1),
         "last": np.stack([last for last, _ in levels]),
-        "scale": np.stack([np.sqrt(view["variance"]) for view in views]),
+        "scale": np.stack([_views.unit(view) for view in views]),
         "begun": begun,
         "reach": _intervals.reaches(state["intervals"], to_come),
     }
@@ -107,7 +126,7 @@ def forecast(plan, state, origin, X_ahead, calendars):
         if n_known:
             times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
             known = _known(slot)
-            added = _static.forecasts(state["static"], known, X_ahead, np.array(times))
+            added = _static.forecasts(known, X_ahead, np.array(times))
             forecasts[:n_known] += slot["mixed_share"][:n_known, :, -1] * added
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
@@ -115,7 +134,7 @@ def forecast(plan, state, origin, X_ahead, calendars):
 
 def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     """Learn the row after an origin, y (m,), its columns and its time, and write the state."""
-    t, horizon, slots, views = state["t"], plan.horizon, state["slots"], state["views"]
+    t, horizon, slots, views = state["t"], plan.horizon, state["ring"], state["views"]
     for name, value in origin["slot"].items():
         slots[name][t % horizon] = value
     steps = np.arange(min(t + 1, horizon))
@@ -128,7 +147,7 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
         known = _known({name: slots[name][past] for name in slots})
         rows = np.broadcast_to(x_ahead, (len(steps), plan.n_ahead))
         times = np.broadcast_to(now, (len(steps), len(now)))
-        added = _static.forecasts(state["static"], known, rows, times)  # (J, m)
+        added = _static.forecasts(known, rows, times)  # (J, m)
         F[..., plan.views == RESIDUAL] += added[..., None]
         mixed = mixed + slots["mixed_share"][past, steps] * added[..., None]
     issued = mixed[..., -1]
@@ -136,16 +155,18 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
 
     last, scale = slots["last"][past], slots["scale"][past]  # (J, V, m)
     target = np.where(begun, learnt, np.nan)
-    scale = np.where(scale > 0.0, scale, np.nan)  # what has not moved yet has no unit
+    scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     units = last[:, RAW], scale[:, RAW]
-    targets = [(target - units[0]) / units[1]]
+    near = (target - units[0]) / units[1]
+    targets = [np.clip(near, -_views.FAR, _views.FAR)]
     F, three = ((f - units[0][..., None]) / units[1][..., None] for f in (F, mixed[..., :-1]))
-    _mixture.learn(state["mixture"], F, three, targets[RAW])
+    _mixture.learn(state["mixture"], F, three, near)
     errors = np.where(target == issued, 0.0, (target - issued) / units[1])
     phase = _intervals.phases_of(t, state["seasons"][0])
     _intervals.learn(state["intervals"], errors, slots["reach"][past, steps], phase)
     if plan.n_ahead:
-        targets.append((target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL])
+        rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
+        targets.append(np.clip(rest, -_views.FAR, _views.FAR))
     for expert, own, z in zip(plan.experts, state["experts"], origin["features"], strict=True):
         _delayed_ridge.meet(own["ridge"], z)
         n_targets = own["ridge"]["theta"].shape[-2]
@@ -164,7 +185,7 @@ def absorb(plan, state, origin, y, x_ahead, x_now, calendar):
     _views.push(state["now"], x_now, state["now"]["values"][-1])
     state["t"] = t + 1
     values = views[RAW]["values"][-min(t + 1, _seasons.N_ROWS) :]
-    if not plan.seasons and _seasons.is_look_due(t + 1) and not state["seasons"].all():
+    if not plan.seasons and _seasons.is_look_due(t + 1, state["seasons"]):
         state["seasons"] = _seasons.found(values[:, _views.started(views[RAW])])
 
 

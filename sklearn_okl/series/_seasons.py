@@ -7,19 +7,23 @@ N_ROWS = 1024  # latest rows that they are looked for in
 N_HARMONICS = 3
 _FIRST_LOOK = 32  # rows, and again whenever the stream has doubled
 _LEAST = 0.25  # autocorrelation that a season has at least
+_CHANCE = 3.0  # and in standard deviations of that of noise
+_AS_LARGE = 0.9  # share of the largest peak that a shorter season has at least: not its double
 
 
-def is_look_due(t):
-    """Tell whether seasons are looked for after t rows."""
-    return t >= _FIRST_LOOK and t & (t - 1) == 0
+def is_look_due(t, seasons):
+    """Tell whether seasons are looked for after t rows: while some may have been missed."""
+    is_power = t >= _FIRST_LOOK and t & (t - 1) == 0
+    return is_power and (t <= N_ROWS or not seasons.all())
 
 
 def found(values):
     """Return the lengths of the seasons (N_SEASONS,) of rows of series (n, m); 0 is none.
 
     A season is the lag where the mean autocorrelation of the series, each less its straight line,
-    has its largest peak; the next one is that of what the mean of each phase of it leaves, at half
-    as long again at least. Of lags more than a third of the rows nothing is known.
+    has its largest peak, or a shorter one nearly as large, beyond chance; the next one is that of
+    what the mean of each phase of it leaves, at half as long again at least. Of lags more than a
+    third of the rows nothing is known.
     """
     seasons = np.zeros(N_SEASONS, dtype=np.int64)
     n = len(values)
@@ -50,10 +54,13 @@ def _strongest(rest, shortest):
         return 0
     correlation = (products[:, moving] / products[0, moving]).mean(axis=1)
     inner = correlation[1:-1]
-    is_peak = (inner > correlation[:-2]) & (inner >= correlation[2:]) & (inner > _LEAST)
+    least = max(_LEAST, _CHANCE / np.sqrt(n))
+    is_peak = (inner > correlation[:-2]) & (inner >= correlation[2:]) & (inner > least)
     lags = 1 + np.flatnonzero(is_peak)
     lags = lags[lags >= shortest]
-    return lags[np.argmax(correlation[lags])] if len(lags) else 0
+    if not len(lags):
+        return 0
+    return lags[correlation[lags] >= _AS_LARGE * correlation[lags].max()][0]
 
 
 def continued(values, season, horizon):

@@ -2,23 +2,23 @@
 
 The residuals of this regression are a series like the series itself, and experts forecast them too:
 regression with errors that last (A. C. Harvey, "Forecasting, structural time series models and the
-Kalman filter", 1989, ch. 7). It is a ridge on the columns, standardised, on random Fourier features
-of them, and on the phases of the seasons, learnt as soon as a row is known.
+Kalman filter", 1989, ch. 7). It is a ridge on the columns, standardised, on slow sines and cosines
+of each, which bend a line as an additive model does, and on the phases of the seasons. It is learnt
+as soon as a row is known.
 """
 
 import numpy as np
 
 from . import _delayed_ridge, _views
 
-_N_FREQUENCIES = 32
+_FREQUENCIES = (0.7, 1.4)  # of sines and cosines of a column, in radians a standard deviation
 
 
-def start(n_columns, n_phases, n_series, rng):
+def start(n_columns, n_phases, n_series):
     """Return the state of a regression that has seen no row."""
-    width = 1 + n_columns + 2 * _N_FREQUENCIES + n_phases
+    width = 1 + (1 + 2 * len(_FREQUENCIES)) * n_columns + n_phases
     return {
         "columns": _views.start(n_columns, 1),
-        "frequencies": rng.standard_normal((n_columns, _N_FREQUENCIES)) / np.sqrt(n_columns),
         "ridge": _delayed_ridge.start((1, 1, n_series), width, 1, 1.0, 1.0),
     }
 
@@ -34,28 +34,27 @@ def snapshot(state, level, scale):
     }
 
 
-def forecasts(state, known, X, phases):
+def forecasts(known, X, phases):
     """Return forecasts (k, m) of rows X (k, d) with phases (k, p) from snapshots.
 
     The arrays of `known` have a leading axis k, or none for one snapshot of all rows. Missing
     values count as the mean.
     """
-    Z = _features(state, known["mean"], known["scale"], X, phases)
+    Z = _features(known["mean"], known["scale"], X, phases)
     return (known["theta"] @ Z[..., None])[..., 0] + known["level"]
 
 
 def learn(state, x, phases, y, level, scale):
     """Learn the row x (d,) of targets y (m,), NaN where they are missing."""
     columns, ridge = state["columns"], state["ridge"]
-    Z = _features(state, columns["mean"], _views.level(columns)[1], x[None], phases[None])
+    Z = _features(columns["mean"], _views.level(columns)[1], x[None], phases[None])
     _delayed_ridge.meet(ridge, Z[None])
     _delayed_ridge.learn(ridge, ((y - level) / scale)[None, None, None])
     _views.push(columns, x, columns["values"][-1])
 
 
-def _features(state, mean, scale, X, phases):
+def _features(mean, scale, X, phases):
     rows = np.clip((X - mean) / scale, -_views.FENCE, _views.FENCE)
     rows = np.nan_to_num(rows, nan=0.0)
-    angles = rows @ state["frequencies"]
-    one = np.ones((len(X), 1))
-    return np.concatenate([one, rows, np.sin(angles), np.cos(angles), phases], axis=1)
+    waves = [wave(frequency * rows) for frequency in _FREQUENCIES for wave in (np.sin, np.cos)]
+    return np.concatenate([np.ones((len(X), 1)), rows, *waves, phases], axis=1)

@@ -11,7 +11,9 @@ deviations from the mean is learnt as one that far away, which a few dozen rows 
 import numpy as np
 
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
+FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
 _JUDGED = 32  # values after which there is a deviation to judge by
+_MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _MEMORY = 2000  # rows that means and deviations remember
 
 
@@ -35,6 +37,11 @@ def level(state):
     deviation = np.sqrt(state["variance"])
     last = np.where(started(state), state["values"][-1], 0.0)
     return last, np.where(deviation > 0.0, deviation, 1.0)
+
+
+def unit(state):
+    """Return the running deviations (m,) that are learnt in; 0 for a series that has none yet."""
+    return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
 
 
 def as_learnt(state, values):

@@ -30,8 +30,9 @@ class ClassExperts(Experts):
     """
 
     def __init__(self, n_classes, budget, forgetting, lags, delay, constants):
-        budget = budget._replace(n_links=0)  # pools stand where a chain corrects the regressor's
-        self.n_classes, self.budget, self.forgetting = n_classes, budget, forgetting
+        # a chain corrects forecasts of numbers
+        self.n_classes, self.budget = n_classes, budget._replace(n_links=0)
+        self.forgetting = forgetting
         self.delay, self.constants = delay, constants
         self.n_targets = None if n_classes == 2 else n_classes
         if self.n_targets and lags:

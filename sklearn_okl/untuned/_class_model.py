@@ -1,11 +1,14 @@
 """The rounds of the classifier without tuning: classes have no unit, so little is to be watched."""
 
+from __future__ import annotations
+
 import textwrap
 from functools import cache, partial
 
 import numpy as np
 
 from .._linalg import one_blas_thread
+from .._types import Any, Array, ArrayLike
 from ..base._bank import threads
 from ._class_encoding import ClassEncoder
 from ._class_experts import ClassExperts
@@ -33,18 +36,18 @@ class ClassModel(DefaultModel):
     """
 
     @property
-    def expert_losses_(self):
+    def expert_losses_(self) -> Array:
         """Sum of squared errors of each expert's progressive scores, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
         return self._as_taught()._experts().losses(state)
 
     @property
-    def experts_(self):
+    def experts_(self) -> dict[str, Any]:
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
         return self._as_taught()._experts().table(state, state["t"], 1.0)
 
-    def summary(self):
+    def summary(self) -> str:
         """Say in a paragraph what was learnt.
 
         Returns
@@ -68,7 +71,7 @@ class ClassModel(DefaultModel):
         )
         return textwrap.fill(text, width=88)
 
-    def predict_experts(self, X):
+    def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert, calibrated; changes nothing.
 
         Parameters

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
-from .._types import Array, ArrayLike, Seed
+from .._types import Any, Array, ArrayLike, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
@@ -197,7 +196,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         """
         return self._shown(self._foreseen(X, ahead)[1])
 
-    def predict_log_proba(self, X, *, ahead=False):
+    def predict_log_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.
 
         Parameters

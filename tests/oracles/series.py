@@ -37,6 +37,9 @@ class Memory:
     def scale(self):
         return np.sqrt(self.variance) if self.variance > 0 else 1.0
 
+    def has_unit(self):
+        return self.count >= 16 and self.variance > 0
+
     def last(self):
         return self.rows[-1] if self.count else 0.0
 
@@ -98,11 +101,15 @@ def seasons_of(rows):
         c = np.mean(
             [[r[k:] @ r[: n - k] / (r @ r) for k in range(n // 3 + 1)] for r in rests], axis=0
         )
-        peaks = [k for k in range(1, len(c) - 1) if c[k - 1] < c[k] >= c[k + 1] and c[k] > 0.25]
+        peaks = [
+            k
+            for k in range(1, len(c) - 1)
+            if c[k - 1] < c[k] >= c[k + 1] and c[k] > max(0.25, 3 / np.sqrt(n))
+        ]
         peaks = [k for k in peaks if k >= (1.5 * found[-1] if found else 2)]
         if not peaks:
             break
-        season = max(peaks, key=lambda k: c[k])
+        season = min(k for k in peaks if c[k] >= 0.9 * max(c[peaks]))
         found.append(season)
         rests = [r - [r[i % season :: season].mean() for i in range(n)] for r in rests]
     return found + [0] * (2 - len(found))
@@ -114,7 +121,7 @@ class Mixture:
     def __init__(self, n_experts):
         self.errors, self.mixed, self.n = np.zeros(n_experts), np.zeros(3), n_experts
         self.stacks = [Ridge(n_experts, forgetting) for forgetting in (1.0, 0.998)]
-        self.lost = [0.0, 0.0]
+        self.lost, self.weight = [0.0, 0.0], 0.0
 
     @staticmethod
     def weights(errors):
@@ -136,8 +143,10 @@ class Mixture:
 
     def learn(self, issued, f, y):
         three, _ = self.forecasts(issued, f)
+        unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
+        self.weight += 0.002 * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
-            stack.learn([f - three[0]], [y - three[0]])
+            stack.learn([(f - three[0]) / unit], [(y - three[0]) / unit])
             self.lost[k] = stack.forgetting * self.lost[k] + (1 - stack.forgetting) * ALPHA
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
             means += 0.002 * (np.clip(errors, -20, 20) ** 2 - means)
@@ -151,8 +160,8 @@ class Mixture:
 class Forecaster:
     """`experts` are (view, window, sharing, forgetting, frequencies or None); see `forecast`."""
 
-    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None, waves=None):
-        self.H, self.m, self.t, self.waves = horizon, n_series, 0, waves
+    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None):
+        self.H, self.m, self.t = horizon, n_series, 0
         self.given, self.seasons = seasons is not None, list(seasons or (0, 0))
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
@@ -183,14 +192,12 @@ class Forecaster:
     def static_features(self, moments, x, t):
         mean, scale = moments
         z = np.nan_to_num(np.clip((np.array(x) - mean) / scale, -FENCE, FENCE), nan=0.0)
-        waves = z @ self.waves
-        return np.concatenate(
-            [[1], z, np.sin(waves), np.cos(waves), phase_features(self.seasons, t)]
-        )
+        waves = [f(k * z) for k in (0.7, 1.4) for f in (np.sin, np.cos)]
+        return np.concatenate([[1], z, *waves, phase_features(self.seasons, t)])
 
     def issue(self):
         """The origin at row t."""
-        known = [(v.last(), v.scale(), v.variance > 0) for view in self.views for v in view]
+        known = [(v.last(), v.scale(), v.has_unit()) for view in self.views for v in view]
         origin = {
             "t": self.t,
             "begun": [memory.count > 0 for memory in self.views[0]],
@@ -281,7 +288,8 @@ class Forecaster:
                     last, scale, has_unit = past["level"][view, c]
                     rest = self.from_static(past, c, x_ahead, t) if view else 0.0
                     known = past["begun"][c] and has_unit
-                    targets.append((learnt[c] - rest - last) / scale if known else np.nan)
+                    off = np.clip((learnt[c] - rest - last) / scale, -10, 10)
+                    targets.append(off if known else np.nan)
                 rows = past["features"][k]
                 if sharing == "pooled":
                     self.ridge(k, h, 0, len(rows[0])).learn(rows, targets)
@@ -313,7 +321,8 @@ class Forecaster:
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
-        if not self.given and self.t >= 32 and self.t & (self.t - 1) == 0 and not all(self.seasons):
+        is_power = self.t >= 32 and self.t & (self.t - 1) == 0
+        if not self.given and is_power and (self.t <= 1024 or not all(self.seasons)):
             rows = [
                 [memory.back(self.t - i) if memory.count else np.nan for memory in self.views[0]]
                 for i in range(self.t)

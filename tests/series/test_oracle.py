@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_okl.series import OnlineForecaster, _experts, _static
+from sklearn_okl.series import OnlineForecaster, _experts
 from tests.oracles import series as oracle
 
 
@@ -25,10 +25,9 @@ def forecasts_of_oracle(model, y, X, n_ahead):
         (*expert[:4], own.get("frequencies"))
         for expert, own in zip(plan.experts, state["experts"], strict=True)
     ]
-    waves = state["static"]["frequencies"] if n_ahead else None
     n, m = y.shape
     loop = oracle.Forecaster(
-        plan.horizon, m, experts, n_ahead, X.shape[1] - n_ahead, model.season_lengths, waves
+        plan.horizon, m, experts, n_ahead, X.shape[1] - n_ahead, model.season_lengths
     )
     forecasts = np.full((n, plan.horizon, m), np.nan)
     for t in range(n):
@@ -55,7 +54,6 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round
-    monkeypatch.setattr(_static, "_N_FREQUENCIES", 2)
     n_series, n_columns, n_ahead, arguments = CASES[case]
     y, X = made(110, n_series, n_columns)
     y[40:43] = np.nan  # missing
