@@ -102,9 +102,6 @@ class ClassExperts(Experts):
         P = self.mixture.calibrated(state["mixture"], S)
         return P[:, self.born(state)]
 
-    def choose_reference(self, state):
-        """Do nothing: classes have no unit that might change."""
-
     def level(self, state):
         """Return the mean target so far, a number or (C,)."""
         shares = self.mixture.shares(state["mixture"])

@@ -156,13 +156,13 @@ class ClassExpertsAndTrees(ClassExperts):
 
 def batch_model(trees):
     """Return the classifier that a value of the parameter `trees` asks for, None for none."""
-    if isinstance(trees, (bool, np.bool_)):
-        if not trees:
-            return None
-        from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
+    if not isinstance(trees, (bool, np.bool_)):
+        return trees
+    if not trees:
+        return None
+    from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
 
-        return HistGradientBoostingClassifier(early_stopping=False)
-    return trees
+    return HistGradientBoostingClassifier(early_stopping=False)
 
 
 def _scores(P):
