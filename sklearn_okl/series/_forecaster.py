@@ -74,7 +74,7 @@ class OnlineForecaster(BaseEstimator):
     -----
     *Cost.* Per row, with m series and D features of the largest window, O(m D² + H m D) for models
     of their own, O(D² + H m D) for one of all lags; as much memory, whatever the stream's length.
-    About 1 to 2 ms a row for seven series and 48 steps.
+    A few milliseconds a row for seven series and 48 steps.
 
     *Experts.* Direct ridge regressions for all steps: of each series on its own latest values, with
     a long memory and a window of 168 rows, and with a memory of a thousand rows and a window of 48;
