@@ -12,6 +12,7 @@ from .._types import Any, Array, ArrayLike
 from ..base._bank import threads
 from ._class_encoding import ClassEncoder
 from ._class_experts import ClassExperts
+from ._constants import CLASS_BUDGETS, Constants
 from ._encoding import Encoder, is_same, layout_of, width_of
 from ._model import _LAYOUTS, _LONGEST, DefaultModel, _checked_weights, experts_of
 
@@ -34,6 +35,8 @@ class ClassModel(DefaultModel):
         Sums of squared errors of the scores, before they are calibrated: of targets -1 and +1, or
         0 and 1 for each class where there are more than two.
     """
+
+    constants = Constants(budgets=CLASS_BUDGETS)
 
     @property
     def expert_losses_(self) -> Array:

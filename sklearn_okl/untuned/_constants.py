@@ -39,6 +39,9 @@ BUDGETS = {
     "balanced": Budget(60, 2e6, (0.998, 0.99), None, True, 12),
     "accurate": Budget(140, 7e6, (0.998, 0.99), None, True, 12),
 }
+# without a chain there is more for the others
+CLASS_BUDGETS = {name: budget._replace(n_links=0) for name, budget in BUDGETS.items()}
+CLASS_BUDGETS["balanced"] = CLASS_BUDGETS["balanced"]._replace(frequencies=70, work=2.2e6)
 
 
 @dataclass(frozen=True)
