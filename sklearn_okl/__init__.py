@@ -208,7 +208,7 @@ def all_estimators() -> list[tuple[str, type]]:
     --------
     >>> from sklearn_okl import all_estimators
     >>> [name for name, _ in all_estimators()][:2]
-    ['AARegressor', 'ALDNystroem']
+    ['AARegressor', 'AIOLIClassifier']
     """
     public = ((name, globals().get(name)) for name in __all__)
     return sorted(

@@ -18,6 +18,9 @@ class Budget(NamedTuple):
         Largest sum of D^2 over all experts of D features, those that forget counted three times.
     memories : tuple of float
         Forgetting rates of the experts for drift.
+    level_memories : tuple of float
+        Those of further linear experts where there are no lags: within some twenty rows they find
+        the level at which a drifting stream is.
     n_stacks : int or None
         How many of the regressions of the mixture, the first ones; None: all.
     ranks : bool
@@ -29,15 +32,16 @@ class Budget(NamedTuple):
     frequencies: int
     work: float
     memories: tuple
+    level_memories: tuple
     n_stacks: int | None
     ranks: bool
     n_links: int
 
 
 BUDGETS = {
-    "fast": Budget(25, 0.08e6, (0.995,), 1, False, 0),
-    "balanced": Budget(60, 2e6, (0.998, 0.99), None, True, 12),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), None, True, 12),
+    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0),
+    "balanced": Budget(60, 2e6, (0.998, 0.99), (0.95,), None, True, 12),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12),
 }
 # without a chain there is more for the others
 CLASS_BUDGETS = {name: budget._replace(n_links=0) for name, budget in BUDGETS.items()}
@@ -75,9 +79,6 @@ class Constants:
         Ridges of the linear experts that never forget.
     fading_alpha : float
         Ridge of the linear experts that forget.
-    level_memories : tuple of float
-        Forgetting rates of further linear experts where there are no lags: within ten or twenty
-        rows they find the level at which a drifting stream is.
     births : tuple of int
         Rounds at which new kernels are born: the best ones and their neighbours, which see each
         input scaled by how much the forecasts of the best so far depend on it. The chain begins
@@ -139,7 +140,6 @@ class Constants:
     alphas: tuple = (0.1, 0.03)
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
-    level_memories: tuple = (0.95, 0.9)
     births: tuple = (512, 2048, 8192)
     apprenticeship: int = 256
     frequencies: float = 1.0

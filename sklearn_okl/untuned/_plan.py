@@ -98,7 +98,7 @@ def plan(n_features, n_lags, forgetting, budget, constants):
 
     banks = {}
     # without the latest targets, who forgets at once tells where these are
-    brief = constants.level_memories if drifting and not n_lags else ()
+    brief = budget.level_memories if drifting and not n_lags else ()
     for memory in (always, *drifting, *brief):
         shape = plain._replace(linear=True, n_frequencies=0, forgetting=memory)
         alphas = constants.linear_alphas if memory == 1.0 else (constants.fading_alpha,)
