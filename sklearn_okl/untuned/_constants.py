@@ -52,8 +52,9 @@ CLASS_BUDGETS["balanced"] = CLASS_BUDGETS["balanced"]._replace(frequencies=70, w
 class Constants:
     """The constants of the estimators without tuning, for subclasses that want others.
 
-    They were chosen on made streams, and ``python -m benchmarks default`` varies them: forecasts
-    depend little on any of them. A class of one's own sets them as its attribute ``constants``.
+    They were chosen on made streams, those of the chain on permuted tables (bias and calhousing
+    first), and ``python -m benchmarks default`` varies most of them: forecasts depend little on any
+    of them. A class of one's own sets them as its attribute ``constants``.
 
     Parameters
     ----------
