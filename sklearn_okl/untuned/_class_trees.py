@@ -12,7 +12,7 @@ from ..features._lags import lagged
 from ..meta import RefitClassifier
 from ._class_experts import ClassExperts
 from ._class_mixture import ClassMixture
-from ._trees import _WARMUP, Fits, _seen
+from ._trees import _WARMUP, Fits, _seen, with_trees
 
 NAMES = ("trees", "trees on kernels")
 _LEAST = 1e-4  # probability that trees give to what they rule out
@@ -113,21 +113,7 @@ class ClassExpertsAndTrees(ClassExperts):
         silent = [False, *(not trees[name]["fits"] for name in ("rows", "kernels"))]
         weights = self.last._weights(trees["mixture"])
         weights = softmax(np.where(silent, -np.inf, np.log(np.maximum(weights, 1e-300))))
-        table["weight"] = table["weight"] * weights[0]
-        masses = trees["masses"]
-        rows = {
-            "name": NAMES,
-            "kernel": NAMES,
-            "bandwidth": [np.nan] * 2,
-            "lags": [self.n_labels > 0] * 2,
-            "alpha": [np.nan] * 2,
-            "forgetting": [1.0] * 2,
-            **{name: [False] * 2 for name in ("ranks", "pairs", "learnt")},
-            "weight": weights[1:],
-            "mean_loss": trees["losses"] / np.where(masses > 0.0, masses, 1.0),
-            "n_rounds": trees["rounds"],
-        }
-        return {name: np.concatenate([column, rows[name]]) for name, column in table.items()}
+        return with_trees(table, NAMES, trees, weights, self.n_labels > 0)
 
     def _squares(self, P, y):
         """Return squared errors (n, m) of probabilities (n, m, C), as those of the scores are."""
@@ -154,12 +140,8 @@ class ClassExpertsAndTrees(ClassExperts):
         )
 
 
-def batch_model(trees):
-    """Return the classifier that a value of the parameter `trees` asks for, None for none."""
-    if not isinstance(trees, (bool, np.bool_)):
-        return trees
-    if not trees:
-        return None
+def boosted_classifier():
+    """Return the trees of the classifier."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
 
     return HistGradientBoostingClassifier(early_stopping=False)

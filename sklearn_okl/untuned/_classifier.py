@@ -14,8 +14,9 @@ from .._types import Any, Array, ArrayLike, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
-from ._class_trees import ClassExpertsAndTrees, batch_model
+from ._class_trees import ClassExpertsAndTrees, boosted_classifier
 from ._model import DefaultModel, experts_of
+from ._trees import batch_model
 
 
 @inherit_documentation
@@ -215,7 +216,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
 
     def _validate(self):
         super()._validate()
-        estimator = batch_model(self.trees)
+        estimator = batch_model(self.trees, boosted_classifier)
         if estimator is not None:
             check_is_classifier("trees", estimator)
 
@@ -223,14 +224,14 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         return super()._structure() | {"trees": described(self.trees)}
 
     def _experts(self):
-        estimator = batch_model(self.trees)
+        estimator = batch_model(self.trees, boosted_classifier)
         if estimator is None:
             return super()._experts()
         # not kept: an estimator may have been edited in place
         return experts_of(self, partial(ClassExpertsAndTrees, estimator, self._n_places))
 
     def _learn(self, state, X, y, sample_weight=None):
-        estimator = batch_model(self.trees)
+        estimator = batch_model(self.trees, boosted_classifier)
         takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
         if sample_weight is not None and not takes_weights:
             raise ValueError(

@@ -91,10 +91,10 @@ class Experts:
         # the very first row is forecast by the origin
         mass = counted[max(self.delay - n_learnt, 0) :].sum()
         state["masses"] += np.where(np.isnan(F[-1]), 0.0, mass)
-        limits = self.mixture._learn_limits(dict(state["mixture"]), u)  # the mixture learns its own
+        before = dict(state["mixture"])
         forecasts = self.mixture._learn_rows(state["mixture"], F, u, seen.scale, heard, weights)
         if state["boosting"]:
-            sane = partial(self.mixture._sane, limits=limits)
+            sane = partial(self.mixture._sane, limits=self.mixture._learn_limits(before, u))
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
         return forecasts, F[:, state["reference"]]

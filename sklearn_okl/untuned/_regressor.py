@@ -15,7 +15,7 @@ from ..meta._refit import check_is_regressor
 from . import _conformal
 from . import _targets as targets
 from ._model import DefaultModel, experts_of
-from ._trees import ExpertsAndTrees, batch_model
+from ._trees import ExpertsAndTrees, batch_model, boosted_regressor
 
 
 @inherit_documentation
@@ -333,7 +333,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     def _validate(self):
         super()._validate()
-        estimator = batch_model(self.trees)
+        estimator = batch_model(self.trees, boosted_regressor)
         if estimator is not None:
             check_is_regressor("trees", estimator)
 
@@ -341,14 +341,14 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         return super()._structure() | {"trees": described(self.trees)}
 
     def _experts(self):
-        estimator = batch_model(self.trees)
+        estimator = batch_model(self.trees, boosted_regressor)
         if estimator is None:
             return super()._experts()
         # not kept: an estimator may have been edited in place
         return experts_of(self, partial(ExpertsAndTrees, estimator))
 
     def _learn(self, state, X, y, sample_weight=None):
-        estimator = batch_model(self.trees)
+        estimator = batch_model(self.trees, boosted_regressor)
         takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
         if sample_weight is not None and not takes_weights:
             raise ValueError(

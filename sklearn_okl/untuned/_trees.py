@@ -131,21 +131,7 @@ class ExpertsAndTrees(Experts):
         table, trees = super().table(state, age, squared_unit), state["trees"]
         silent = [False, *(not trees[name]["fits"] for name in ("targets", "errors"))]
         weights = softmax(np.where(silent, -np.inf, _BOA._log_weights(trees["mixture"])))
-        table["weight"] = table["weight"] * weights[0]
-        masses = trees["masses"]
-        rows = {
-            "name": NAMES,
-            "kernel": NAMES,
-            "bandwidth": [np.nan] * 2,
-            "lags": [self.lags > 0] * 2,
-            "alpha": [np.nan] * 2,
-            "forgetting": [1.0] * 2,
-            **{name: [False] * 2 for name in ("ranks", "pairs", "learnt")},
-            "weight": weights[1:],
-            "mean_loss": trees["losses"] * squared_unit / np.where(masses > 0.0, masses, 1.0),
-            "n_rounds": trees["rounds"],
-        }
-        return {name: np.concatenate([column, rows[name]]) for name, column in table.items()}
+        return with_trees(table, NAMES, trees, weights, self.lags > 0, squared_unit)
 
     def _ask_all(self, state, X, age, ago=0, ahead=False):
         """Return the forecasts (n, 3) of kernels and trees by what was known some rounds ago."""
@@ -176,15 +162,43 @@ class ExpertsAndTrees(Experts):
         return self.refit._forecast_known(state, rows, known, np.full(len(rows), np.nan))
 
 
-def batch_model(trees):
-    """Return the regressor that a value of the parameter `trees` asks for, None for none."""
-    if isinstance(trees, (bool, np.bool_)):
-        if not trees:
-            return None
-        from sklearn.ensemble import HistGradientBoostingRegressor  # slow to import
+def with_trees(table, names, trees, weights, lags, squared_unit=1.0):
+    """Return a table of experts with two batch models as its last rows.
 
-        return HistGradientBoostingRegressor(early_stopping=False)
+    The `weights` (3,) are those of all others together, and of these two.
+    """
+    masses = trees["masses"]
+    rows = {
+        "name": names,
+        "kernel": names,
+        "bandwidth": [np.nan] * 2,
+        "lags": [lags] * 2,
+        "alpha": [np.nan] * 2,
+        "forgetting": [1.0] * 2,
+        **{name: [False] * 2 for name in ("ranks", "pairs", "learnt")},
+        "weight": weights[1:],
+        "mean_loss": trees["losses"] * squared_unit / np.where(masses > 0.0, masses, 1.0),
+        "n_rounds": trees["rounds"],
+    }
+    others = table | {"weight": table["weight"] * weights[0]}
+    return {name: np.concatenate([column, rows[name]]) for name, column in others.items()}
+
+
+def batch_model(trees, boosting):
+    """Return the estimator that a value of the parameter `trees` asks for, None for none.
+
+    True is what `boosting` makes.
+    """
+    if isinstance(trees, (bool, np.bool_)):
+        return boosting() if trees else None
     return trees
+
+
+def boosted_regressor():
+    """Return the trees of the regressor."""
+    from sklearn.ensemble import HistGradientBoostingRegressor  # slow to import
+
+    return HistGradientBoostingRegressor(early_stopping=False)
 
 
 def _seen(X, more):
