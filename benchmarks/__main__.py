@@ -34,6 +34,7 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "timeout": {"type": float, "metavar": "S"},
     "budget": {"choices": ("fast", "balanced", "accurate")},
     "only": {"metavar": "TEXT"},
+    "lines": {"nargs": "+", "metavar": "LINE"},
 }
 
 
@@ -236,6 +237,7 @@ JOBS = {
             "seeds": "permutations, or where the order is given draws of the features; seeds "
             "1, 2 and so on there, of which the leaderboard asks for 10 (default: %(default)s)",
             "rows": FIRST_ROWS,
+            "lines": "which of ours, by their names in the tables (default: all)",
             "quick": "a trial of everything on 120 rows",
         },
     ),
