@@ -241,6 +241,20 @@ JOBS = {
             "quick": "a trial of everything on 120 rows",
         },
     ),
+    "gaps": Job(
+        "gaps",
+        "cells removed at random: the loss over that of the complete table",
+        "A tenth of the cells of each table is removed. The estimator without tuning, as it is and "
+        "on a table whose gaps were filled from all its rows beforehand, which no stream allows, "
+        "and gradient boosting that is refitted as the stream grows, over the loss of each on the "
+        "complete table. Sets that are not found are left out.",
+        {
+            "data": "sets (default: all)",
+            "seeds": "permutations of the rows and draws of the gaps (default: %(default)s)",
+            "rows": FIRST_ROWS,
+            "quick": "a trial of everything on 120 rows",
+        },
+    ),
     "speed": Job(
         "speed.report",
         "speed as ratios in one run, and memory",
