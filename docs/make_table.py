@@ -56,6 +56,7 @@ FAMILIES = {
         "FixedShareRegressor": "K",
         "StackedBOARegressor": "K²",
         "ExpertsRegressor": "its experts'",
+        "ExpertsClassifier": "its experts'",
     },
     "Many kernels, all asked every round": {
         "VAW2Regressor": "K D²",

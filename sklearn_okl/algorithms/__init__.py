@@ -2,6 +2,7 @@
 
 from ._ald import AOGDALDRegressor, NONSALDRegressor
 from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
+from ._class_experts import ExpertsClassifier
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
@@ -43,6 +44,7 @@ __all__ = [
     "AOGDALDRegressor",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
+    "ExpertsClassifier",
     "ExpertsRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
