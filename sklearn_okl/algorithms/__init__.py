@@ -9,6 +9,7 @@ from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
 from ._improper_logistic import AIOLIClassifier, KernelAIOLIClassifier
 from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
+from ._multinomial_logistic import ImproperLogisticClassifier
 from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
 from ._omkr import OMKRRegressor, RFOMKRRegressor
 from ._projected_vovk import PKAWVClassifier, PKAWVRegressor
@@ -50,6 +51,7 @@ __all__ = [
     "FOGDRegressor",
     "IOKSClassifier",
     "IOKSRegressor",
+    "ImproperLogisticClassifier",
     "KOGDRegressor",
     "KONSRegressor",
     "KernelAIOLIClassifier",

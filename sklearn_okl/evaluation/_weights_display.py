@@ -306,7 +306,7 @@ def _weights_of(estimator, class_label=None):
     """
     check_is_fitted(estimator)
     weights = getattr(estimator, "weights_", getattr(estimator, "coef_", None))
-    of_classes = np.ndim(weights) == 2 and is_classifier(estimator)
+    of_classes = np.ndim(weights) == 2 and hasattr(estimator, "weights_")
     if not of_classes and np.ndim(weights) != 1:
         raise TypeError(
             f"{type(estimator).__name__} has no vector of weights; give an estimator that combines "
