@@ -7,6 +7,7 @@ from ._bounds import (
     vaw_logdet_bound,
     vaw_regret_bound,
 )
+from ._classes_display import PrequentialCalibrationDisplay, PrequentialConfusionDisplay
 from ._comparators import (
     effective_dimension,
     kernel_ridge_comparator,
@@ -30,6 +31,8 @@ from ._weights_display import ExpertWeightsDisplay
 for class_ in (
     Comparison,
     ExpertWeightsDisplay,
+    PrequentialCalibrationDisplay,
+    PrequentialConfusionDisplay,
     PrequentialDisplay,
     PrequentialSearch,
     RegretCurveDisplay,
@@ -40,6 +43,8 @@ del class_
 __all__ = [
     "Comparison",
     "ExpertWeightsDisplay",
+    "PrequentialCalibrationDisplay",
+    "PrequentialConfusionDisplay",
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
