@@ -36,7 +36,7 @@ def start(horizon, n_series):
         "weight": np.zeros(lead),
         "phase_size": np.full((_N_PHASES, *lead), _PHASE_PRIOR),  # relative to the size
         "phase_weight": np.full((_N_PHASES, *lead), _PHASE_PRIOR),
-        "radius": np.broadcast_to(_GAUSSIAN, (*lead, len(LEVELS))).copy(),
+        "radius": np.broadcast_to(_GAUSSIAN[:, None, None], (len(LEVELS), *lead)).copy(),
     }
 
 
@@ -45,48 +45,56 @@ def phases_of(rows, season):
     return _N_PHASES * (np.asarray(rows) % season) // season if season else np.zeros_like(rows)
 
 
-def reaches(state, phases):
-    """Return how far intervals of all `LEVELS` reach (H, m, levels); -1 before any error is known.
+def reaches(state, t, season):
+    """Return how far intervals of all `LEVELS` reach (levels, H, m) for the rows from t on.
 
-    `phases` (H,) are those of the rows to come.
+    It is -1 before any error is known.
     """
-    steps, weight = np.arange(len(phases)), state["weight"]
+    weight = state["weight"]
+    steps = np.arange(len(weight))
+    phases = phases_of(t + steps, season)
     factor = _factor(state["phase_size"][phases, steps], state["phase_weight"][phases, steps])
     unit = state["size"] / np.where(weight > 0.0, weight, 1.0) * factor
-    found = unit[..., None] * np.exp(np.maximum.accumulate(state["radius"], axis=-1))
-    return np.where(weight[..., None] > 0.0, found, -1.0)
+    found = unit * np.exp(np.maximum.accumulate(state["radius"]))
+    return np.where(weight > 0.0, found, -1.0)
 
 
 def interpolated(known, coverage):
-    """Return what of `reaches` (H, m, levels) belongs to other coverages (k,); infinite for -1."""
+    """Return what of `reaches` (levels, H, m) belongs to other coverages (k,), as (H, m, k).
+
+    It is infinite where `reaches` has -1.
+    """
     deviations = ndtri(0.5 + coverage / 2.0), ndtri(0.5 + LEVELS / 2.0)
     place = np.interp(*deviations, np.arange(len(LEVELS)))
     low = np.minimum(place.astype(int), len(LEVELS) - 2)
-    share = place - low
-    mixed = (1.0 - share) * known[..., low] + share * known[..., low + 1]
-    return np.where(mixed >= 0.0, mixed, np.inf)
+    share = (place - low)[:, None, None]
+    mixed = (1.0 - share) * known[low] + share * known[low + 1]
+    return np.moveaxis(np.where(mixed >= 0.0, mixed, np.inf), 0, -1)
 
 
-def learn(state, errors, issued, phase):
-    """Learn the errors (J, m) of the forecasts of a row, NaN unknown, 1 to J steps ahead.
+def learn(state, t, season, errors, issued):
+    """Learn the errors (H, m) of the forecasts of row t, NaN unknown, 1 to H steps ahead.
 
-    `issued` (J, m, levels) is how far the intervals of these reached, and `phase` the row's own.
+    `issued` (levels, H, m) is how far the intervals of these reached.
     """
-    n_steps, known = len(errors), np.isfinite(errors)
+    known = np.isfinite(errors)
     sizes = np.where(known, np.abs(errors), 0.0)
-    rate = _RATE / np.sqrt(np.arange(1.0, n_steps + 1.0))[:, None, None]
-    missed = sizes[..., None] > issued
-    judged = known[..., None] & (issued >= 0.0)
-    state["radius"][:n_steps] += np.where(judged, rate * (missed - (1.0 - LEVELS)), 0.0)
+    rate = _RATE / np.sqrt(np.arange(1.0, len(errors) + 1.0))[:, None]
+    missed = sizes > issued
+    judged = known & (issued >= 0.0)
+    aims = (1.0 - LEVELS)[:, None, None]
+    state["radius"] = state["radius"] + np.where(judged, rate * (missed - aims), 0.0)
 
-    size, weight = state["size"][:n_steps], state["weight"][:n_steps]
-    own, counted = state["phase_size"][phase, :n_steps], state["phase_weight"][phase, :n_steps]
-    factor, there = _factor(own, counted), known & (size > 0.0)
+    phase = phases_of(t, season)
+    size, weight = state["size"], state["weight"]
+    own, counted = state["phase_size"], state["phase_weight"]
+    factor, there = _factor(own[phase], counted[phase]), known & (size > 0.0)
     relative = sizes * weight / np.where(there, size, 1.0)
-    own += np.where(there, (_PHASE_FADING - 1.0) * own + relative, 0.0)
-    counted += np.where(there, (_PHASE_FADING - 1.0) * counted + 1.0, 0.0)
-    size += np.where(known, (_FADING - 1.0) * size + sizes / factor, 0.0)
-    weight += np.where(known, (_FADING - 1.0) * weight + 1.0, 0.0)
+    state["phase_size"], state["phase_weight"] = own.copy(), counted.copy()
+    state["phase_size"][phase] += np.where(there, (_PHASE_FADING - 1.0) * own[phase] + relative, 0)
+    state["phase_weight"][phase] += np.where(there, (_PHASE_FADING - 1.0) * counted[phase] + 1.0, 0)
+    state["size"] = size + np.where(known, (_FADING - 1.0) * size + sizes / factor, 0.0)
+    state["weight"] = weight + np.where(known, (_FADING - 1.0) * weight + 1.0, 0.0)
 
 
 def checked_coverage(coverage):

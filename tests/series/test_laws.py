@@ -68,6 +68,26 @@ def test_the_cut_of_the_stream_changes_nothing(case):
     assert pickle.dumps(parts._state) == pickle.dumps(whole._state)
 
 
+def test_models_that_share_a_state_do_not_write_into_each_other():
+    y, _, model = stream("two series")
+    model.fit(y[:40])
+    other = copy.copy(model)  # shallow
+    for t in range(40, 80):
+        model.partial_fit(y[t : t + 1])
+        other.partial_fit(-y[t : t + 1])
+    assert_array_equal(model.predict(), stream("two series")[2].fit(y[:80]).predict())
+    turned = np.concatenate([y[:40], -y[40:80]])
+    assert_array_equal(other.predict(), stream("two series")[2].fit(turned).predict())
+
+
+def test_a_generator_is_read_at_the_start_only():
+    y, _, model = stream("one series")
+    model.set_params(random_state=np.random.RandomState(0))
+    forecast = model.fit(y[:40]).partial_fit(y[40:]).predict()
+    model.set_params(random_state=np.random.RandomState(0))
+    assert_array_equal(model.fit(y).predict(), forecast)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_prequential_forecasts_are_those_of_predict(case):
     y, X, model = stream(case)
