@@ -1,18 +1,27 @@
 r"""Intervals of each step and series: adaptive conformal inference on forecasts of that age.
 
-An interval of coverage c reaches :math:`u e^{r_c}` to both sides of the forecast, with u the size
-that errors of this step have had lately, and at this phase of the season. When a target is known,
-each of the intervals issued for it is judged as it was issued, and
+An interval of coverage c reaches :math:`u e^{r_c}` to both sides of the forecast, with u what size
+errors of this step have. When a target is known, each of the intervals issued for it is judged as
+it was issued, and
 
-.. math:: r_c \leftarrow r_c + \eta_h (\mathrm{miss} - (1 - c)),
+.. math:: r_c \leftarrow r_c + \eta (\mathrm{miss} - (1 - c)) + \eta' (\mathrm{misses} - (1 - c)),
 
 which is adaptive conformal inference (I. Gibbs, E. Candès, "Adaptive conformal inference under
 distribution shift", NeurIPS 2021, eq. (2)) on the logarithm of the radius in place of its level:
 the quantile tracker of A. N. Angelopoulos, E. J. Candès, R. J. Tibshirani, "Conformal PID control
-for time series prediction", NeurIPS 2023, eq. (4). Whatever the errors are, as long as r stays
-within a range of width b, the share of misses in any T rounds is within :math:`b / (\eta_h T)` of
-1 - c. In step h, h - 1 intervals are out while one is judged, and share its cause; so the rate is
-:math:`\eta_h = \eta / \sqrt h`.
+for time series prediction", NeurIPS 2023, eq. (4). The second term is new: the share of all series
+whose intervals missed. What makes forecasts worse, a cold week, mostly does so for all of them, and
+their mean says so with less noise. Whatever the errors are, as long as r stays within a range of
+width b, the share of misses in any T rounds, of all series together, is within
+:math:`b / ((\eta + \eta') T)` of 1 - c. The rates are such that five points more than wanted over
+500 rows change a radius by the half.
+
+The size u is a geometric mean of the size of errors in the long run and of their size lately, the
+latter with the exponent :math:`.98^h / 2`: of errors h steps ahead one hears h rows later, when
+what they say of the rows to come has faded, and half of what a few errors say is chance. Scores
+agree: intervals that follow the latest errors of long horizons are wider, and no better (interval
+scores on rows of `ett_h1` before those that the benchmark scores). Where a season is known, u is
+multiplied by the root of the size at this phase of it, relative to all.
 """
 
 import numpy as np
@@ -20,22 +29,23 @@ from scipy.special import ndtri
 
 LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99])
 _GAUSSIAN = np.log(ndtri(0.5 + LEVELS / 2.0) * np.sqrt(np.pi / 2.0))  # quantiles over the mean size
-_RATE = 0.05  # eta
-_FADING = 0.98  # of the size of the errors, per row
+_RATE, _SHARED_RATE = 0.005, 0.02  # eta, and that of all series together
+_FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
+_POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
 _N_PHASES = 24  # parts of the season that have a size of their own
 _PHASE_FADING = 0.99  # of these, per season
 _PHASE_PRIOR = 5.0  # seasons that a size relative to all others begins with, at 1
-_PHASE_POWER = 0.7  # a part of what a phase differs by is chance
+_FADINGS = np.array([_FADING, _SLOW_FADING])[:, None, None]
 
 
 def start(horizon, n_series):
     """Return the state of intervals that have not been judged."""
     lead = horizon, n_series
     return {
-        "size": np.zeros(lead),  # faded sum of abs(error), in running deviations of the series
-        "weight": np.zeros(lead),
-        "phase_size": np.full((_N_PHASES, *lead), _PHASE_PRIOR),  # relative to the size
-        "phase_weight": np.full((_N_PHASES, *lead), _PHASE_PRIOR),
+        # faded sums of abs(error), in running deviations of the series, and of their number
+        "size": np.zeros((2, *lead)),
+        "weight": np.zeros((2, *lead)),
+        "phases": np.full((2, _N_PHASES, *lead), _PHASE_PRIOR),  # relative to these, and number
         "radius": np.broadcast_to(_GAUSSIAN[:, None, None], (len(LEVELS), *lead)).copy(),
     }
 
@@ -50,13 +60,15 @@ def reaches(state, t, season):
 
     It is -1 before any error is known.
     """
-    weight = state["weight"]
-    steps = np.arange(len(weight))
-    phases = phases_of(t + steps, season)
-    factor = _factor(state["phase_size"][phases, steps], state["phase_weight"][phases, steps])
-    unit = state["size"] / np.where(weight > 0.0, weight, 1.0) * factor
+    size, weight = state["size"], state["weight"]
+    steps = np.arange(size.shape[1])
+    factor = _factor(state["phases"][:, phases_of(t + steps, season), steps])
+    known = weight[0] > 0.0
+    lately, always = size / np.where(known, weight, 1.0)
+    share = (_POWER * _FADING ** (steps + 1.0))[:, None]
+    unit = lately**share * always ** (1.0 - share) * factor
     found = unit * np.exp(np.maximum.accumulate(state["radius"]))
-    return np.where(weight > 0.0, found, -1.0)
+    return np.where(known, found, -1.0)
 
 
 def interpolated(known, coverage):
@@ -79,22 +91,22 @@ def learn(state, t, season, errors, issued):
     """
     known = np.isfinite(errors)
     sizes = np.where(known, np.abs(errors), 0.0)
-    rate = _RATE / np.sqrt(np.arange(1.0, len(errors) + 1.0))[:, None]
-    missed = sizes > issued
     judged = known & (issued >= 0.0)
-    aims = (1.0 - LEVELS)[:, None, None]
-    state["radius"] = state["radius"] + np.where(judged, rate * (missed - aims), 0.0)
+    misses = np.where(judged, (sizes > issued) - (1.0 - LEVELS)[:, None, None], 0.0)
+    n_judged = np.maximum(judged.sum(axis=-1, keepdims=True), 1)
+    shared = misses.sum(axis=-1, keepdims=True) / n_judged
+    state["radius"] = state["radius"] + _RATE * misses + _SHARED_RATE * shared
 
     phase = phases_of(t, season)
     size, weight = state["size"], state["weight"]
-    own, counted = state["phase_size"], state["phase_weight"]
-    factor, there = _factor(own[phase], counted[phase]), known & (size > 0.0)
-    relative = sizes * weight / np.where(there, size, 1.0)
-    state["phase_size"], state["phase_weight"] = own.copy(), counted.copy()
-    state["phase_size"][phase] += np.where(there, (_PHASE_FADING - 1.0) * own[phase] + relative, 0)
-    state["phase_weight"][phase] += np.where(there, (_PHASE_FADING - 1.0) * counted[phase] + 1.0, 0)
-    state["size"] = size + np.where(known, (_FADING - 1.0) * size + sizes / factor, 0.0)
-    state["weight"] = weight + np.where(known, (_FADING - 1.0) * weight + 1.0, 0.0)
+    here, there = state["phases"][:, phase], known & (size[0] > 0.0)
+    factor = _factor(here)
+    relative = sizes * weight[0] / np.where(there, size[0], 1.0)
+    change = np.stack([relative, there]) + (_PHASE_FADING - 1.0) * here
+    state["phases"] = state["phases"].copy()
+    state["phases"][:, phase] += there * change
+    state["size"] = size + known * ((_FADINGS - 1.0) * size + sizes / factor)
+    state["weight"] = weight + known * ((_FADINGS - 1.0) * weight + 1.0)
 
 
 def checked_coverage(coverage):
@@ -105,5 +117,6 @@ def checked_coverage(coverage):
     return levels
 
 
-def _factor(size, weight):
-    return np.maximum(size / weight, 1e-3) ** _PHASE_POWER
+def _factor(phases):
+    size, weight = phases
+    return np.maximum(size / weight, 1e-3) ** _POWER
