@@ -15,6 +15,14 @@ from ._comparators import (
 )
 from ._compare import compare
 from ._comparison import Comparison
+from ._fan_display import ForecastFanDisplay
+from ._interval_scores import (
+    crps_from_quantiles,
+    interval_coverage,
+    interval_score,
+    interval_width,
+    quantiles_from_intervals,
+)
 from ._kernel_bounds import (
     kernel_vaw_regret_bound,
     pkawv_regret_bound,
@@ -30,6 +38,7 @@ from ._weights_display import ExpertWeightsDisplay
 for class_ in (
     Comparison,
     ExpertWeightsDisplay,
+    ForecastFanDisplay,
     PrequentialDisplay,
     PrequentialSearch,
     RegretCurveDisplay,
@@ -40,19 +49,25 @@ del class_
 __all__ = [
     "Comparison",
     "ExpertWeightsDisplay",
+    "ForecastFanDisplay",
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
     "check_online_estimator",
     "compare",
     "concatenated_vaw_loss_bound",
+    "crps_from_quantiles",
     "effective_dimension",
+    "interval_coverage",
+    "interval_score",
+    "interval_width",
     "kernel_ridge_comparator",
     "kernel_vaw_regret_bound",
     "online_checks",
     "pkawv_regret_bound",
     "pkawv_taylor_degree",
     "prequential",
+    "quantiles_from_intervals",
     "regret",
     "ridge_comparator",
     "vaw2_loss_bound",
