@@ -275,17 +275,17 @@ class OnlineForecaster(BaseEstimator):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Int : rows learnt so far, those filled in for gaps included."""
+        """Rows learnt so far, those filled in for gaps included."""
         return self._known_state()["t"]
 
     @property
     def season_lengths_(self) -> Array:
-        """Ndarray of int : lengths of the seasons in rows, given or found; 0 for none."""
+        """Lengths of the seasons in rows, given or found; 0 for none."""
         return self._known_state()["seasons"].copy()
 
     @property
     def expert_weights_(self) -> Array:
-        """Ndarray of shape (horizon, m, n_experts) : what each expert counts for at present."""
+        """What each expert counts for at present, per step and series."""
         return np.moveaxis(_mixture.coefficients(self._known_state()["mixture"]), 0, -1)
 
     def __sklearn_is_fitted__(self):
