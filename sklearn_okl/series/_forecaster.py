@@ -66,7 +66,7 @@ class OnlineForecaster(BaseEstimator):
 
     See Also
     --------
-    OnlineKernelRegressor : Forecasts rows of a table, one target a row.
+    OnlineKernelRegressor : Forecasts the targets of rows of a table.
     LagFeatures : The latest targets as features of a table.
     CalendarFeatures : Dates as features.
 

@@ -150,7 +150,7 @@ class Experts:
 
     def forecasts(self, state, X, ages):
         """Return the forecasts (n, n_experts, q) of the experts in the table."""
-        return np.moveaxis(self.ask(state, X)[0][..., self.born(state)], 0, -1)
+        return self.ask(state, X)[0][..., self.born(state)].transpose(1, 2, 0)
 
     def losses(self, state):
         """Return the sums of squared errors (q, n_experts) of the experts in the table."""
@@ -317,7 +317,7 @@ class Experts:
         F = np.full((self.n_targets, n, len(state["rounds"])), np.nan)
         for part, places in awake:
             known = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
-            F[:, :, places] = np.moveaxis(known, -1, 0)
+            F[:, :, places] = known.transpose(2, 0, 1)
         return F
 
     def _teach(self, bank, U, u, run, weights):

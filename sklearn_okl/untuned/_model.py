@@ -74,10 +74,11 @@ class DefaultModel:
         Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
         ``pairs`` and have ``learnt`` scales, ``weight`` in the first mixture, ``mean_loss``,
         ``n_rounds``. Experts that are born later come behind the others; the first
-        two, where there are `lags`, have no bandwidth and no alpha.
-    weights_ : ndarray of shape (n_experts,)
+        two, where there are `lags`, have no bandwidth and no alpha. Of several targets the rows of
+        each follow those of the one before, and ``target`` is its number.
+    weights_ : ndarray of shape (n_experts,) or (n_targets, n_experts)
         Weights of the first mixture, 0 for kernels that are not heard yet.
-    expert_losses_ : ndarray of shape (n_experts,)
+    expert_losses_ : ndarray of shape (n_experts,) or (n_targets, n_experts)
         Sums of squared progressive errors, times the weights of the rows if they have any.
     """
 
@@ -120,13 +121,13 @@ class DefaultModel:
 
     @property
     def weights_(self) -> Array:
-        """Weights of the experts in the first mixture, of shape (n_experts,) or (q, n_experts)."""
+        """Weights in the first mixture, of shape (n_experts,) or (n_targets, n_experts)."""
         weights = self.experts_["weight"]
         return weights if self._n_targets is None else weights.reshape(self._n_targets, -1)
 
     @property
     def expert_losses_(self) -> Array:
-        """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
+        """Sums of squared progressive errors, of shape (n_experts,) or (n_targets, n_experts)."""
         state = self._fitted_state("expert_losses_")
         losses = self._as_taught()._experts().losses(state) * _squared_units(state)[:, None]
         return self._flat(losses, axis=0)
@@ -190,7 +191,7 @@ class DefaultModel:
 
         Returns
         -------
-        F : ndarray of shape (n_samples, n_experts)
+        F : ndarray of shape (n_samples, n_experts) or (n_samples, n_experts, n_targets)
             The experts' forecasts, in the order of `experts_`, not clipped.
         """
         state, X = self._asked(X)

@@ -37,7 +37,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     Attributes
     ----------
-    n_faulty_ : int
+    n_faulty_ : int or ndarray of shape (n_targets,)
         Targets that were too far from their forecasts to be learnt as they were.
 
     See Also
@@ -112,6 +112,16 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     learnt again without those more than ten times as far from their median as nine tenths of them.
     ``n_faulty_`` counts the targets that were not learnt as they came; the losses in ``experts_``
     and `summary` count them as they were learnt.
+
+    *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
+    inverse, so that ten targets take two to three times as long as one. Half of the experts see the
+    latest values of all. Each target has a mixture, a chain, a fence, a unit, intervals and trees
+    of its own: what is wrong with one is learnt of that one alone, and reaches the others through
+    what they have in common, the latest targets and the kernels that are born. These, and the
+    scales that they learn, go by the mean over the targets of what is lost, or of how much
+    forecasts depend on a column, over the variance of the target, so that units do not matter.
+    Where targets have nothing in common, a model for each (``MultiOutputRegressor``) finds kernels
+    for each. A row is learnt with all of its targets: one that is missing is an error.
 
     *Experts.* Online ridge regression on 1, the inputs, and random Fourier features of a Gaussian,
     a Laplacian or a Matérn kernel. Bandwidths are gamma times the number of inputs (times its root
@@ -202,6 +212,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     >>> print(model.summary())
     After 300 rows of 4 inputs ...
 
+    Two targets at once:
+
+    >>> import numpy as np
+    >>> model = OnlineKernelRegressor(budget="fast", random_state=0)
+    >>> model.fit(X, np.column_stack([y, X[:, 0] * y])).predict(X[:3]).shape
+    (3, 2)
+
     Tomorrow's 24 hours, which are due at midnight:
 
     >>> from sklearn_okl.datasets import make_day_ahead
@@ -269,9 +286,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
         Returns
         -------
-        y_pred : ndarray of shape (n_samples,)
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Forecasts.
-        y_std : ndarray of shape (n_samples,)
+        y_std : ndarray of the same shape
             Only with ``return_std``: the standard deviation of Gaussian errors whose mean size is
             that of the latest fifty or so progressive errors, the same for every row.
 
@@ -305,7 +322,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         -------
         intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
             Low and high ends around the forecasts of `predict`; finite from row ``label_delay + 3``
-            on.
+            on. Of several targets (n_samples, n_targets, 2) or (n_samples, n_targets, n_levels, 2):
+            each is held in the given share of the rounds, not all at once.
 
         Raises
         ------
