@@ -34,6 +34,7 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "timeout": {"type": float, "metavar": "S"},
     "budget": {"choices": ("fast", "balanced", "accurate")},
     "only": {"metavar": "TEXT"},
+    "lines": {"nargs": "+", "metavar": "LINE"},
 }
 
 
@@ -239,6 +240,21 @@ JOBS = {
             "data": "sets (default: all)",
             "seeds": "permutations, or where the order is given draws of the features; seeds "
             "1, 2 and so on there, of which the leaderboard asks for 10 (default: %(default)s)",
+            "rows": FIRST_ROWS,
+            "lines": "which of ours, by their names in the tables (default: all)",
+            "quick": "a trial of everything on 120 rows",
+        },
+    ),
+    "gaps": Job(
+        "gaps",
+        "cells removed at random: the loss over that of the complete table",
+        "A tenth of the cells of each table is removed. The estimator without tuning, as it is and "
+        "on a table whose gaps were filled from all its rows beforehand, which no stream allows, "
+        "and gradient boosting that is refitted as the stream grows, over the loss of each on the "
+        "complete table. Sets that are not found are left out.",
+        {
+            "data": "sets (default: all)",
+            "seeds": "permutations of the rows and draws of the gaps (default: %(default)s)",
             "rows": FIRST_ROWS,
             "quick": "a trial of everything on 120 rows",
         },

@@ -11,9 +11,16 @@ from ..learners import VAWRegressor
 
 
 def inputs_of(bank, seen):
-    """Return what a bank's experts see: steady units are for lines, kernels want small numbers."""
+    """Return what a bank's experts see: steady units are for lines, kernels want small numbers.
+
+    Behind the columns of kernels come their variances, where there are gaps.
+    """
     n_columns, m = bank["features"]["frequencies"].shape[1:]
-    return seen.inputs[:, :n_columns] if m else seen.steady
+    if not m:
+        return seen.steady
+    if seen.spreads is None:
+        return seen.inputs[:, :n_columns]
+    return np.hstack([seen.inputs[:, :n_columns], seen.spreads[:, :n_columns]])
 
 
 class MaskedFeatures:
@@ -23,10 +30,14 @@ class MaskedFeatures:
     def _transform(maps, U):
         """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks.
 
-        With ranks behind the inputs, U (n, 2u), an expert sees either u columns.
+        With ranks behind the inputs, U (n, 2u), an expert sees either u columns. With variances v
+        behind all columns, the features are means over normal inputs: that of a wave of frequency
+        w is the wave at the mean of the inputs, times exp(-w' diag(v) w / 2).
         """
         masks, frequencies = maps["masks"], maps["frequencies"]
         low, m = 1 + masks.shape[-1], frequencies.shape[-1]
+        has_spreads = m > 0 and U.shape[1] > frequencies.shape[1]
+        U, spreads = np.hsplit(U, 2) if has_spreads else (U, None)
         Z = np.empty((len(masks), len(U), low + 2 * m))
         Z[..., 0] = 1.0
         if low > 1:
@@ -35,6 +46,10 @@ class MaskedFeatures:
             np.multiply(seen, masks[:, None, :], out=Z[..., 1:low])
         if m:
             fourier_map(U, frequencies, 2 * m, out=Z[..., low:])
+        if has_spreads:
+            rows = np.flatnonzero(spreads.any(axis=1))
+            shrunk = np.exp(-0.5 * (spreads[rows] @ np.square(frequencies)))  # (g, r, m)
+            Z[:, rows, low:] *= np.tile(shrunk, 2)
         return Z
 
 

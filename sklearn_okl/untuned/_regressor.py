@@ -97,10 +97,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which
-    correlations are learnt (in up to 64 columns). Where there is a gap within the first 64 rows,
-    one more input is what it says of the target that some numbers are missing, if it says anything
-    beyond chance. Tables without gaps pay nothing for it, and no row is refused. After 8, 16, 32
-    and 64 rows the model may start anew from them with more inputs, as gaps and categories ask for.
+    correlations are learnt (in up to 64 columns); kernels are averaged over what remains unknown.
+    Where there is a gap within the first 64 rows, one more input is what it says of the target that
+    some numbers are missing, if it says anything beyond chance. Tables without gaps pay nothing for
+    it, and no row is refused. After 8, 16, 32 and 64 rows the model may start anew from them with
+    more inputs, as gaps and categories ask for.
 
     *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
     errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32

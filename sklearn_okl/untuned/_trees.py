@@ -37,8 +37,7 @@ class Fits:
 
     def _fit_model(self, model, X, y, weights):
         if weights is None:
-            super()._fit_model(model, X, y, weights)
-            return
+            return super()._fit_model(model, X, y, weights)
         if weights.any():
             taught = weights > 0.0
             X, y, weights = X[taught], y[taught], weights[taught]
@@ -48,7 +47,7 @@ class Fits:
         if hasattr(model, "steps"):  # the pipeline above: those of others take no weights
             name, routing = f"{model.steps[-1][0]}__sample_weight", False
         with config_context(enable_metadata_routing=routing):
-            model.fit(X.copy(), self._given(y), **{name: weights.copy()})
+            return model.fit(X.copy(), self._given(y), **{name: weights.copy()})
 
 
 class Refit(Fits, RefitRegressor):
