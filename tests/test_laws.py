@@ -239,6 +239,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "stacks": ((2.0, 0.9),),
         "n_direct": 3,
         "max_classes": 5,
+        "fit_delay": 4,
     }
     for name in estimator._structural:
         value = changes[name]
