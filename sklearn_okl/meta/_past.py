@@ -14,7 +14,7 @@ class Past:
     Parameters
     ----------
     X : ndarray of shape (room, n_features)
-    y : ndarray of shape (room,)
+    y : ndarray of shape (room,) or (room, n_targets)
     window : int or None
         How many of the latest rows are kept; None keeps all.
     length : int, default=0
@@ -31,9 +31,10 @@ class Past:
         self._written = [length if X.flags.writeable and y.flags.writeable else -1]
 
     @classmethod
-    def empty(cls, n_features, window):
-        """Return a past without rows."""
-        return cls(np.empty((_FEWEST, n_features)), np.empty(_FEWEST), window)
+    def empty(cls, n_features, window, n_targets=None):
+        """Return a past without rows, whose targets have no axis of their own, or one."""
+        targets = () if n_targets is None else (n_targets,)
+        return cls(np.empty((_FEWEST, n_features)), np.empty((_FEWEST, *targets)), window)
 
     @property
     def rows(self):
@@ -59,7 +60,7 @@ class Past:
             kept_X, kept_y = self.rows
             length = len(kept_y) + len(y)
             room = max(2 * length, _FEWEST)
-            grown._X, grown._y = np.empty((room, X.shape[1])), np.empty(room)
+            grown._X, grown._y = np.empty((room, X.shape[1])), np.empty((room, *y.shape[1:]))
             grown._X[: len(kept_y)], grown._y[: len(kept_y)] = kept_X, kept_y
             if self._weights is not None:
                 grown._weights = np.ones(room)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 
 from .._documentation import inherit_documentation
@@ -61,6 +62,9 @@ class RefitRegressor(Refitted, OnlineRegressor):
     *Theorem.* There is none: what is fitted to a past need not forecast. In
     :class:`ExpertsRegressor` the mixture is guarded by the aggregator's.
 
+    *Several targets.* Where the estimator learns one only, there is one for each, and
+    ``estimator_`` is a ``MultiOutputRegressor`` of them.
+
     *Copies.* Copies and pickles in mid-stream share or hold the past. A model that was fitted is
     never changed, so that copies share it.
 
@@ -76,6 +80,7 @@ class RefitRegressor(Refitted, OnlineRegressor):
     (13, 281)
     """
 
+    _multi_output = True
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         **Refitted._parameter_constraints,
@@ -94,13 +99,20 @@ class RefitRegressor(Refitted, OnlineRegressor):
         return y.astype(np.float64)
 
     def _before_fits(self, sums, known):
-        return sums / np.maximum(known, 1)
+        return sums / np.maximum(known, 1).reshape(-1, *[1] * (sums.ndim - 1))
+
+    def _fit_model(self, model, X, y, weights):
+        if y.ndim == 2 and not get_tags(model).target_tags.multi_output:
+            from sklearn.multioutput import MultiOutputRegressor
+
+            model = MultiOutputRegressor(model)
+        return super()._fit_model(model, X, y, weights)
 
     def _given(self, y):
         return y.copy()
 
     def _answers(self, model, X):
-        return np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
+        return np.asarray(model.predict(X), dtype=np.float64)
 
 
 @inherit_documentation

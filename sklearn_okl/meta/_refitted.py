@@ -151,16 +151,18 @@ class Refitted:
 
     def _start(self, n_features, n_targets=None):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        targets = () if n_targets is None else (n_targets,)
+        none = np.zeros((self.label_delay + 1, *targets), dtype=int)
         return {
             "t": 0,
             "seed": seed,
-            "past": Past.empty(n_features, self.window),
+            "past": Past.empty(n_features, self.window, n_targets),
             "due": N_FIRST,  # the round of the next fit
             "n_fits": 0,
             # (round from which on it forecasts, model), the oldest that a late forecast needs first
             "fits": (),
             # of the targets before the latest rounds
-            "sums": np.zeros_like(self._added(np.zeros(self.label_delay + 1, dtype=int))),
+            "sums": np.zeros_like(self._added(none)),
         }
 
     def _learn(self, state, X, y, weights=None):
@@ -194,7 +196,8 @@ class Refitted:
         starts = [n for n, _ in state["fits"]]
         which = np.searchsorted(starts, known, side="right") - 1
         for k in np.unique(which[which >= 0]):
-            forecasts[which == k] = self._asked_of(state["fits"][k][1], X[which == k])
+            asked = self._asked_of(state["fits"][k][1], X[which == k])
+            forecasts[which == k] = asked.reshape(len(asked), *forecasts.shape[1:])
         return forecasts
 
     def _in_force(self, state):
@@ -216,7 +219,7 @@ class Refitted:
             model = BackgroundFit(partial(twin(self)._fit_model, model, X, y, weights))
         else:
             with one_thread if X.size < _FEW else nullcontext():
-                self._fit_model(model, X, y, weights)
+                model = self._fit_model(model, X, y, weights)
         fits = [*state["fits"], (state["t"] + self.fit_delay, model)]
         # a late forecast reads the latest one that it may know of, and then those after it
         while len(fits) > 1 and fits[1][0] <= state["t"] - self.label_delay:
@@ -225,14 +228,15 @@ class Refitted:
         state["n_fits"] += 1
 
     def _fit_model(self, model, X, y, weights):
-        return model.fit(X.copy(), self._given(y))  # it may keep or change what it gets
+        model.fit(X.copy(), self._given(y))  # it may keep or change what it gets
+        return model
 
     def _forecast(self, state, X):
         fits = self._in_force(state)
         if not fits:
             alike = self._before_fits(state["sums"][-1:], np.array([state["t"]]))
             return np.repeat(alike, len(X), axis=0)
-        return self._asked_of(fits[-1][1], X)
+        return self._asked_of(fits[-1][1], X).reshape(len(X), *state["sums"].shape[1:])
 
     def _asked_of(self, model, X):
         model = _ready(model)

@@ -60,6 +60,9 @@ class ResidualRegressor(OnlineRegressor):
     regret of the sum against the base plus that predictor; against zero it is what the correction
     can lose.
 
+    *Several targets.* Where both learn several, so does this one, and the correction sees the
+    forecasts of all.
+
     *Late labels.* Where the base has a ``label_delay``, the correction is to have the same.
 
     References
@@ -80,6 +83,7 @@ class ResidualRegressor(OnlineRegressor):
     True
     """
 
+    _multi_output = True
     _parameter_constraints = {
         "base": [HasMethods(_VERBS), None],
         "correction": [HasMethods(_VERBS), None],
@@ -144,20 +148,22 @@ class ResidualRegressor(OnlineRegressor):
 
     def _learn(self, state, X, y):
         forecasts = np.array(state["base"].prequential_predict(X, y), dtype=np.float64)
+        forecasts = forecasts.reshape(y.shape)
         n_alone = max(self.warmup + self.label_delay - state["t"], 0)
         if n_alone < len(y):
             rows, base = self._rows(X, forecasts)[n_alone:], forecasts[n_alone:]
             errors = state["correction"].prequential_predict(rows, y[n_alone:] - base)
             if state["t"] + n_alone == self.warmup + self.label_delay:
                 errors[0] = 0.0  # whatever a regressor forecasts that has learnt nothing
-            forecasts[n_alone:] += errors
+            forecasts[n_alone:] += errors.reshape(base.shape)
         state["t"] += len(y)
         return forecasts
 
     def _forecast(self, state, X):
         forecasts = np.array(state["base"].predict(X), dtype=np.float64)
         if state["t"] > self.warmup + self.label_delay:
-            forecasts += state["correction"].predict(self._rows(X, forecasts))
+            errors = state["correction"].predict(self._rows(X, forecasts))
+            forecasts += errors.reshape(forecasts.shape)
         return forecasts
 
     def _rows(self, X, forecasts):

@@ -63,7 +63,8 @@ class Fits:
         if hasattr(model, "steps"):  # the pipeline above: those of others take no weights
             name, routing = f"{model.steps[-1][0]}__sample_weight", False
         with config_context(enable_metadata_routing=routing):
-            return model.fit(X.copy(), self._given(y), **{name: weights.copy()})
+            model.fit(X.copy(), self._given(y), **{name: weights.copy()})
+        return model
 
 
 class Refit(Fits, RefitRegressor):

@@ -8,9 +8,11 @@ from threading import Event
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_okl import RefitRegressor, load, save
@@ -181,3 +183,18 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 def test_what_is_no_regressor_is_refused(estimator):
     with pytest.raises((TypeError, ValueError), match=r"regressor|estimator"):
         RefitRegressor(estimator).fit(*stream(10))
+
+
+@pytest.mark.parametrize("estimator", [SVR(), LinearRegression()])
+def test_each_of_several_targets_is_forecast_as_it_alone(estimator):
+    X, y = stream(90)
+    Y = np.column_stack([y, X[:, 2] - 3.0 * y])
+    model = RefitRegressor(estimator, growth=0.3, label_delay=2)
+    alone = [clone(model).fit(X, target) for target in Y.T]
+    expected = [clone(model).prequential_predict(X, target) for target in Y.T]
+    parts = [model.prequential_predict(X[a:b], Y[a:b]) for a, b in pairwise([0, 1, 31, 33, 90])]
+    assert_allclose(np.concatenate(parts), np.transpose(expected), rtol=1e-9)
+    expected = np.column_stack([one.predict(X) for one in alone])
+    assert_allclose(pickle.loads(pickle.dumps(model)).predict(X), expected, rtol=1e-9)
+    assert_allclose(clone(model).fit(X, Y[:, :1]).predict(X), expected[:, :1], rtol=1e-9)
+    assert clone(model).fit(X[:9], Y[:9]).predict(X[:1]) == pytest.approx(Y[:9].mean(axis=0)[None])

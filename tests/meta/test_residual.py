@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
@@ -67,3 +68,16 @@ def test_late_labels_are_the_same_for_both():
 def test_what_is_no_regressor_is_refused():
     with pytest.raises((TypeError, ValueError), match="base"):
         ResidualRegressor(LogisticRegression()).fit(*stream(10))
+
+
+def test_each_of_several_targets_is_corrected_as_it_alone():
+    X, y = stream(120)
+    Y = np.column_stack([y, X[:, 1] - 2.0 * y])
+    model = ResidualRegressor(VAWRegressor(), REFIT, passthrough=False)
+    expected = [clone(model).prequential_predict(X, target) for target in Y.T]
+    assert_allclose(clone(model).prequential_predict(X, Y), np.transpose(expected), rtol=1e-8)
+    column = clone(model).fit(X, Y[:, :1]).predict(X)
+    assert_allclose(column[:, 0], clone(model).fit(X, Y[:, 0]).predict(X), rtol=1e-8)
+    with_both = model.set_params(passthrough=True).fit(X, Y)
+    assert with_both.predict(X).shape == (120, 2)
+    assert with_both.correction_.n_features_in_ == 4
