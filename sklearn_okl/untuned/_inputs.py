@@ -152,7 +152,7 @@ class LaggedInputs:
             moments["steady"], sums["weights"], centers, scales
         )
         known = [pairs(centers, scales), steady]
-        if self.n_lag_columns > self.n_lags:
+        if sum(self.of_targets) > 1:  # one has the same for all lags
             known = [np.tile(part, self.n_lags) for part in known]  # those of each lag
         last = lags[:, :1]  # none without lags
         count = sums["weights"][:, 0]
