@@ -5,6 +5,7 @@ whether they are up to date. Either fails where an estimator has no row.
 """
 
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -141,6 +142,7 @@ def table():
         for name, cost in members.items():
             if name in there:
                 summary = inspect.getdoc(there[name]).splitlines()[0].rstrip(".")
+                summary = re.sub(r":math:`([^`]*)`", r"$\1$", summary)
                 lines.append(f"| `{name}` | {cost} | {summary} |")
             else:
                 to_come.append(f"`{name}`")

@@ -3,8 +3,8 @@ A day ahead, from a frame
 =========================
 
 Tomorrow's demand, hour by hour, is to be known tonight: from the hours so far, and from tomorrow's
-weather. There is a day without records, and some sensors failed. :class:`OnlineForecaster` takes
-the frame as it is, and says how sure it is.
+weather. There is a day without records, and some sensors failed.
+:class:`~sklearn_okl.OnlineForecaster` takes the frame as it is, and says how sure it is.
 """
 
 # %%

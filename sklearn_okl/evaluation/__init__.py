@@ -16,6 +16,14 @@ from ._comparators import (
 )
 from ._compare import compare
 from ._comparison import Comparison
+from ._fan_display import ForecastFanDisplay
+from ._interval_scores import (
+    crps_from_quantiles,
+    interval_coverage,
+    interval_score,
+    interval_width,
+    quantiles_from_intervals,
+)
 from ._kernel_bounds import (
     kernel_vaw_regret_bound,
     pkawv_regret_bound,
@@ -33,6 +41,7 @@ for class_ in (
     ExpertWeightsDisplay,
     PrequentialCalibrationDisplay,
     PrequentialConfusionDisplay,
+    ForecastFanDisplay,
     PrequentialDisplay,
     PrequentialSearch,
     RegretCurveDisplay,
@@ -43,6 +52,7 @@ del class_
 __all__ = [
     "Comparison",
     "ExpertWeightsDisplay",
+    "ForecastFanDisplay",
     "PrequentialCalibrationDisplay",
     "PrequentialConfusionDisplay",
     "PrequentialDisplay",
@@ -51,13 +61,18 @@ __all__ = [
     "check_online_estimator",
     "compare",
     "concatenated_vaw_loss_bound",
+    "crps_from_quantiles",
     "effective_dimension",
+    "interval_coverage",
+    "interval_score",
+    "interval_width",
     "kernel_ridge_comparator",
     "kernel_vaw_regret_bound",
     "online_checks",
     "pkawv_regret_bound",
     "pkawv_taylor_degree",
     "prequential",
+    "quantiles_from_intervals",
     "regret",
     "ridge_comparator",
     "vaw2_loss_bound",

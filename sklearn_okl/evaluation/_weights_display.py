@@ -195,14 +195,14 @@ class ExpertWeightsDisplay:
         estimator : estimator object, dict of str to estimator, or list of (str, estimator)
             One estimator, named after its class, or several with their names and the same
             experts, whose bars stand side by side. Weights are read from ``weights_``, or from
-            ``coef_`` where a linear learner combines forecasts. The experts' names come from
-            the table ``experts_``, else from ``kernels_``, else ``feature_names_in_``, else they
-            are numbered.
+            ``coef_`` where a linear learner combines forecasts; those of several targets are
+            averaged. The experts' names come from the table ``experts_``, else from ``kernels_``,
+            else ``feature_names_in_``, else they are numbered.
         X : array-like of shape (n_samples, n_features), default=None
             Rows in the order in which they come. None: the estimators are fitted, and their
             weights are shown as they are. Else clones learn these rows, and the estimators stay
             as they are.
-        y : array-like of shape (n_samples,), default=None
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
             Targets, if X is given.
         over_time : bool, default=False
             Whether to show the weights while X and y are learnt. One estimator only.
@@ -305,8 +305,12 @@ def _weights_of(estimator, class_label=None):
     Weights that are of no class have the label None.
     """
     check_is_fitted(estimator)
-    weights = getattr(estimator, "weights_", getattr(estimator, "coef_", None))
-    of_classes = np.ndim(weights) == 2 and hasattr(estimator, "weights_")
+    weights = getattr(estimator, "weights_", None)
+    of_classes = np.ndim(weights) == 2 and hasattr(estimator, "classes_")
+    if weights is None:
+        weights = getattr(estimator, "coef_", None)
+    elif np.ndim(weights) == 2 and not of_classes:  # of several targets
+        weights = np.mean(weights, axis=0)
     if not of_classes and np.ndim(weights) != 1:
         raise TypeError(
             f"{type(estimator).__name__} has no vector of weights; give an estimator that combines "
@@ -326,7 +330,7 @@ def _expert_labels(estimator, n_experts):
     """Name the experts as their table does, or by kernels, columns of X or numbers."""
     table = getattr(estimator, "experts_", None)
     if isinstance(table, dict) and "name" in table:
-        return table["name"].tolist()
+        return table["name"][:n_experts].tolist()
     if hasattr(estimator, "named_experts_"):
         return list(estimator.named_experts_)
     if hasattr(estimator, "kernels_"):

@@ -103,6 +103,12 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
 
 
+def forget_target(bank, j):
+    """Let experts know nothing of target j: they forecast 0 until they have learnt more."""
+    for name in {"b", "theta", "squares", "past"} & bank["experts"].keys():
+        bank["experts"][name][..., j] = 0.0
+
+
 def _drawn_frequencies(member, scales, m, rng):
     """Return frequencies (n_seen, m) of a member's kernel before its columns are scaled.
 
@@ -142,13 +148,13 @@ def awake(bank, ago=0):
     return part
 
 
-def slopes(bank, k, columns):
+def slopes(bank, k, columns, shares=None):
     """Return the mean squares of the derivatives of an expert's forecasts by the columns it sees.
 
     That is the diagonal of their average outer product over the rows learnt, up to a factor: the
     derivative of theta' z(x) by a column is g' z(x), as that of a sine is a cosine, and the sum of
     its squares is g' S g, with S the sum of the z z' that the expert keeps. Those of several
-    targets are added up.
+    targets are added up, by their shares (q,) where there are any.
     """
     masks, frequencies = (bank["features"][name][k] for name in ("masks", "frequencies"))
     experts, frequencies = bank["experts"], frequencies[columns]
@@ -157,12 +163,14 @@ def slopes(bank, k, columns):
     S = learner(bank["forgetting"])._sums(experts, k) - experts["alpha"][k] * np.eye(len(thetas))
     G = np.zeros((len(frequencies), len(thetas)))
     total = np.zeros(len(G))
-    for theta in thetas.reshape(len(thetas), -1).T:
+    thetas = thetas.reshape(len(thetas), -1).T
+    shares = np.ones(len(thetas)) if shares is None else shares
+    for theta, share in zip(thetas, shares, strict=True):
         if len(masks):
             G[:, 0] = (masks * theta[1:low])[: len(G)]
         G[:, cosines] = frequencies * theta[sines]
         G[:, sines] = -frequencies * theta[cosines]
-        total += np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
+        total += share * np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
     return total
 
 

@@ -134,6 +134,16 @@ class LaggedInputs:
             return seen
         return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
 
+    def forget_target(self, state, j, latest):
+        """Let target j be as if it had always been like the latest ones, the last one first."""
+        moments, past = state["targets"], state["past"]
+        moments["sums"][j] = moments["weights"][j] * latest.mean()
+        moments["squares"][j] = moments["weights"][j] * latest.var()
+        moments["steady"][:, j] = 0.0
+        state["lags"][:, j] = latest[: self.n_lags]
+        past["walks"][..., j] = past["lags"][..., j :: len(moments["sums"])] = 0.0
+        past["scale"][:, j] = latest.std() or 1.0
+
     def _of_targets(self, lags, moments, sums):
         """Return what rows know of the targets: their lags (n, 2, q k), walks, number, scale."""
         centers, variances = mean_and_variance(**sums)
