@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .._documentation import inherit_documentation
-from .._types import Any
+from .._types import Any, Array, ArrayLike
 from ..aggregators import EWARegressor
 from ..aggregators._likelihoods import doubts, floored
 from ..base import ConvexAggregator, OnlineMulticlassClassifier
@@ -25,6 +25,22 @@ class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
     """
 
     _of_classes = True
+
+    def predict_experts(self, X: ArrayLike) -> Array:
+        """Forecast each row by each expert; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_experts, n_classes)
+            The experts' probabilities, with doubt, NaN for those asleep, in the order of
+            ``classes_``.
+        """
+        return super().predict_experts(X)
 
     def _combiner(self):
         return (EWARegressor() if self.aggregator is None else self.aggregator)._for_log_loss()

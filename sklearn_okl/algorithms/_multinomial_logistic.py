@@ -102,20 +102,8 @@ def _minimise(a, S, w, precision):
     return w
 
 
-@inherit_documentation
-class ImproperLogisticClassifier(OnlineMulticlassClassifier):
-    r"""Online logistic regression of many classes, of logarithmic regret without large constants.
-
-    Round t has the probabilities :math:`p_t` and logits :math:`z_t` that solve
-
-    .. math:: p_t = \mathrm{softmax}(z_t), \qquad
-              z_t = W_t x_t + \tfrac12 \mathrm{diag}(S_t) - S_t p_t ,
-
-    where :math:`W_t` minimises :math:`\sum_{s<t} \hat\ell_s(W) + \lambda \|W\|^2` and
-    :math:`S_t` is what the inverse of its Hessian A says of the row, a number for each two classes.
-    The correction makes all labels equally bad for the forecast. The surrogates
-    :math:`\hat\ell_s` are quadratics that touch the log loss at :math:`z_s` and lie below it where
-    no two logits are further apart than `radius`; their curvature is c times that of the loss.
+class _EqualisedSteps(OnlineMulticlassClassifier):
+    r"""The rounds: what the past says of a row, the equation of the forecast, the surrogate.
 
     Parameters
     ----------
@@ -130,6 +118,61 @@ class ImproperLogisticClassifier(OnlineMulticlassClassifier):
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
         The minimiser W, without the correction.
+    """
+
+    _parameter_constraints = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+    }
+    _structural = ("alpha",)
+
+    @property
+    def coef_(self) -> Array:
+        """The minimiser W, of shape (n_classes, n_features)."""
+        return self._fitted_state("coef_")["W"].copy()
+
+    def _start(self, n_features, n_targets=None):
+        size, ridge = self._n_places * n_features, 2.0 * self.alpha  # the Hessian of the penalty
+        return {
+            "t": 0,
+            "W": np.zeros((self._n_places, n_features)),
+            "A": ridge * np.eye(size),
+            "P": np.eye(size) / ridge,
+        }
+
+    def _learn(self, state, X, y):
+        probabilities = np.empty((len(y), self._n_places))
+        share = curvature(self.radius, self._n_places)
+        for t, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
+            U, S = _of_row(state["P"], x)
+            raw = state["W"] @ x
+            z, p = equalised(raw, S)
+            probabilities[t] = p
+            _update(state, x, label, p, raw - z, U, S, share)
+        return probabilities
+
+    def _forecast(self, state, X):
+        logits = X @ state["W"].T
+        rows = [
+            equalised(raw, _of_row(state["P"], x)[1])[1] for raw, x in zip(logits, X, strict=True)
+        ]
+        return np.array(rows).reshape(len(X), self._n_places)
+
+
+@inherit_documentation
+class ImproperLogisticClassifier(_EqualisedSteps):
+    r"""Online logistic regression of many classes, of logarithmic regret without large constants.
+
+    Round t has the probabilities :math:`p_t` and logits :math:`z_t` that solve
+
+    .. math:: p_t = \mathrm{softmax}(z_t), \qquad
+              z_t = W_t x_t + \tfrac12 \mathrm{diag}(S_t) - S_t p_t ,
+
+    where :math:`W_t` minimises :math:`\sum_{s<t} \hat\ell_s(W) + \lambda \|W\|^2` and
+    :math:`S_t` is what the inverse of its Hessian A says of the row, a number for each two classes.
+    The correction makes all labels equally bad for the forecast. The surrogates
+    :math:`\hat\ell_s` are quadratics that touch the log loss at :math:`z_s` and lie below it where
+    no two logits are further apart than `radius`; their curvature is c times that of the loss.
 
     See Also
     --------
@@ -174,47 +217,9 @@ class ImproperLogisticClassifier(OnlineMulticlassClassifier):
     True
     """
 
-    _parameter_constraints = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
-    }
-    _structural = ("alpha",)
-
     def __init__(self, alpha: float = 1.0, *, radius: float = 5.0) -> None:
         self.alpha = alpha
         self.radius = radius
-
-    @property
-    def coef_(self) -> Array:
-        """The minimiser W, of shape (n_classes, n_features)."""
-        return self._fitted_state("coef_")["W"].copy()
-
-    def _start(self, n_features, n_targets=None):
-        size, ridge = self._n_places * n_features, 2.0 * self.alpha  # the Hessian of the penalty
-        return {
-            "t": 0,
-            "W": np.zeros((self._n_places, n_features)),
-            "A": ridge * np.eye(size),
-            "P": np.eye(size) / ridge,
-        }
-
-    def _learn(self, state, X, y):
-        probabilities = np.empty((len(y), self._n_places))
-        share = curvature(self.radius, self._n_places)
-        for t, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
-            U, S = _of_row(state["P"], x)
-            raw = state["W"] @ x
-            z, p = equalised(raw, S)
-            probabilities[t] = p
-            _update(state, x, label, p, raw - z, U, S, share)
-        return probabilities
-
-    def _forecast(self, state, X):
-        logits = X @ state["W"].T
-        rows = [
-            equalised(raw, _of_row(state["P"], x)[1])[1] for raw, x in zip(logits, X, strict=True)
-        ]
-        return np.array(rows).reshape(len(X), self._n_places)
 
 
 def curvature(radius, n_classes):

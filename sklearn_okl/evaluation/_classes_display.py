@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -111,12 +110,7 @@ class PrequentialCalibrationDisplay:
         X: ArrayLike,
         y: ArrayLike,
         *,
-        class_label: Any = None,
-        n_bins: int = 15,
         delay: int | ArrayLike | None = None,
-        chunk_size: int | None = None,
-        verbose: bool = False,
-        ax: Any = None,
         **kwargs: Any,
     ) -> Any:
         """Run :func:`prequential` for each classifier and draw how its probabilities hold.
@@ -130,20 +124,10 @@ class PrequentialCalibrationDisplay:
             Rows in the order in which they come.
         y : array-like of shape (n_samples,)
             Labels.
-        class_label : label, default=None
-            The class whose probabilities are drawn; None: the likeliest of each row.
-        n_bins : int, default=15
-            Number of bins, of equal width, of the probabilities.
         delay : int or array-like of int of shape (n_samples,), default=None
             How late the labels come, as :func:`prequential` takes it.
-        chunk_size : int, default=None
-            Rows a call, as :func:`prequential` takes it.
-        verbose : bool, default=False
-            Whether to show progress.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
         **kwargs : dict
-            Keywords for :meth:`plot`.
+            Keywords for :meth:`from_predictions`, such as ``class_label``.
 
         Returns
         -------
@@ -158,21 +142,11 @@ class PrequentialCalibrationDisplay:
             If a classifier has no probabilities.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
-        run = partial(
-            prequential,
-            X=X,
-            y=y,
-            delay=delay,
-            loss="log_loss",
-            chunk_size=chunk_size,
-            verbose=verbose,
-        )
         forecasts = {
-            name: run(learner).forecasts for name, learner in named_estimators(estimator).items()
+            name: prequential(learner, X, y, delay=delay, loss="log_loss").forecasts
+            for name, learner in named_estimators(estimator).items()
         }
-        return cls.from_predictions(
-            y, forecasts, class_label=class_label, n_bins=n_bins, ax=ax, **kwargs
-        )
+        return cls.from_predictions(y, forecasts, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -315,12 +289,7 @@ class PrequentialConfusionDisplay:
         X: ArrayLike,
         y: ArrayLike,
         *,
-        window: int = 500,
-        normalize: str | None = None,
         delay: int | ArrayLike | None = None,
-        chunk_size: int | None = None,
-        verbose: bool = False,
-        ax: Any = None,
         **kwargs: Any,
     ) -> Any:
         """Run :func:`prequential` and draw what was confused in the last rows.
@@ -333,20 +302,10 @@ class PrequentialConfusionDisplay:
             Rows in the order in which they come.
         y : array-like of shape (n_samples,)
             Labels.
-        window : int, default=500
-            Number of last rows that count.
-        normalize : {"true", "pred", "all"}, default=None
-            Shares of the labels, of the forecasts, or of all; None: numbers of rows.
         delay : int or array-like of int of shape (n_samples,), default=None
             How late the labels come, as :func:`prequential` takes it.
-        chunk_size : int, default=None
-            Rows a call, as :func:`prequential` takes it.
-        verbose : bool, default=False
-            Whether to show progress.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
         **kwargs : dict
-            Keywords for :meth:`plot`.
+            Keywords for :meth:`from_predictions`, such as ``window``.
 
         Returns
         -------
@@ -359,18 +318,8 @@ class PrequentialConfusionDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
-        result = prequential(
-            estimator,
-            X,
-            y,
-            delay=delay,
-            loss="zero_one",
-            chunk_size=chunk_size,
-            verbose=verbose,
-        )
-        return cls.from_predictions(
-            y, result.forecasts, window=window, normalize=normalize, ax=ax, **kwargs
-        )
+        result = prequential(estimator, X, y, delay=delay, loss="zero_one")
+        return cls.from_predictions(y, result.forecasts, **kwargs)
 
     @classmethod
     def from_predictions(
