@@ -151,7 +151,7 @@ def test_a_fault_is_forgotten_and_a_new_level_is_not():
     jump = 1e3 * np.nanstd(y)
     y[100:] += jump
     errors = y[150:196, 0] - model.prequential_predict(y)[150:196, 0, 0]
-    assert np.abs(errors).mean() < 0.01 * jump
+    assert np.abs(errors).mean() < 0.1 * jump
 
 
 def test_constant_series_are_forecast_as_they_are():
