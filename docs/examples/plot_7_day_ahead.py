@@ -95,6 +95,5 @@ for level, share in enumerate(coverage):
         f"{share:.0%} intervals held {held[level]:.0%} of the hours, {width[level]:.1f} wide, "
         f"score {score[level]:.1f}"
     )
-print(
-    f"CRPS, as far as these six quantiles tell: {crps_from_quantiles(came, *quantiles_from_intervals(fans, coverage)):.2f}"
-)
+crps = crps_from_quantiles(came, *quantiles_from_intervals(fans, coverage))
+print(f"CRPS, as far as these six quantiles tell: {crps:.2f}")
