@@ -128,6 +128,8 @@ class ForecastFanDisplay:
             (self.past_,) = ax.plot(
                 before, self.y_past, linestyle=(0, (1, 1)), label="Past", **black
             )
+        if is_new:
+            _write_dates_short(ax)
         lines = [line for line in (self.past_, self.true_, self.line_) if line is not None]
         draw_legend(ax, is_new, [*lines, *self.areas_[::-1]])
         return self
@@ -257,6 +259,15 @@ class ForecastFanDisplay:
             line, ends, levels, times=times, y_true=came, y_past=past, past_times=past_times
         )
         return display.plot(ax=ax, **kwargs)
+
+
+def _write_dates_short(ax):
+    """Let dates, where the axis has them, not run into each other."""
+    from matplotlib.dates import ConciseDateFormatter, DateLocator
+
+    locator = ax.xaxis.get_major_locator()
+    if isinstance(locator, DateLocator):
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def _place(forecasts, series):

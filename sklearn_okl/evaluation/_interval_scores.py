@@ -145,8 +145,9 @@ def quantiles_from_intervals(intervals: ArrayLike, coverage: ArrayLike) -> tuple
 def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLike) -> float:
     r"""Return the continuous ranked probability score, as far as some quantiles tell it.
 
-    It is twice the integral of the pinball loss over all levels, so twice the mean over levels that
-    are spread evenly. One quantile, the median, gives the absolute error.
+    It is twice the integral of the pinball loss over all levels from 0 to 1, in which each level
+    stands for those that are nearest to it: twice the mean over levels (k - 1/2) / K, where k goes
+    from 1 to K. One quantile, the median, gives the absolute error.
 
     Parameters
     ----------
@@ -155,8 +156,8 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
     quantiles : array-like of shape (..., n_levels)
         Forecasts of the quantiles.
     levels : array-like of shape (n_levels,)
-        Their levels, above 0 and below 1, which should be spread evenly, such as 0.05, 0.1, ...,
-        0.95.
+        Their levels, each another one above 0 and below 1. The more, the nearer the score is to
+        that of the whole distribution.
 
     Returns
     -------
@@ -166,7 +167,7 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
     Raises
     ------
     ValueError
-        If the shapes do not fit, or no target is known.
+        If the shapes do not fit, two levels are the same, or no target is known.
 
     See Also
     --------
@@ -191,12 +192,17 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
             "each level for each target, with the levels last."
         )
     levels = _checked_levels(levels, "levels", quantiles.shape[-1])
+    order = np.argsort(levels)
+    levels, quantiles = levels[order], quantiles[..., order]
+    if (np.diff(levels) == 0.0).any():
+        raise ValueError(f"levels={levels.tolist()}: give each level once.")
+    nearest = np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2.0, [1.0]]))
     known = _is_known(y)
     losses = [
         mean_pinball_loss(y[known], quantiles[known, k], alpha=level)
         for k, level in enumerate(levels.tolist())
     ]
-    return 2.0 * float(np.mean(losses))
+    return 2.0 * float(nearest @ losses)
 
 
 def _known(y_true, intervals):

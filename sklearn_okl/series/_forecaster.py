@@ -103,8 +103,11 @@ class OnlineForecaster(BaseEstimator):
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
-    forecasts; before it the series counts as that value. A value 20 running standard deviations off
-    is learnt as no farther away.
+    forecasts; before it the series counts as that value.
+
+    *Faults.* A value 20 running standard deviations off counts as missing, and intervals are not
+    judged by it. From the third in a row on such values are a new level, and are learnt as 20
+    deviations off.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
 

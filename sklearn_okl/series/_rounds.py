@@ -24,6 +24,7 @@ def start(plan, rng):
     state = {
         "t": 0,
         "views": [_views.start(m, n_rows) for _ in range(plan.n_views)],
+        "n_beyond": np.zeros(m, dtype=np.int64),  # latest values in a row beyond the fence
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, rng),
         "mixture": _mixture.start(len(plan.views), horizon, m),
@@ -151,7 +152,7 @@ def absorb(plan, state, y, x_ahead, x_now, calendar):
         F[plan.views == RESIDUAL] += added
         mixed = mixed + recent["mixed_share"][past, :, steps].swapaxes(0, 1) * added
     issued = mixed[-1]
-    learnt = _views.as_learnt(views[RAW], y)
+    learnt, state["n_beyond"] = _views.as_learnt(views[RAW], y, state["n_beyond"])
 
     last, scale = recent["last"][past], recent["scale"][past]  # (H, V, m)
     target = np.where(begun, learnt, np.nan)

@@ -41,7 +41,10 @@ def test_the_score_is_the_pinball_losses_of_both_ends():
     losses = [mean_pinball_loss(y, quantiles[:, k], alpha=a) for k, a in enumerate(levels)]
     both = np.add(losses[2::-1], losses[3:])
     assert_allclose(interval_score(y, intervals, COVERAGE), 2.0 / (1.0 - COVERAGE) * both)
-    assert_allclose(crps_from_quantiles(y, quantiles, levels), 2.0 * np.mean(losses))
+    nearest = [0.0625, 0.1125, 0.325, 0.325, 0.1125, 0.0625]  # of 0.025, 0.1, 0.25, 0.75, ...
+    assert_allclose(crps_from_quantiles(y, quantiles, levels), 2.0 * np.dot(nearest, losses))
+    turned = crps_from_quantiles(y, quantiles[:, ::-1], levels[::-1])
+    assert_allclose(turned, 2.0 * np.dot(nearest, losses))
 
 
 @pytest.mark.parametrize("y", [-2.0, 0.0, 0.7])
@@ -71,6 +74,7 @@ def test_unknown_targets_are_left_out():
         (lambda: interval_score([1.0], [[[0.0, 1.0]]], [0.5, 0.9]), "there are 1 levels"),
         (lambda: quantiles_from_intervals([1.0, 2.0], 0.5), "lower and upper ends"),
         (lambda: crps_from_quantiles([1.0], [1.0], [0.5]), "with the levels last"),
+        (lambda: crps_from_quantiles([1.0], [[1.0, 2.0]], [0.5, 0.5]), "each level once"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, words):

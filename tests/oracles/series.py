@@ -34,7 +34,7 @@ class Memory:
     """The rows of one series, filled where they are missing, and its level and scale."""
 
     def __init__(self):
-        self.rows, self.count, self.mean, self.variance = [], 0, 0.0, 0.0
+        self.rows, self.count, self.mean, self.variance, self.beyond = [], 0, 0.0, 0.0, 0
 
     def scale(self):
         return np.sqrt(self.variance) if self.variance > 0 else 1.0
@@ -53,7 +53,14 @@ class Memory:
     def fenced(self, value):
         reach = FENCE * np.sqrt(self.variance)
         if self.count < JUDGED or reach == 0:
+            self.beyond = self.beyond if np.isnan(value) else 0
             return value
+        if np.isnan(value) or abs(value - self.mean) <= reach:
+            self.beyond = self.beyond if np.isnan(value) else 0
+            return value
+        self.beyond += 1
+        if self.beyond < 3:
+            return np.nan
         return min(max(value, self.mean - reach), self.mean + reach)
 
     def push(self, value, filled):

@@ -142,6 +142,18 @@ def test_a_series_may_begin_later_and_values_may_be_missing():
     assert np.isfinite(model.predict()).all()
 
 
+def test_a_fault_is_forgotten_and_a_new_level_is_not():
+    y, _, model = stream("one series", n=200)
+    faulty, missing = y.copy(), y.copy()
+    faulty[100], missing[100] = 1e6 * np.nanstd(y), np.nan
+    forecasts = clone(model).prequential_predict(faulty)
+    assert_array_equal(forecasts, clone(model).prequential_predict(missing))
+    jump = 1e3 * np.nanstd(y)
+    y[100:] += jump
+    errors = y[150:196, 0] - model.prequential_predict(y)[150:196, 0, 0]
+    assert np.abs(errors).mean() < 0.1 * jump
+
+
 def test_constant_series_are_forecast_as_they_are():
     model = OnlineForecaster(3, **SMALL).fit(np.full((50, 2), [4.0, -1e9]))
     assert_array_equal(model.predict(), np.full((3, 2), [4.0, -1e9]))
