@@ -64,6 +64,7 @@ axes.plot(forecasts, color="C0", label="forecast at midnight")
 axes.plot(load[forecasts.index], color="k", linewidth=1, label="load")
 axes.set(title="Ten days, each forecast on its eve", ylabel="load")
 axes.legend()
+figure.autofmt_xdate()
 plt.show()
 
 # %%
