@@ -34,6 +34,7 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "timeout": {"type": float, "metavar": "S"},
     "budget": {"choices": ("fast", "balanced", "accurate")},
     "only": {"metavar": "TEXT"},
+    "lines": {"nargs": "+", "metavar": "LINE"},
 }
 
 
@@ -203,14 +204,18 @@ JOBS = {
         "probabilities of classes: log loss beside others' and a public leaderboard",
         "The classifier without tuning on streams of two classes and more: log loss, mistakes, "
         "kappa temporal, calibration and time, beside the published figures of the StreamArena "
-        "leaderboard and scikit-learn's online classifiers. Sets that are not found are left out.",
+        "leaderboard and scikit-learn's online classifiers. What others forecast is kept. Sets "
+        "that are not found are left out.",
         {
             "data": "sets (default: all)",
             "seeds": "permutations, or draws of the features where the order is given (default: "
             "%(default)s)",
             "rows": FIRST_ROWS,
+            "only": "only the lines whose names contain a text, such as ours",
             "trees": "run boosting refitted, and ours with it, which takes most of the time",
             "peers": "run River's adaptive random forest too",
+            "small": "run what needs no file too: probabilities of new rows beside logistic "
+            "regression, digits, images, and what ten classes cost",
             "quick": "a trial of everything on 120 rows",
         },
     ),
@@ -235,6 +240,21 @@ JOBS = {
             "data": "sets (default: all)",
             "seeds": "permutations, or where the order is given draws of the features; seeds "
             "1, 2 and so on there, of which the leaderboard asks for 10 (default: %(default)s)",
+            "rows": FIRST_ROWS,
+            "lines": "which of ours, by their names in the tables (default: all)",
+            "quick": "a trial of everything on 120 rows",
+        },
+    ),
+    "gaps": Job(
+        "gaps",
+        "cells removed at random: the loss over that of the complete table",
+        "A tenth of the cells of each table is removed. The estimator without tuning, as it is and "
+        "on a table whose gaps were filled from all its rows beforehand, which no stream allows, "
+        "and gradient boosting that is refitted as the stream grows, over the loss of each on the "
+        "complete table. Sets that are not found are left out.",
+        {
+            "data": "sets (default: all)",
+            "seeds": "permutations of the rows and draws of the gaps (default: %(default)s)",
             "rows": FIRST_ROWS,
             "quick": "a trial of everything on 120 rows",
         },

@@ -8,7 +8,6 @@ lines forecast as 0.
 
 import os
 from importlib.metadata import version
-from inspect import signature
 from math import floor, log10
 from pathlib import Path
 
@@ -52,17 +51,19 @@ FRAMES = {  # sets with columns that hold names, or codes without an order
 }
 ORDERS = {PERMUTED: (*ARRAYS, *FRAMES), IN_ORDER: ("airfoil", "concrete", *PUBLISHED)}
 DATA = tuple(dict.fromkeys(name for names in ORDERS.values() for name in names))
-RIVAL, LAST, NO_LAGS = "boosting refitted", "the last target", "balanced, no lags"
+RIVAL, LAST = "boosting refitted", "the last target"
+BALANCED, NO_LAGS = "balanced", "balanced, no lags"
 
 
-def run(data=DATA, output=RESULTS, *, n_seeds=1, n_rows=None, quick=False):
-    """Run all lines on each set in each of its orders; print and save tables and board files."""
+def run(data=DATA, output=RESULTS, *, n_seeds=1, n_rows=None, lines=None, quick=False):
+    """Run our lines, by default all, on each set in each of its orders; print and save tables."""
     n_trees = N_TREES
     if quick:
         n_seeds, n_rows, n_trees = 1, min(n_rows or 120, 120), 10
     available = streams_at_hand(data, load_stream)
     if not available:
         return 1
+    own = own_lines(n_trees, lines)
     where, rival = print_environment(), rival_in_words(n_trees)
     print(f"Boosting refitted: {rival}, {n_trees} trees, {N_LAGS} last targets as columns.")
 
@@ -72,10 +73,11 @@ def run(data=DATA, output=RESULTS, *, n_seeds=1, n_rows=None, quick=False):
         for name, order in tasks:
             whole = n_rows is None or n_rows >= len(available[name][1])
             published = PUBLISHED.get(name, {}) if whole and order == IN_ORDER else {}
-            runs = run_set(name, available[name], order, n_seeds, n_rows, n_trees, output, advance)
-            tables[name, order] = lines = compared(runs, published)
+            sizes = n_seeds, n_rows, n_trees
+            runs = run_set(name, available[name], order, own, *sizes, output, advance)
+            tables[name, order] = compared(runs, published)
             header = [f"{name}, {order}", "RMSE", "ratio", "rank", "ms"]
-            print("\n" + table(header, rows_of(lines)), flush=True)
+            print("\n" + table(header, rows_of(tables[name, order])), flush=True)
 
     print()
     permuted = [tables[name, PERMUTED] for name in ARRAYS if name in available]
@@ -87,16 +89,14 @@ def run(data=DATA, output=RESULTS, *, n_seeds=1, n_rows=None, quick=False):
         print(sentence)
     print("Ratio: of the mean squared error to that of boosting refitted. Rank: by RMSE, among all")
     print("other lines. ms: time a row. Means over the seeds.")
-    if any(name in FRAMES for name in available) and not own_lines(True, n_trees):
-        print("Ours are left out where columns hold names: OnlineKernelRegressor takes none yet.")
     if n_rows is not None:
         print("Figures of the leaderboard, and files for it, are of whole streams only.")
     content = {
         "environment": where,
         "settings": {"seeds": n_seeds, "rows": n_rows, "trees": n_trees, "rival": rival},
         "tables": [
-            {"data": name, "order": order, "lines": lines}
-            for (name, order), lines in tables.items()
+            {"data": name, "order": order, "lines": found}
+            for (name, order), found in tables.items()
         ],
         "geometric_means": means,
     }
@@ -189,20 +189,21 @@ def coded(X):
     return codes.to_numpy(dtype=np.float64), nominal
 
 
-def own_lines(mixed, n_trees):
-    """Return our estimators by line; none for names where the estimator does not take these."""
-    known = signature(OnlineKernelRegressor).parameters
-    if mixed and "categorical_features" not in known:
-        return {}
-    shared = {"categorical_features": "from_dtype"} if mixed else {}
-    lines = {"balanced": {}, NO_LAGS: {"lags": 0}, "fast": {"budget": "fast"}}
-    if "trees" in known:
-        lines["trees as the rival's"] = {"trees": boosting(n_trees)}
-        lines["trees"] = {"trees": True}
-    return {line: OnlineKernelRegressor(**given, **shared) for line, given in lines.items()}
+def own_lines(n_trees, lines=None):
+    """Return our estimators by line, those that are named or all."""
+    own = {
+        BALANCED: {},
+        NO_LAGS: {"lags": 0},
+        "fast": {"budget": "fast"},
+        "trees as the rival's": {"trees": boosting(n_trees)},
+        "trees": {"trees": True},
+    }
+    if unknown := sorted(set(lines or ()) - set(own)):
+        raise SystemExit(f"There is no line {unknown[0]!r} of ours. There are: {', '.join(own)}.")
+    return {line: OnlineKernelRegressor(**own[line]) for line in own if line in (lines or own)}
 
 
-def run_set(name, stream, order, n_seeds, n_rows, n_trees, output, advance):
+def run_set(name, stream, order, own, n_seeds, n_rows, n_trees, output, advance):
     """Return the runs of each line: a dict of squared and absolute error and seconds a seed.
 
     In the order of the file, seeds are the board's, 1, 2 and so on, and draw the features; the
@@ -220,7 +221,7 @@ def run_set(name, stream, order, n_seeds, n_rows, n_trees, output, advance):
             errors = y - np.concatenate([[0.0], y[:-1]])
             last = {"seed": seed, "mse": np.mean(errors**2), "mae": np.mean(abs(errors))}
             found.setdefault(LAST, []).append(last | {"ms": None})
-        for line, model in own_lines(bool(nominal), n_trees).items():
+        for line, model in own.items():
             one = run_line(model, X, y, seed)
             found.setdefault(line, []).append(one)
             if name in BOARD and order == IN_ORDER and len(y) == len(stream[1]):

@@ -64,10 +64,11 @@ def beside_the_board(tables):
         n_streams += 1
         best, last = min(published, key=means.get), means["the last target"]
         if last < means[best]:
+            without = means.get("balanced, no lags")
+            ours = "" if without is None else f"; without lags we have {without:.4g}"
             yield (
                 f"{name}: the last target has {last:.4g}, all that is published more, the least "
-                f"{means[best]:.4g} ({best}); without lags we have "
-                f"{means['balanced, no lags']:.4g}."
+                f"{means[best]:.4g} ({best}){ours}."
             )
         for line, found in lines.items():
             if found["whose"] == "ours":

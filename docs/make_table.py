@@ -15,7 +15,7 @@ README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- families: start -->", "<!-- families: end -->"
 
 # family -> (cost per round, classes); what is not in the package yet is marked as to come.
-# n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
+# n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept; C: classes.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
     "Series": {"OnlineForecaster": "m D²"},
@@ -47,6 +47,7 @@ FAMILIES = {
         "OGDRegressor": "D",
         "ONSRegressor": "D²",
         "AIOLIClassifier": "D²",
+        "ImproperLogisticClassifier": "C³ D²",
     },
     "Aggregators of forecasts": {
         "EWARegressor": "K",
@@ -57,6 +58,7 @@ FAMILIES = {
         "FixedShareRegressor": "K",
         "StackedBOARegressor": "K²",
         "ExpertsRegressor": "its experts'",
+        "ExpertsClassifier": "its experts'",
     },
     "Many kernels, all asked every round": {
         "VAW2Regressor": "K D²",

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 from threadpoolctl import ThreadpoolController
 
+_WORTH_DIVIDING = 1e-3  # weights from which on dividing by one leaves at least twelve digits
 _SMALLEST_TILE = 8  # narrower tiles of a triangular matrix are not worth their calls
 
 
@@ -168,13 +169,15 @@ def block_innovations(Z, P, theta, Y, weights=None):
     diagonal = _diagonal(factor)
     gains = diagonal**2
     diagonal[...] = 0.0  # factor now holds the strict lower triangle only
-    if weights is None:
+    if weights is None or weights.min() > _WORTH_DIVIDING:
         # Not y - sqrt(gain) * error, its equal on paper: a target of 1e8 would wipe out its own
         # forecast by cancellation, and a forecast must not depend on the target of its round.
-        forecasts = start + factor @ errors
         leverages = gains - 1.0
-    else:
-        # row t of factor is sqrt(w_t) times this, which a weight of 0 would hide
+        if weights is not None:  # row t of factor has the factor sqrt(w_t)
+            factor /= root[:, None]
+            leverages /= weights
+        forecasts = start + factor @ errors
+    else:  # a weight of 0 hides what is taught
         taught = np.tril(Z @ directions.swapaxes(-1, -2), -1)
         forecasts = start + taught @ errors
         leverages -= np.einsum("...ts,...ts->...t", taught, taught)
@@ -236,11 +239,13 @@ def inverse_spd(A, floor):
     """
     P = np.empty_like(A)
     floors = np.broadcast_to(floor, A.shape[:-2])
+    lower = np.tri(A.shape[-1], dtype=bool)
     for k in np.ndindex(A.shape[:-2]):  # rare, so LAPACK through SciPy, which does not stack
-        factor, failed = dpotrf(A[k], lower=1, clean=1)
+        # the transpose of A is A, in the order that LAPACK takes without a copy of its own
+        factor, failed = dpotrf(A[k].T, lower=1, clean=0)
         if not failed:
-            half, _ = dpotri(factor, lower=1)
-            P[k] = half + np.tril(half, -1).T
+            half, _ = dpotri(factor, lower=1, overwrite_c=1)
+            P[k] = np.where(lower, half, half.T)
         else:
             values, vectors = np.linalg.eigh(A[k])
             P[k] = vectors / np.maximum(values, floors[k]) @ vectors.T

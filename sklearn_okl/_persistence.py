@@ -195,6 +195,7 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
 def trusted_types(classes):
     """Return the full names of classes, and of the parts that their states are made of."""
     parts = [
+        "meta._background.BackgroundFit",
         "meta._past.Past",
         "_tail.Committed",
         "_tail.Shared",

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 
 import sklearn_okl
 from sklearn_okl import (
+    FOGDClassifier,
     MultiKernelRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
@@ -199,7 +200,9 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "gradient_trick": not getattr(estimator, "gradient_trick", True),
         "initial_rate": 0.123,
         "prior_weights": [1.0, 2.0, 3.0, 4.0],
-        "experts": [("vaw", VAWRegressor(0.123))],
+        "experts": [
+            ("fogd", FOGDClassifier()) if is_classifier(estimator) else ("vaw", VAWRegressor(0.123))
+        ],
         "kernel": "matern32",
         "gamma": 0.123,
         "degree": 5,

@@ -16,6 +16,7 @@ import copy
 from types import MappingProxyType
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import gen_batches
@@ -245,6 +246,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validated_rows(self, X, y, restart):
         """Return rows and targets as the verbs want them; write what they say of the input."""
+        y = y.toarray() if sparse.issparse(y) else y
         X, y = validated(
             self,
             X,

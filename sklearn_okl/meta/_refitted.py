@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from math import ceil
 from numbers import Integral, Real
 
@@ -13,7 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from .._linalg import one_thread
 from .._types import Any, Seed
-from ..base import described
+from ..base import described, twin
+from ._background import BackgroundFit
 from ._past import Past
 
 _FEW = 200_000  # numbers on which threads wait for each other longer than they work
@@ -61,6 +63,11 @@ class Refitted:
     label_delay : int, default=0
         How many rounds late the labels come: row t is forecast by what was known of the rows up
         to t - 1 - `label_delay`.
+    fit_delay : int, default=0
+        Number of rows from the one after which a fit is due to the one after which it forecasts.
+        Above 0 it is made meanwhile, by a thread in the background, and waited for at its row, so
+        that forecasts are the same on any machine; a pickle waits, too. 0 makes it at once, and the
+        row has to wait as long as a fit takes.
     random_state : int, RandomState instance or None, default=None
         Source of all random draws, used once when the first row arrives. It draws one number, for
         every parameter named ``random_state`` of `estimator` that is None.
@@ -68,9 +75,9 @@ class Refitted:
     Attributes
     ----------
     n_fits_ : int
-        Number of fits so far.
+        Number of fits so far, those in the background included.
     n_samples_fit_ : int
-        The round of the latest fit, 0 before the first one.
+        Number of rows seen by the latest fit that forecasts, 0 before the first one.
 
     References
     ----------
@@ -82,9 +89,10 @@ class Refitted:
         "growth": [Interval(Real, 0, None, closed="neither")],
         "window": [Interval(Integral, N_FIRST, None, closed="left"), None],
         "label_delay": [Interval(Integral, 0, None, closed="left")],
+        "fit_delay": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
-    _structural = ("estimator", "growth", "window", "label_delay")
+    _structural = ("estimator", "growth", "window", "label_delay", "fit_delay")
     _first_fit = f"{N_FIRST} rows"
 
     def __init__(
@@ -94,12 +102,14 @@ class Refitted:
         growth: float = 0.05,
         window: int | None = None,
         label_delay: int = 0,
+        fit_delay: int = 0,
         random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.growth = growth
         self.window = window
         self.label_delay = label_delay
+        self.fit_delay = fit_delay
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -113,14 +123,14 @@ class Refitted:
 
     @property
     def estimator_(self) -> Any:
-        """The latest fit."""
-        fits = self._fitted_state("estimator_")["fits"]
+        """The latest fit that forecasts."""
+        fits = self._in_force(self._fitted_state("estimator_"))
         if not fits:
             raise AttributeError(
                 f"{type(self).__name__} has no 'estimator_' yet: the first fit is after "
                 f"{self._first_fit}, and it has seen {self.n_samples_seen_}."
             )
-        return fits[-1][1]
+        return _ready(fits[-1][1])
 
     @property
     def n_fits_(self) -> int:
@@ -129,9 +139,9 @@ class Refitted:
 
     @property
     def n_samples_fit_(self) -> int:
-        """The round of the latest fit."""
-        fits = self._fitted_state("n_samples_fit_")["fits"]
-        return fits[-1][0] if fits else 0
+        """Number of rows seen by the latest fit that forecasts."""
+        fits = self._in_force(self._fitted_state("n_samples_fit_"))
+        return fits[-1][0] - self.fit_delay if fits else 0
 
     def _unfitted(self):
         return self._by_default() if self.estimator is None else self.estimator
@@ -147,7 +157,8 @@ class Refitted:
             "past": Past.empty(n_features, self.window),
             "due": N_FIRST,  # the round of the next fit
             "n_fits": 0,
-            "fits": (),  # (round, model), the oldest that a late forecast needs first
+            # (round from which on it forecasts, model), the oldest that a late forecast needs first
+            "fits": (),
             # of the targets before the latest rounds
             "sums": np.zeros_like(self._added(np.zeros(self.label_delay + 1, dtype=int))),
         }
@@ -161,7 +172,7 @@ class Refitted:
         before_fits = self._before_fits(sums[: len(y)], np.maximum(known, 0))
         forecasts, low = np.empty_like(before_fits), 0
         while low < len(y):
-            # a fit takes effect `label_delay` rows after the round it is made in
+            # a fit takes effect `label_delay + fit_delay` rows after the round it is due in
             high = min(len(y), low + state["due"] - state["t"])
             rows = slice(low, high)
             forecasts[rows] = self._forecast_known(state, X[rows], known[rows], before_fits[rows])
@@ -186,6 +197,10 @@ class Refitted:
             forecasts[which == k] = self._asked_of(state["fits"][k][1], X[which == k])
         return forecasts
 
+    def _in_force(self, state):
+        """Return the fits that forecast by now."""
+        return [fit for fit in state["fits"] if fit[0] <= state["t"]]
+
     def _fit(self, state):
         model = clone(self._unfitted())
         unset = {
@@ -193,11 +208,16 @@ class Refitted:
             for name, value in model.get_params().items()
             if name.rpartition("__")[2] == "random_state" and value is None
         }
+        model.set_params(**unset)
         X, y = state["past"].rows
+        weights = state["past"].weights
         one_thread.look_again()  # an estimator may have loaded its library just now
-        with one_thread if X.size < _FEW else nullcontext():
-            self._fit_model(model.set_params(**unset), X, y, state["past"].weights)
-        fits = [*state["fits"], (state["t"], model)]
+        if self.fit_delay:
+            model = BackgroundFit(partial(twin(self)._fit_model, model, X, y, weights))
+        else:
+            with one_thread if X.size < _FEW else nullcontext():
+                self._fit_model(model, X, y, weights)
+        fits = [*state["fits"], (state["t"] + self.fit_delay, model)]
         # a late forecast reads the latest one that it may know of, and then those after it
         while len(fits) > 1 and fits[1][0] <= state["t"] - self.label_delay:
             del fits[0]
@@ -205,14 +225,21 @@ class Refitted:
         state["n_fits"] += 1
 
     def _fit_model(self, model, X, y, weights):
-        model.fit(X.copy(), self._given(y))  # it may keep or change what it gets
+        return model.fit(X.copy(), self._given(y))  # it may keep or change what it gets
 
     def _forecast(self, state, X):
-        if not state["fits"]:
+        fits = self._in_force(state)
+        if not fits:
             alike = self._before_fits(state["sums"][-1:], np.array([state["t"]]))
             return np.repeat(alike, len(X), axis=0)
-        return self._asked_of(state["fits"][-1][1], X)
+        return self._asked_of(fits[-1][1], X)
 
     def _asked_of(self, model, X):
+        model = _ready(model)
         with one_thread if X.size < _FEW else nullcontext():
             return self._answers(model, X)
+
+
+def _ready(model):
+    """Return a model once it is fitted."""
+    return model.model() if isinstance(model, BackgroundFit) else model

@@ -55,15 +55,15 @@ def push(state, values, filled):
     """Learn the next values (m,), NaN where they are missing, and remember them as `filled`."""
     known = np.isfinite(values)
     first = known & ~started(state)
-    state["count"] += known
+    state["count"] = state["count"] + known
     share = known / np.clip(state["count"], 1.0, _MEMORY)
     change = np.where(known, values - state["mean"], 0.0)
-    state["mean"] += share * change
+    state["mean"] = state["mean"] + share * change
     state["variance"] = (1.0 - share) * (state["variance"] + share * change**2)
-    latest = state["values"]
-    latest[:-1] = latest[1:]
-    latest[-1] = np.where(known, values, filled)
-    latest[:, first] = values[first]  # before its beginning a series is its first value
+    state["values"] = latest = np.concatenate([state["values"][1:], values[None]])
+    latest[-1, ~known] = filled[~known]
+    if first.any():
+        latest[:, first] = values[first]  # before its beginning a series is its first value
 
 
 def windows(state, length):

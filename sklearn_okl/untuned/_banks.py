@@ -11,9 +11,16 @@ from ..learners import VAWRegressor
 
 
 def inputs_of(bank, seen):
-    """Return what a bank's experts see: steady units are for lines, kernels want small numbers."""
+    """Return what a bank's experts see: steady units are for lines, kernels want small numbers.
+
+    Behind the columns of kernels come their variances, where there are gaps.
+    """
     n_columns, m = bank["features"]["frequencies"].shape[1:]
-    return seen.inputs[:, :n_columns] if m else seen.steady
+    if not m:
+        return seen.steady
+    if seen.spreads is None:
+        return seen.inputs[:, :n_columns]
+    return np.hstack([seen.inputs[:, :n_columns], seen.spreads[:, :n_columns]])
 
 
 class MaskedFeatures:
@@ -23,10 +30,14 @@ class MaskedFeatures:
     def _transform(maps, U):
         """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks.
 
-        With ranks behind the inputs, U (n, 2u), an expert sees either u columns.
+        With ranks behind the inputs, U (n, 2u), an expert sees either u columns. With variances v
+        behind all columns, the features are means over normal inputs: that of a wave of frequency
+        w is the wave at the mean of the inputs, times exp(-w' diag(v) w / 2).
         """
         masks, frequencies = maps["masks"], maps["frequencies"]
         low, m = 1 + masks.shape[-1], frequencies.shape[-1]
+        has_spreads = m > 0 and U.shape[1] > frequencies.shape[1]
+        U, spreads = np.hsplit(U, 2) if has_spreads else (U, None)
         Z = np.empty((len(masks), len(U), low + 2 * m))
         Z[..., 0] = 1.0
         if low > 1:
@@ -35,6 +46,10 @@ class MaskedFeatures:
             np.multiply(seen, masks[:, None, :], out=Z[..., 1:low])
         if m:
             fourier_map(U, frequencies, 2 * m, out=Z[..., low:])
+        if has_spreads:
+            rows = np.flatnonzero(spreads.any(axis=1))
+            shrunk = np.exp(-0.5 * (spreads[rows] @ np.square(frequencies)))  # (g, r, m)
+            Z[:, rows, low:] *= np.tile(shrunk, 2)
         return Z
 
 
@@ -88,6 +103,12 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
 
 
+def forget_target(bank, j):
+    """Let experts know nothing of target j: they forecast 0 until they have learnt more."""
+    for name in {"b", "theta", "squares", "past"} & bank["experts"].keys():
+        bank["experts"][name][..., j] = 0.0
+
+
 def _drawn_frequencies(member, scales, m, rng):
     """Return frequencies (n_seen, m) of a member's kernel before its columns are scaled.
 
@@ -127,13 +148,13 @@ def awake(bank, ago=0):
     return part
 
 
-def slopes(bank, k, columns):
+def slopes(bank, k, columns, shares=None):
     """Return the mean squares of the derivatives of an expert's forecasts by the columns it sees.
 
     That is the diagonal of their average outer product over the rows learnt, up to a factor: the
     derivative of theta' z(x) by a column is g' z(x), as that of a sine is a cosine, and the sum of
     its squares is g' S g, with S the sum of the z z' that the expert keeps. Those of several
-    targets are added up.
+    targets are added up, by their shares (q,) where there are any.
     """
     masks, frequencies = (bank["features"][name][k] for name in ("masks", "frequencies"))
     experts, frequencies = bank["experts"], frequencies[columns]
@@ -142,12 +163,14 @@ def slopes(bank, k, columns):
     S = learner(bank["forgetting"])._sums(experts, k) - experts["alpha"][k] * np.eye(len(thetas))
     G = np.zeros((len(frequencies), len(thetas)))
     total = np.zeros(len(G))
-    for theta in thetas.reshape(len(thetas), -1).T:
+    thetas = thetas.reshape(len(thetas), -1).T
+    shares = np.ones(len(thetas)) if shares is None else shares
+    for theta, share in zip(thetas, shares, strict=True):
         if len(masks):
             G[:, 0] = (masks * theta[1:low])[: len(G)]
         G[:, cosines] = frequencies * theta[sines]
         G[:, sines] = -frequencies * theta[cosines]
-        total += np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
+        total += share * np.maximum(np.einsum("ud,ud->u", G @ S, G), 0.0)
     return total
 
 

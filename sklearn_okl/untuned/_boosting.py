@@ -13,7 +13,7 @@ import numpy as np
 from ..aggregators import BOARegressor
 from ..aggregators._stacked import mixed
 from ..base._bank import forecast_bank, learn_group
-from ._banks import MaskedFeatures, awake, learner, start_bank
+from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 
 
 class Boosting:
@@ -37,19 +37,20 @@ class Boosting:
         self.width, self.stride, self.share = width, stride, share
         self.apprenticeship, self.delay = apprenticeship, delay
 
-    def start(self, plan, rng):
+    def start(self, plan, rng, n_targets):
         """Return the state of a chain of planned kernels before its first row: it says nothing."""
         n_sums = plan.room // self.width // self.stride
+        boa = _boa(n_sums, self.share)
         return {
-            "bank": start_bank(plan, rng, self.delay),
-            "mixture": _boa(n_sums, self.share)._start(1 + n_sums, late=self.delay),
+            "bank": start_bank(plan, rng, self.delay, n_targets),
+            "mixture": [boa._start(1 + n_sums, late=self.delay) for _ in range(n_targets)],
         }
 
     def learn(self, state, U, base, u, sane, weights=None):
-        """Learn what forecasts `base` (n,) of targets u (n,) leave; return corrected ones.
+        """Learn what forecasts `base` (n, q) of targets u (n, q) leave; return corrected ones.
 
-        U (n, n_columns) is what the kernels see, and `sane` clips forecasts (n, n_sums). Rows end
-        where the chain begins to be heard.
+        U (n, n_columns) is what the kernels see, and each of `sane` clips forecasts (n, n_sums) of
+        a target. Rows end where the chain begins to be heard.
         """
         is_heard = self._is_heard(state, self.delay)
         few = learner(state["bank"]["forgetting"])._takes_rows(len(u))
@@ -57,16 +58,29 @@ class Boosting:
         sums = learn(state["bank"], U, base, u, weights)
         if not is_heard:
             return base
-        sums = sane(sums[:, :: self.stride])
-        return _boa(sums.shape[1] - 1, self.share)._learn(state["mixture"], sums, u, weights)
+        forecasts = np.empty_like(u)
+        for j, (mixture, clip) in enumerate(zip(state["mixture"], sane, strict=True)):
+            F = clip(sums[:, :: self.stride, j])
+            boa = _boa(F.shape[1] - 1, self.share)
+            forecasts[:, j] = boa._learn(mixture, F, u[:, j], weights)
+        return forecasts
 
     def forecast(self, state, U, base, sane, ago=0):
-        """Return corrected forecasts (n,) by what was known some rounds ago; learns nothing."""
+        """Return corrected forecasts (n, q) by what was known some rounds ago; learns nothing."""
         if not self._is_heard(state, ago):
             return base
         bank = awake(state["bank"], ago)
         F = forecast_bank(MaskedFeatures, learner(state["bank"]["forgetting"]), bank, U)
-        return mixed(state["mixture"], sane(self._sums(base, F)[:, :: self.stride]), ago)
+        sums = self._sums(base, F)[:, :: self.stride]
+        parts = zip(state["mixture"], sane, strict=True)
+        corrected = [mixed(known, clip(sums[..., j]), ago) for j, (known, clip) in enumerate(parts)]
+        return np.column_stack(corrected)
+
+    def forget_target(self, state, j):
+        """Forget what was learnt of target j."""
+        forget_target(state["bank"], j)
+        n_sums = len(state["mixture"][j]["log_prior"])
+        state["mixture"][j] = _boa(n_sums - 1, self.share)._start(n_sums, late=self.delay)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
@@ -76,15 +90,16 @@ class Boosting:
         return state["bank"]["experts"]["t"] - ago >= self.apprenticeship
 
     def _sums(self, base, F):
-        """Return the partial sums (n, 1 + n_links) of forecasts F (n, n_links * width)."""
-        steps = F.reshape(len(F), -1, self.width).mean(axis=-1)
-        return np.cumsum(np.column_stack([base, steps]), axis=1)
+        """Return the partial sums (n, 1 + n_links, q) of forecasts F (n, n_links * width, q)."""
+        steps = F.reshape(len(F), -1, self.width, F.shape[-1]).mean(axis=2)
+        return np.cumsum(np.concatenate([base[:, None], steps], axis=1), axis=1)
 
     def _learn_blocks(self, bank, U, base, u, weights):
         """Learn rows a link at a time: its targets are known once the links before it have."""
         expert, room = learner(bank["forgetting"]), len(bank["members"])
         expert._open(bank["experts"])
-        F, sums = np.empty((len(u), room)), np.empty((len(u), 1 + room // self.width))
+        F = np.empty((len(u), room, u.shape[1]))
+        sums = np.empty((len(u), 1 + room // self.width, u.shape[1]))
         sums[:, 0] = base
         more = () if weights is None else (weights,)
         for link in range(sums.shape[1] - 1):
@@ -99,12 +114,12 @@ class Boosting:
         """Learn a few rows, all links of a row at once: forecasts need no target of their round."""
         expert, experts = learner(bank["forgetting"]), bank["experts"]
         Z = MaskedFeatures._transform(bank["features"], U)  # (K, n, D)
-        sums = np.empty((len(u), 1 + len(Z) // self.width))
+        sums = np.empty((len(u), 1 + len(Z) // self.width, u.shape[1]))
         for t in range(len(u)):
             theta = experts["past"][:, 0] if self.delay else experts["theta"]
-            F = np.einsum("kd,kd->k", Z[:, t], theta)
+            F = np.einsum("kd,kdq->kq", Z[:, t], theta)
             sums[t] = self._sums(base[t : t + 1], F[None])[0]
-            taught = np.repeat(u[t] - sums[t, :-1], self.width)[:, None]
+            taught = np.repeat(u[t] - sums[t, :-1], self.width, axis=0)
             weight = 1.0 if weights is None else float(weights[t])
             expert._learn_row(experts, Z[:, t], taught, weight)
         return sums

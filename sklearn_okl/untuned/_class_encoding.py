@@ -23,7 +23,7 @@ class ClassEncoder(Encoder):
 
     def width(self, layout, n_columns):
         """Return how many columns the experts see."""
-        return width_of(layout, n_columns) + self.n_others * len(layout["nominal"])
+        return width_of(layout, n_columns) + self.n_others * len(self._own(layout))
 
     def start(self, layout, n_columns):
         """Return the state before the first row: empty where rows are shown as they are."""
@@ -62,8 +62,12 @@ class ClassEncoder(Encoder):
         return self._beside(look(_first(state), X, ago), others, state)
 
     def _beside(self, Z, others, state):
-        nominal = state["layout"]["nominal"]
-        return np.hstack([Z, *(other[:, nominal] for other in others)])
+        own = self._own(state["layout"])
+        return np.hstack([Z, *(other[:, own] for other in others)])
+
+    def _own(self, layout):
+        """Return the columns that each class has for itself."""
+        return layout["nominal"]
 
 
 def _first(state):

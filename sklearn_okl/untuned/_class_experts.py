@@ -102,6 +102,11 @@ class ClassExperts(Experts):
         P = self.mixture.calibrated(state["mixture"], S)
         return P[:, self.born(state)]
 
+    def table(self, state, age, squared_unit):
+        """Return what each expert is and how it fares."""
+        weights = np.where(self.heard(state, age), self.mixture._weights(state["mixture"]), 0.0)
+        return self._table(state, weights, state["losses"])
+
     def level(self, state):
         """Return the mean target so far, a number or (C,)."""
         shares = self.mixture.shares(state["mixture"])
@@ -116,6 +121,9 @@ class ClassExperts(Experts):
         """Return scores (n, K, C), between -1 and 1 where an expert knows its classes."""
         S = np.stack([-F, F], axis=-1) if self.n_targets is None else 2.0 * F - 1.0
         return np.clip(S, -_FARTHEST, _FARTHEST, out=S)
+
+    def _shares(self, state):
+        """Return None: all classes count alike."""
 
     def _forecasts(self, state, awake, seen, n, of_bank):
         targets = () if self.n_targets is None else (self.n_targets,)

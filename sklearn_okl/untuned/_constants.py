@@ -40,7 +40,7 @@ class Budget(NamedTuple):
 
 BUDGETS = {
     "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0),
-    "balanced": Budget(60, 2e6, (0.998, 0.99), (0.95,), None, True, 12),
+    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12),
     "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12),
 }
 # without a chain there is more for the others

@@ -1,4 +1,8 @@
-"""The experts of the estimators without tuning, and their mixture, for targets in a unit.
+"""The experts of the estimators without tuning, and their mixtures, for targets in a unit.
+
+Several targets share the experts, which learn all of them with one inverse, and see the latest
+values of all; each has a mixture of its own. What is decided once for all targets, such as who has
+offspring, goes by the mean of what it means to them, in units of their variances.
 
 What they see is in `_inputs.py`, which there are in `_plan.py`, how they learn in `_banks.py`; of
 faulty targets and of new units nothing is known here.
@@ -10,7 +14,17 @@ import numpy as np
 
 from ..aggregators import StackedBOARegressor
 from ..base._bank import forecast_bank, learn_bank
-from ._banks import MaskedFeatures, add_members, awake, inputs_of, learner, slopes, start_bank
+from ..features._units import deviations, mean_and_variance
+from ._banks import (
+    MaskedFeatures,
+    add_members,
+    awake,
+    forget_target,
+    inputs_of,
+    learner,
+    slopes,
+    start_bank,
+)
 from ._boosting import Boosting
 from ._inputs import LaggedInputs
 from ._plan import BORN, LINK, MAIN, WALKS, chain, name_of, plan, refined
@@ -21,21 +35,25 @@ _TINY = np.finfo(float).tiny
 class Experts:
     """Random walks and banks of kernels that learn a stream together, and what mixes them.
 
-    Their state is a part of the estimator's; its ages are rounds since what was learnt counts.
+    Their state is a part of the estimator's; its ages are rounds since what was learnt of each
+    target counts.
 
     Parameters
     ----------
+    n_targets : int
     budget : Budget
     forgetting : float or None
     lags, delay : int
     constants : Constants
     """
 
-    def __init__(self, budget, forgetting, lags, delay, constants):
-        self.budget, self.forgetting, self.lags = budget, forgetting, lags
+    def __init__(self, n_targets, budget, forgetting, lags, delay, constants):
+        self.n_targets = n_targets
+        self.budget, self.forgetting = budget, forgetting
         self.delay, self.constants = delay, constants
         n_quantiles = constants.n_quantiles if budget.ranks else 0
-        self.inputs = LaggedInputs(lags, delay, constants.units, n_quantiles)
+        self.inputs = LaggedInputs(lags, delay, constants.units, n_quantiles, n_targets)
+        self.lags = self.inputs.n_lag_columns
         self.mixture = StackedBOARegressor(
             fadings=constants.fadings,
             stacks=constants.stacks[: budget.n_stacks],
@@ -53,26 +71,31 @@ class Experts:
     def start(self, n_features, seed):
         """Return the state before the first row."""
         rng, delay, n_walks = np.random.RandomState(seed), self.delay, self.inputs.n_walks
-        plans = self.plan(n_features)
+        plans, q = self.plan(n_features), self.n_targets
         n_experts = n_walks + sum(bank.room for bank in plans.values())
         return {
             "inputs": self.inputs.start(n_features),
-            "banks": {name: start_bank(bank, rng, delay) for name, bank in plans.items()},
+            "banks": {name: start_bank(bank, rng, delay, q) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
-            "losses": np.zeros(n_experts),
+            "losses": np.zeros((q, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-            # an expert that sees no lags, by whose forecasts new units are known
-            "reference": n_walks,
-            "mixture": self.mixture._start(n_experts, late=delay),
+            # for each target an expert that sees no lags, by whose forecasts new units are known
+            "reference": np.full(q, n_walks),
+            "mixture": [self.mixture._start(n_experts, late=delay) for _ in range(q)],
             "boosting": {},  # nothing before the first birth
         }
 
-    def learn(self, state, X, u, age, run, weights=None):
-        """Learn rows and targets; return the forecasts, and those of the expert of reference.
+    def learn(self, state, X, u, ages, run, weights=None):
+        """Learn rows and targets u (n, q), which have counted for some rounds, `ages` (q,).
 
-        Of weights (n,) know the experts' updates, the mixture, and the losses.
+        Of weights (n,) know the experts' updates, the mixtures, and the losses.
+
+        Returns
+        -------
+        forecasts, references : ndarray of shape (n, q)
+            Those of the whole, and of the experts of reference.
         """
-        n_learnt, heard = self.n_learnt(state), self.heard(state, age, self.delay)
+        n_learnt, heard = self.n_learnt(state), self._heard(state, ages, self.delay)
         yet_to_be_born = ~self._existed(state, self.delay)
         seen = self.inputs.learn(state["inputs"], X, u)
         awake = self._awake(state)
@@ -81,50 +104,67 @@ class Experts:
         )
         for _, places in awake:
             state["rounds"][places] += len(u)
-        F[:, yet_to_be_born] = np.nan
+        F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
-        squares = np.square(F - u[:, None])[n_first:]
+        squares = np.square(F - u.T[..., None])[:, n_first:]
         counted = np.ones(len(u)) if weights is None else weights
         if weights is not None:
             squares *= weights[n_first:, None]
-        state["losses"] += np.nansum(squares, axis=0)
+        state["losses"] += np.nansum(squares, axis=1)
         # the very first row is forecast by the origin
         mass = counted[max(self.delay - n_learnt, 0) :].sum()
-        state["masses"] += np.where(np.isnan(F[-1]), 0.0, mass)
-        before = dict(state["mixture"])
-        forecasts = self.mixture._learn_rows(state["mixture"], F, u, seen.scale, heard, weights)
+        state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, mass)
+        before = [dict(mixture) for mixture in state["mixture"]]
+        forecasts = np.empty_like(u)
+        for j, mixture in enumerate(state["mixture"]):
+            of_target = u[:, j], seen.scale[:, j], heard[j], weights
+            forecasts[:, j] = self.mixture._learn_rows(mixture, F[j], *of_target)
         if state["boosting"]:
-            sane = partial(self.mixture._sane, limits=self.mixture._learn_limits(before, u))
+            limits = [self.mixture._learn_limits(*known) for known in zip(before, u.T, strict=True)]
+            sane = [partial(self.mixture._sane, limits=known) for known in limits]
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
-        return forecasts, F[:, state["reference"]]
+        return forecasts, F[np.arange(self.n_targets), :, state["reference"]].T
 
-    def forecast(self, state, X, age, ago=0, ahead=False):
-        """Return forecasts by what was known some rounds ago; learns nothing."""
+    def forecast(self, state, X, ages, ago=0, ahead=False):
+        """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
         F, seen = self.ask(state, X, ago, ahead)
-        heard = self.heard(state, age, ago)
-        mixture = state["mixture"]
-        forecasts = self.mixture._forecast_rows(mixture, F, seen.scale, heard, ago)
+        heard = self._heard(state, ages, ago)
+        forecasts = np.empty((len(X), self.n_targets))
+        for j, mixture in enumerate(state["mixture"]):
+            of_target = seen.scale[..., j], heard[j], ago
+            forecasts[:, j] = self.mixture._forecast_rows(mixture, F[j], *of_target)
         if not state["boosting"]:
             return forecasts
-        sane = partial(self.mixture._sane, limits=self.mixture._known_limits(mixture, ago))
+        limits = [self.mixture._known_limits(mixture, ago) for mixture in state["mixture"]]
+        sane = [partial(self.mixture._sane, limits=known) for known in limits]
         U = inputs_of(state["boosting"]["bank"], seen)
         return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
 
     def ask(self, state, X, ago=0, ahead=False):
-        """Return the forecasts (n, K) of the experts, and what they see of the rows."""
+        """Return the forecasts (q, n, K) of the experts, and what they see of the rows."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         seen = self.inputs.look(state["inputs"], X, of_inputs)
         awake = self._awake(state)
         return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen
 
-    def forecasts(self, state, X, age):
-        """Return the forecasts (n, n_experts) of the experts in the table."""
-        return self.ask(state, X)[0][:, self.born(state)]
+    def forecasts(self, state, X, ages):
+        """Return the forecasts (n, n_experts, q) of the experts in the table."""
+        return np.moveaxis(self.ask(state, X)[0][..., self.born(state)], 0, -1)
 
     def losses(self, state):
-        """Return the sums of squared errors (n_experts,) of the experts in the table."""
-        return state["losses"][self.born(state)]
+        """Return the sums of squared errors (q, n_experts) of the experts in the table."""
+        return state["losses"][..., self.born(state)]
+
+    def forget_target(self, state, j, latest):
+        """Forget what was learnt of target j, of which these are the latest, the last one first."""
+        self.inputs.forget_target(state["inputs"], j, latest)
+        for bank in state["banks"].values():
+            forget_target(bank, j)
+        state["losses"][j] = 0.0
+        state["mixture"][j] = self.mixture._start(state["losses"].shape[1], late=self.delay)
+        if state["boosting"]:
+            self.boosting.forget_target(state["boosting"], j)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
@@ -146,16 +186,20 @@ class Experts:
         old_enough = state["rounds"] - ago >= min(age - ago, self.constants.apprenticeship)
         return old_enough & self._existed(state, ago)
 
+    def _heard(self, state, ages, ago=0):
+        known = {age: self.heard(state, age, ago) for age in set(ages)}
+        return [known[age] for age in ages]
+
     def _existed(self, state, ago):
         """Return which experts (K,) existed some rounds ago, or in the first round."""
         return state["rounds"] >= min(ago, self.n_learnt(state))
 
     def choose_reference(self, state):
-        """Take the best kernel so far that sees no lags for the reference."""
+        """Take the best kernel so far that sees no lags for the reference, one for each target."""
         places = self._places(state)[MAIN]
         lagged = np.array([member["lags"] for member in state["banks"][MAIN]["members"]])
-        losses = np.where(lagged, np.inf, state["losses"][places])
-        state["reference"] = places.start + int(losses.argmin())
+        losses = np.where(lagged, np.inf, state["losses"][:, places])
+        state["reference"] = places.start + losses.argmin(axis=1)
 
     def refine(self, state, n_features, seed, level):
         """Let new kernels be born: the best ones and their neighbours, with learnt scales.
@@ -163,7 +207,9 @@ class Experts:
         With the first of them begins the chain that corrects the mixture.
         """
         young, places = state["banks"][BORN], self._places(state)
-        known_of = state["losses"], state["rounds"], self._mean_weights(state)
+        shares, losses = self._shares(state), state["losses"]
+        losses = losses if shares is None else shares @ losses
+        known_of = losses, state["rounds"], self._mean_weights(state)
         shape, _, room = self.plan(n_features)[BORN]
         known = [
             (loss / rounds / weight if weight > 0.0 else np.inf, name, k)
@@ -180,14 +226,30 @@ class Experts:
             {name: value for name, value in child.items() if name != "forgetting"}
             for child in refined(parents, room, self.constants.refinement)
         ]
-        scales = [self._scales(state, shape, known, member) for member in members]
+        scales = [self._scales(state, shape, known, member, shares) for member in members]
         rng = np.random.RandomState(seed)
         add_members(young, members, shape, rng, level, scales)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
         if links.room and not state["boosting"]:
-            state["boosting"] = self.boosting.start(links, rng)
+            state["boosting"] = self.boosting.start(links, rng, self.n_targets)
 
-    def _scales(self, state, shape, known, member):
+    def _shares(self, state):
+        """Return by how much each target (q,) counts where one thing is done for all, 1 on average.
+
+        A constant target counts for nothing, all others by the inverse of their variances: their
+        units say nothing of what they are worth.
+        """
+        moments = state["inputs"]["targets"]
+        sums = {name: moments[name] for name in ("weights", "sums", "squares")}
+        scales = deviations(*mean_and_variance(**sums))
+        known = scales > 0.0
+        if not known.any():
+            return np.ones(len(scales))
+        least = scales[known].min()
+        shares = np.where(known, np.square(least / np.where(known, scales, 1.0)), 0.0)
+        return shares / shares.mean()
+
+    def _scales(self, state, shape, known, member, shares_of_targets):
         """Return by what columns (n_columns,) are to be multiplied for a member yet to be born.
 
         As far as the best experts that see the same columns depend on them.
@@ -201,31 +263,45 @@ class Experts:
         ]
         shares = np.zeros(shape.n_columns)
         for bank, k in best[: self.constants.teachers]:
-            squares = slopes(bank, k, columns)
+            squares = slopes(bank, k, columns, shares_of_targets)
             shares[columns] += squares / max(squares.sum(), _TINY)
         scales, seen = np.sqrt(shares), np.sqrt(shares[columns])
         scales /= max(np.sqrt(np.square(seen).mean()), _TINY)
         return np.maximum(scales, self.constants.least_scale)
 
-    def table(self, state, age, squared_unit):
-        """Return what each expert is and how it fares."""
+    def table(self, state, ages, squared_units):
+        """Return what each expert is and how it fares, for one target after the other."""
+        tables = list(self._tables(state, ages, squared_units))
+        if self.n_targets == 1:
+            return tables[0]
+        n, many = len(tables[0]["name"]), {}
+        many["target"] = np.repeat(np.arange(self.n_targets), n)
+        return many | {
+            name: np.concatenate([table[name] for table in tables]) for name in tables[0]
+        }
+
+    def _tables(self, state, ages, squared_units):
+        of_targets = self._heard(state, ages), state["mixture"], state["losses"], squared_units
+        for heard, mixture, losses, squared_unit in zip(*of_targets, strict=True):
+            weights = np.where(heard, self.mixture._weights(mixture), 0.0)
+            yield self._table(state, weights, losses * squared_unit)
+
+    def _table(self, state, weights, losses):
+        """Return what each expert is, its weight, and its mean loss."""
         born = self.born(state)
         members = list(WALKS[: self.inputs.n_walks])
         members += [member for bank in state["banks"].values() for member in bank["members"]]
         del members[len(born) :]  # the last ones, born at this very round, have learnt nothing
         columns = {name: np.array([member[name] for member in members]) for name in members[0]}
-        weights = self.mixture._weights(state["mixture"])
-        weights = np.where(self.heard(state, age), weights, 0.0)[born]
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
-        losses = state["losses"][born] * squared_unit
         mean_weights = self._mean_weights(state)[born]
         mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost
         return (
             {"name": np.array([name_of(**member) for member in members])}
             | columns
             | {
-                "weight": weights / weights.sum(),
-                "mean_loss": losses / n_forecasts / mean_weights,
+                "weight": weights[born] / weights[born].sum(),
+                "mean_loss": losses[born] / n_forecasts / mean_weights,
                 "n_rounds": state["rounds"][born],
             }
         )
@@ -237,14 +313,15 @@ class Experts:
         return np.where(n_forecasts > 0, means, 1.0)
 
     def _forecasts(self, state, awake, seen, n, of_bank):
-        """Return the forecasts (n, K) of the experts awake; each bank is asked or taught."""
-        F = np.full((n, len(state["rounds"])), np.nan)
+        """Return the forecasts (q, n, K) of the experts awake; each bank is asked or taught."""
+        F = np.full((self.n_targets, n, len(state["rounds"])), np.nan)
         for part, places in awake:
-            F[:, places] = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
+            known = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
+            F[:, :, places] = np.moveaxis(known, -1, 0)
         return F
 
     def _teach(self, bank, U, u, run, weights):
-        """Let a bank learn rows; return the forecasts (n, g) of those awake."""
+        """Let a bank learn rows; return the forecasts (n, g, q) of those awake."""
         expert = learner(bank["forgetting"])
         if expert._takes_rows(len(u)):  # the unborn, whom a birth makes anew, learn for nothing
             F = learn_bank(MaskedFeatures, expert, bank, U, u, run, weights)
@@ -271,5 +348,5 @@ class Experts:
 
 
 def _asked(bank, U, ago):
-    """Return the forecasts (n, g) of a bank some rounds ago."""
+    """Return the forecasts (n, g, q) of a bank some rounds ago."""
     return forecast_bank(MaskedFeatures, learner(bank["forgetting"]), awake(bank, ago), U)

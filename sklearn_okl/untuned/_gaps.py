@@ -3,14 +3,15 @@
 That is the conditional mean of a Gaussian whose correlations are those of the rows before, as in
 the first step of A. P. Dempster, N. M. Laird, D. B. Rubin, "Maximum likelihood from incomplete data
 via the EM algorithm", Journal of the Royal Statistical Society B 39(1), 1977. Before there are any,
-and where there are too many columns, it is the running mean.
+and where there are too many columns, it is the running mean. What remains unknown is said too: the
+conditional variance, by which features of a kernel are averaged, see `MaskedFeatures`.
 """
 
 import numpy as np
 
 _BLOCK = 64  # rows after which correlations are taken anew
 _WIDEST = 64  # columns up to which there are any
-_RIDGE = 0.05
+_RIDGE = 0.002  # for numerical reasons: a column may be the sum of others
 _RIDGE_OF_FEW = 10.0  # over the number of rows
 _CLIP = 5.0  # standard deviations
 
@@ -28,7 +29,7 @@ class GapFiller:
         self.delay = delay
 
     def learn(self, state, X, known):
-        """Return rows (n, d) without gaps, by what was known before each; learn them.
+        """Learn rows (n, d); return them without gaps, by what was known before each.
 
         Parameters
         ----------
@@ -37,18 +38,24 @@ class GapFiller:
         X : ndarray of shape (n, d)
         known : ndarray of shape (n, 2, d)
             The centre and the scale of each column before each row.
+
+        Returns
+        -------
+        X : ndarray of shape (n, d)
+        spreads : ndarray of shape (n, d) or None
+            Variances of what was filled in, in squared scales, 0 elsewhere; None without gaps.
         """
         gaps = np.isnan(X)
         is_first = not state
         if is_first and not np.logical_or.reduce(gaps, axis=None):
-            return X
+            return X, None
         if X.shape[1] > _WIDEST:
-            return np.where(gaps, known[:, 0], X)
+            return np.where(gaps, known[:, 0], X), _unknown(known, gaps)
         if is_first:
             d = X.shape[1]
             state.update(n=0, folded=0, products=np.zeros((d, d)), rows=np.zeros((0, d)))
         low = int(gaps.any(axis=1).argmax()) if is_first else 0
-        Z = _standardised(X, known, gaps)
+        Z, spreads = _standardised(X, known, gaps), _unknown(known, gaps)
         while low < len(X):
             n_known = max(state["n"] - self.delay, 0)
             until = _BLOCK - n_known % _BLOCK + max(self.delay - state["n"], 0)
@@ -58,19 +65,22 @@ class GapFiller:
                 state["products"] = state["products"] + block.T @ block
                 state["rows"] = state["rows"][_BLOCK:].copy()
                 state["folded"] += _BLOCK
-            _fill(Z[rows], gaps[rows], state["products"], state["folded"])
+            _fill(Z[rows], spreads[rows], gaps[rows], state["products"], state["folded"])
             state["rows"] = np.concatenate([state["rows"], Z[rows]])
             state["n"] += rows.stop - low
             low = rows.stop
-        return _in_units(X, Z, known, gaps)
+        return _in_units(X, Z, known, gaps), spreads
 
     def look(self, state, X, known, ago=0):
-        """Return rows without gaps, each as if the next, by what was known some rounds ago."""
+        """Return rows without gaps, each as if the next, by what was known some rounds ago.
+
+        And the variances of what was filled in, as `learn` does.
+        """
         gaps = np.isnan(X)
         if not np.logical_or.reduce(gaps, axis=None):
-            return X
+            return X, None
         known = np.broadcast_to(known, (len(X), 2, X.shape[1]))
-        Z = _standardised(X, known, gaps)
+        Z, spreads = _standardised(X, known, gaps), _unknown(known, gaps)
         if state:
             n_known = np.maximum(state["n"] - np.broadcast_to(ago, len(X)), 0)
             n_blocks = (n_known - state["folded"]) // _BLOCK
@@ -79,10 +89,11 @@ class GapFiller:
                 for k in range(number):
                     block = state["rows"][k * _BLOCK : (k + 1) * _BLOCK]
                     products = products + block.T @ block
-                part = Z[mine]
-                _fill(part, gaps[mine], products, state["folded"] + max(number, 0) * _BLOCK)
-                Z[mine] = part
-        return _in_units(X, Z, known, gaps)
+                part, variances = Z[mine], spreads[mine]
+                n = state["folded"] + max(number, 0) * _BLOCK
+                _fill(part, variances, gaps[mine], products, n)
+                Z[mine], spreads[mine] = part, variances
+        return _in_units(X, Z, known, gaps), spreads
 
 
 def _standardised(X, known, gaps):
@@ -92,19 +103,30 @@ def _standardised(X, known, gaps):
     return np.clip(Z, -_CLIP, _CLIP)
 
 
+def _unknown(known, gaps):
+    """Return the variances of gaps of which nothing is known: 1 where a column has a scale."""
+    return (gaps & (known[:, 1] > 0.0)).astype(np.float64)
+
+
 def _in_units(X, Z, known, gaps):
     return np.where(gaps, known[:, 0] + known[:, 1] * Z, X)
 
 
-def _fill(Z, gaps, products, n):
-    """Put conditional means into the gaps of standardised rows, which are 0 there."""
+def _fill(Z, spreads, gaps, products, n):
+    """Put conditional means into the gaps of standardised rows, which are 0 there.
+
+    And conditional variances into their spreads.
+    """
     rows = np.flatnonzero(gaps.any(axis=1))
     if not n or not len(rows):
         return
     there = ~gaps[rows]
     K = products / n
-    A = K * there[:, :, None] * there[:, None, :]
+    of_known = K * there[:, :, None]  # (r, d, d): of the values that are there with all
+    A = of_known * there[:, None, :]
     A[:, np.arange(len(K)), np.arange(len(K))] += _RIDGE + _RIDGE_OF_FEW / n
-    shares = np.linalg.solve(A, (Z[rows])[..., None])[..., 0] * there
-    found = np.clip(shares @ K, -_CLIP, _CLIP)
-    Z[rows] = np.where(there, Z[rows], found)
+    shares = np.linalg.solve(A, of_known)  # those of the known values in each column
+    means = np.clip(np.einsum("ri,rij->rj", Z[rows], shares), -_CLIP, _CLIP)
+    explained = np.einsum("rij,rij->rj", of_known, shares)
+    Z[rows] = np.where(there, Z[rows], means)
+    spreads[rows] = np.where(there, 0.0, np.clip(np.diagonal(K) - explained, 0.0, 1.0))

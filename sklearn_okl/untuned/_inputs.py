@@ -31,12 +31,15 @@ class Seen(NamedTuple):
         it.
     scale : ndarray of shape (n,) or (n, q), or one for all rows
         The scale of y known before each row.
+    spreads : ndarray like inputs, or None
+        Variances of the inputs that were filled into gaps, 0 elsewhere; None without gaps.
     """
 
     inputs: np.ndarray
     steady: np.ndarray
     walks: np.ndarray
     scale: np.ndarray
+    spreads: np.ndarray | None
 
 
 class LaggedInputs:
@@ -111,8 +114,8 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
-        X = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
-        seen = self._seen(X, known)
+        X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
+        seen = self._seen(X, known, spreads)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, changes))
@@ -125,11 +128,21 @@ class LaggedInputs:
         now = {"rows": self.units.known(state["rows"])}
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
-        X = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
-        seen = self._seen(X, known)
+        X, spreads = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
+        seen = self._seen(X, known, spreads)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
+
+    def forget_target(self, state, j, latest):
+        """Let target j be as if it had always been like the latest ones, the last one first."""
+        moments, past = state["targets"], state["past"]
+        moments["sums"][j] = moments["weights"][j] * latest.mean()
+        moments["squares"][j] = moments["weights"][j] * latest.var()
+        moments["steady"][:, j] = 0.0
+        state["lags"][:, j] = latest[: self.n_lags]
+        past["walks"][..., j] = past["lags"][..., j :: len(moments["sums"])] = 0.0
+        past["scale"][:, j] = latest.std() or 1.0
 
     def _of_targets(self, lags, moments, sums):
         """Return what rows know of the targets: their lags (n, 2, q k), walks, number, scale."""
@@ -156,7 +169,7 @@ class LaggedInputs:
             "scale": np.where(scales > 0.0, scales, 1.0),
         }
 
-    def _seen(self, X, known):
+    def _seen(self, X, known, spreads):
         n, d = X.shape
         rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
@@ -170,10 +183,14 @@ class LaggedInputs:
             inputs[np.broadcast_to(few, n)] = 0.0
         walks = known["walks"]
         walks = walks if lags.ndim == 3 else repeated(walks, n)
-        return Seen(inputs, steady, walks, known["scale"])
+        if spreads is not None:
+            spreads = np.pad(spreads, [(0, 0), (0, self.n_lag_columns)])
+        return Seen(inputs, steady, walks, known["scale"], spreads)
 
 
 def _with_ranks(seen, shares):
     """Put the normal scores of shares (n, d), and the lags, behind the inputs."""
     lags = seen.inputs[:, shares.shape[1] :]
-    return seen._replace(inputs=np.hstack([seen.inputs, ndtri(shares), lags]))
+    inputs = np.hstack([seen.inputs, ndtri(shares), lags])
+    spreads = None if seen.spreads is None else np.tile(seen.spreads, 2)
+    return seen._replace(inputs=inputs, spreads=spreads)

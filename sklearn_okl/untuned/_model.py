@@ -8,6 +8,7 @@ to have been taken wrongly.
 from __future__ import annotations
 
 import textwrap
+from functools import cache, partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -22,11 +23,13 @@ from ..base._bank import threads
 from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
-from ._encoding import Encoder, is_same, layout_of, plain_layout, width_of
+from ._encoding import is_same, layout_of, plain_layout
 from ._experts import Experts
+from ._targets_encoding import TargetsEncoder
 
 _LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
+_SHOWN = 8  # targets whose losses a summary names
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
 
@@ -93,6 +96,7 @@ class DefaultModel:
     _structural = ("budget", "forgetting", "lags", "label_delay", "categorical_features")
     _allow_nan = True
     _guarded = True  # whether a target can be faulty
+    _n_targets = None  # that y has, None where it has no axis for them
     constants = Constants()
 
     def __init__(
@@ -116,21 +120,22 @@ class DefaultModel:
 
     @property
     def weights_(self) -> Array:
-        """Weights of the experts in the first mixture, of shape (n_experts,)."""
-        return self.experts_["weight"]
+        """Weights of the experts in the first mixture, of shape (n_experts,) or (q, n_experts)."""
+        weights = self.experts_["weight"]
+        return weights if self._n_targets is None else weights.reshape(self._n_targets, -1)
 
     @property
     def expert_losses_(self) -> Array:
         """Sum of squared errors of each expert's progressive forecasts, of shape (n_experts,)."""
         state = self._fitted_state("expert_losses_")
-        return self._as_taught()._experts().losses(state) * _squared_unit(state)
+        losses = self._as_taught()._experts().losses(state) * _squared_units(state)[:, None]
+        return self._flat(losses, axis=0)
 
     @property
     def experts_(self) -> dict[str, Any]:
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        age = state["t"] - state["targets"]["since"]
-        return self._as_taught()._experts().table(state, age, _squared_unit(state))
+        return self._as_taught()._experts().table(state, _ages(state), _squared_units(state))
 
     def summary(self) -> str:
         """Say in a paragraph what was learnt.
@@ -141,21 +146,35 @@ class DefaultModel:
             In lines of at most 88 characters.
         """
         state = self._fitted_state("summary")
-        table, t = self.experts_, state["t"]
-        # an expert born late has met an easier stream
-        best = int(np.argmin(np.where(table["n_rounds"] * 2 >= t, table["mean_loss"], np.inf)))
-        heavy = np.argsort(-table["weight"])[:3]
-        named = "; ".join(f"{table['name'][k]} ({table['weight'][k]:.0%})" for k in heavy)
-        lagged = table["weight"][table["lags"].astype(bool)].sum()
-        fading = table["weight"][table["forgetting"] < 1.0].sum()
+        table, t, q = self.experts_, state["t"], len(state["targets"])
+        columns = {name: part[: len(part) // q] for name, part in table.items()}
+        by_target = {name: table[name].reshape(q, -1) for name in ("weight", "mean_loss")}
+        weight = by_target["weight"].mean(axis=0)
+        heavy = np.argsort(-weight)[:3]
+        named = "; ".join(f"{columns['name'][k]} ({weight[k]:.0%})" for k in heavy)
+        lagged = weight[columns["lags"].astype(bool)].sum()
+        fading = weight[columns["forgetting"] < 1.0].sum()
         n_forecasts = max(t - 1 - self.label_delay, 1)  # the first ones are none
-        loss = state["loss"] * _squared_unit(state) / n_forecasts / _mean_weight(state)
-        n_faulty = state["targets"]["n_faulty"]
+        losses = state["loss"] * _squared_units(state) / n_forecasts / _mean_weight(state)
+        # an expert born late has met an easier stream
+        old_enough = columns["n_rounds"] * 2 >= t
+        best = np.where(old_enough, by_target["mean_loss"], np.inf).argmin(axis=1)
+        least = by_target["mean_loss"][np.arange(q), best]
+        n_faulty = sum(guard["n_faulty"] for guard in state["targets"])
         faulty = f" Faulty targets: {n_faulty}." if n_faulty else ""
+        if q == 1:
+            errors = (
+                f"the mean squared error of the progressive forecasts is {losses[0]:.4g}; that of "
+                f"the best of {len(weight)} experts, {columns['name'][best[0]]}, is {least[0]:.4g}"
+            )
+        else:
+            errors = (
+                f"the mean squared errors of the progressive forecasts of {q} targets are "
+                f"{_listed(losses)}; those of the best of {len(weight)} experts are "
+                f"{_listed(least)}"
+            )
         text = (
-            f"After {t} rows of {self.n_features_in_} inputs the mean squared error of the "
-            f"progressive forecasts is {loss:.4g}; that of the best of {len(table['weight'])} "
-            f"experts, {table['name'][best]}, is {table['mean_loss'][best]:.4g}. The largest "
+            f"After {t} rows of {self.n_features_in_} inputs {errors}. The largest "
             f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
             f"of the weight, those that forget {fading:.0%}.{faulty}"
         )
@@ -176,15 +195,19 @@ class DefaultModel:
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            age = state["t"] - state["targets"]["since"]
             X = self._encoder().look(state["columns"], X)
-            return targets.unscaled(state["targets"], self._experts().forecasts(state, X, age))
+            F = self._experts().forecasts(state, X, _ages(state))
+            return self._flat(targets.unscaled(state["targets"], F))
+
+    def _flat(self, values, axis=-1):
+        """Return values without the axis of the targets, where these came without one."""
+        return values.squeeze(axis) if self._n_targets is None else values
 
     def _experts(self):
-        return self._built(experts_of)
+        return self._built(_for_targets(self._n_targets or 1))
 
     def _encoder(self):
-        return Encoder(self.label_delay)
+        return TargetsEncoder(self._n_targets or 1, self.label_delay)
 
     def _validated_rows(self, X, y, restart, **validation):
         plain = columns.is_plain(X, self.categorical_features)
@@ -221,33 +244,33 @@ class DefaultModel:
         return columns.nominal(self._columns) if self._columns else np.empty(0, dtype=int)
 
     def _start_from(self, layout, n_columns, seed):
+        q, fence, encoder = self._n_targets or 1, self.constants.fence, self._encoder()
         return {
             "t": 0,
-            "targets": self.constants.fence.start(self._guarded, self.label_delay),
+            "targets": [fence.start(self._guarded, self.label_delay) for _ in range(q)],
             "former": {},  # the model before it started anew, while its forecasts have no labels
-            "latest": _no_rows(n_columns),  # up to a block of rows as they came, while young
-            "loss": 0.0,
+            "latest": _no_rows(n_columns, q),  # up to a block of rows as they came, while young
+            "loss": np.zeros(q),
             "scored": np.zeros(2),  # number and weight of the rows in it
             "seed": seed,
-            "columns": self._encoder().start(layout, n_columns),
-        } | self._experts().start(width_of(layout, n_columns), seed)
+            "columns": encoder.start(layout, n_columns),
+        } | self._experts().start(encoder.width(layout, n_columns), seed)
 
     def _learn(self, state, X, y, sample_weight=None):
-        fence = self.constants.fence
+        fence, Y = self.constants.fence, y.reshape(len(y), -1)
         weights = None if sample_weight is None else _checked_weights(sample_weight, len(y))
         if self._columns:
             self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
-        forecasts = np.empty(len(y))
+        forecasts = np.empty_like(Y)
         low, room, alone = 0, {}, fence.alarmed(state["targets"])
         longest = 1 if alone else _LONGEST
         with threads(self.n_jobs) as run:
             while low < len(y):
-                since = state["targets"]["since"]
-                n = min(len(y) - low, longest, self._rounds_to_stop(state["t"], since))
+                n = min(len(y) - low, longest, self._rounds_to_stop(state))
                 rows = slice(low, low + n)
                 w = None if weights is None else weights[rows]
-                part = self._learn_guarded(state, X[rows], y[rows], w, room, run, alone)
+                part = self._learn_guarded(state, X[rows], Y[rows], w, room, run, alone)
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
@@ -258,7 +281,7 @@ class DefaultModel:
                 if former and former["t"] <= state["t"] - self.label_delay:
                     state["former"] = {}
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
-        return forecasts
+        return forecasts.reshape(y.shape)
 
     def _close(self, state, grows=False):
         self._experts().close(state, grows)
@@ -276,24 +299,28 @@ class DefaultModel:
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
+        return self._flat(self._forecast_all(state, X, ago, ahead))
+
+    def _forecast_all(self, state, X, ago=0, ahead=False):
+        """Return the forecasts (n, q) of all targets."""
         former = state["former"]
         if former and ago > state["t"] - former["t"]:
-            return self._forecast(former, X, ago - state["t"] + former["t"])
+            return self._forecast_all(former, X, ago - state["t"] + former["t"])
         forecasts = self._forecast_scaled(state, X, ago, ahead)
         return targets.unscaled(state["targets"], forecasts, ago)
 
     def _forecast_scaled(self, state, X, ago=0, ahead=False):
-        age = state["t"] - state["targets"]["since"]
         X = self._encoder().look(
             state["columns"], X, self.label_delay - np.arange(len(X)) if ahead else ago
         )
-        return self._experts().forecast(state, X, age, ago, ahead)
+        return self._experts().forecast(state, X, _ages(state), ago, ahead)
 
-    def _rounds_to_stop(self, t, since):
+    def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
-        births, delay = self.constants.births, self.label_delay
+        t, births, delay = state["t"], self.constants.births, self.label_delay
         heard = delay + self.constants.apprenticeship
-        reviews = (since + age for age in self.constants.fence.reviews)
+        begun = {guard["since"] for guard in state["targets"]}
+        reviews = (since + age for since in begun for age in self.constants.fence.reviews)
         stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
         return min(stop - t for stop in (*stops, *_LAYOUTS, 1 << t.bit_length()) if stop > t)
 
@@ -301,43 +328,44 @@ class DefaultModel:
         """Do what is due at this round, if anything is."""
         fence = self.constants.fence
         t = state["t"]
-        if self._guarded and t - state["targets"]["since"] in fence.reviews:
+        if self._guarded and not set(fence.reviews).isdisjoint(_ages(state)):
             self._review(state, run)
         if t in _LAYOUTS:
             self._lay_out(state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
             self._experts().choose_reference(state)
         if t in self.constants.births:
-            level = state["targets"]["level"]
+            level = np.array([guard["level"] for guard in state["targets"]])
             n_columns = state["latest"]["X"].shape[1]
-            width = width_of(state["columns"]["layout"], n_columns)
+            width = self._encoder().width(state["columns"]["layout"], n_columns)
             self._experts().refine(state, width, [state["seed"], t], level)
 
     def _learn_guarded(self, state, X, y, weights, room, run, alone):
-        """Learn rows up to the first faulty target or new unit; return their forecasts.
+        """Learn rows up to the first faulty target or new unit; return their forecasts (n, q).
 
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
         comes first: only a row that is alone is forecast before it is learnt.
         """
         fence = self.constants.fence
-        guard, t = state["targets"], state["t"]
+        guards, t = state["targets"], state["t"]
         n_before = self._experts().n_learnt(state)
         if t == 0:
-            guard["origin"] = float(y[0])
-        n = fence.n_alike(guard, t, y)
+            for guard, origin in zip(guards, y[0].tolist(), strict=True):
+                guard["origin"] = origin
+        n = fence.n_alike(guards, t, y)
         X, y, weights = X[:n], y[:n], _first(n, weights)
-        u = taught = fence.scaled(guard, y)
+        u = taught = fence.scaled(guards, y)
         if alone:
-            forecast = float(self._forecast_scaled(state, X, self.label_delay)[0]) if t else 0.0
-            taught = np.array([fence.fenced(guard, t, float(u[0]), forecast)])
+            asked = self._forecast_scaled(state, X, self.label_delay) if t else np.zeros_like(u)
+            taught = fence.fenced(guards, t, u[0], asked[0])[None]
         elif not self._stands_at(t):
             _keep(state, room)
         forecasts, references = self._learn_rows(state, X, taught, weights, run)
-        units = targets.units_read(guard, len(u))
+        origins, units = targets.units_read(guards, len(u))
         misses = u - forecasts
-        errors = fence.errors_to_learn(guard, t, u, forecasts, taught)
-        n = len(u) if alone else fence.n_sound(guard, t, u, forecasts)
-        n, lags = fence.learn(guard, t, u[:n], forecasts[:n], references[:n], taught[:n])
+        errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
+        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts)
+        n, moved = fence.learn(guards, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
             if self._stands_at(t):
                 room.update(_copied(self._state))
@@ -346,7 +374,8 @@ class DefaultModel:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
             forecasts, _ = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)
-        if t - guard["since"] < (fence.reviews[-1] if self._guarded else _LAYOUTS[-1]):
+        youngest = t - max(guard["since"] for guard in guards)
+        if youngest < (fence.reviews[-1] if self._guarded else _LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
             rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps}
             rows |= {"y": y[:n], "faulty": (u != taught)[:n]}
@@ -354,14 +383,14 @@ class DefaultModel:
             for name, before in state["latest"].items():
                 both = np.concatenate([before, rows[name]])
                 state["latest"][name] = both[-fence.block :].copy()
-        answer = forecasts[:n] * units[:n, 1] + units[:n, 0]
+        answer = forecasts[:n] * units[:n] + origins[:n]
         self._put_former(state, X[:n], answer)
         state["t"] += n
         scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
         of_errors = None if weights is None else weights[scored]
         self._learn_errors(state, misses[scored], errors[scored], of_errors)
-        if lags is not None:
-            self._move(state, lags)
+        for j, lags in moved.items():
+            self._move(state, j, lags)
         return answer
 
     def _stands_at(self, t):
@@ -369,77 +398,112 @@ class DefaultModel:
         return "_state" in vars(self) and self._state["t"] == t
 
     def _learn_rows(self, state, X, u, weights, run):
-        """Learn rows and targets; return the forecasts, and those of the expert of reference."""
-        age = state["t"] - state["targets"]["since"]
+        """Learn rows and targets; return the forecasts, and those of the experts of reference."""
         X = self._encoder().learn(state["columns"], X, u)
-        return self._experts().learn(state, X, u, age, run, weights)
+        return self._experts().learn(state, X, u, _ages(state), run, weights)
 
     def _put_former(self, state, X, answer):
-        """Put in the forecasts (n,) of the next rows that were made before a start anew."""
+        """Put in the forecasts (n, q) of the next rows that were made before a start anew."""
         former = state["former"]
         if former:
             made = state["t"] + np.arange(len(X)) - self.label_delay
             for i, ago in enumerate((former["t"] - made[made < former["t"]]).tolist()):
-                answer[i] = self._forecast(former, X[i : i + 1], ago)[0]
+                answer[i] = self._forecast_all(former, X[i : i + 1], ago)[0]
 
     def _learn_errors(self, state, misses, errors, weights):
         """Learn by how much forecasts have missed, and the errors that the fence makes of it."""
-        weighted = errors if weights is None else weights * errors
-        state["loss"] += float(weighted @ errors)
+        weighted = errors if weights is None else weights[:, None] * errors
+        for j in range(errors.shape[1]):
+            state["loss"][j] += weighted[:, j] @ errors[:, j]
         state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
 
-    def _move(self, state, lags):
-        """Go on in another unit, in which the latest targets are these, the last one first."""
+    def _move(self, state, j, lags):
+        """Go on in another unit of target j, in which its latest are these, the last one first."""
         known = state["inputs"]["lags"]
-        known[: len(lags)] = lags[: len(known)]
+        known[: len(lags), j] = lags[: len(known)]
 
     def _review(self, state, run):
-        """Judge the latest targets as a whole; start anew with them if they were taken wrongly."""
+        """Judge the latest targets as a whole; start anew with them if they were taken wrongly.
+
+        Where other targets have been learnt from more rows than are at hand, those that were taken
+        wrongly are forgotten alone.
+        """
         fence = self.constants.fence
-        t, guard = state["t"], state["targets"]
-        age = t - guard["since"]
-        n = min(age, fence.block)
-        y, known = (state["latest"][name][-n:] for name in ("y", "faulty"))
-        faulty, middle, usual = fence.first_faulty(y)
-        judged_otherwise = age == n and (faulty != known).any()
-        if judged_otherwise or not fence.is_sane(guard, middle, usual):
-            n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
-            layout, state["latest"]["faulty"] = state["columns"]["layout"], faulty
-            units = {"origin": float(y[~faulty][0]), "unit": float(usual)}
-            self._start_anew(state, layout, n, units, (middle - usual, middle + usual), run)
-            state["targets"]["n_faulty"] = n_faulty
-        if age == fence.reviews[-1]:
-            state["latest"] = _no_rows(state["latest"]["X"].shape[1])
+        t, guards, latest = state["t"], state["targets"], state["latest"]
+        units, n_latest, youngest = [{} for _ in guards], 0, min(_ages(state))
+        for j, guard in enumerate(guards):
+            age = t - guard["since"]
+            if age not in fence.reviews:
+                continue
+            n = min(age, fence.block)
+            y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
+            faulty, middle, usual = fence.first_faulty(y)
+            judged_otherwise = age == n and (faulty != known).any()
+            if judged_otherwise or not fence.is_sane(guard, middle, usual):
+                n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
+                known[:] = faulty
+                units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
+                units[j]["n_faulty"] = n_faulty
+                n_latest = max(n_latest, n)
+        if n_latest == t or all(units):
+            self._start_anew(state, state["columns"]["layout"], n_latest, units, run)
+        elif any(units):
+            former = _copied(dict(state)) if self.label_delay else {}
+            for j, anew in enumerate(units):
+                if anew:
+                    self._forget(state, j, anew)
+            state["former"] = former
+        if youngest == fence.reviews[-1]:
+            state["latest"] = _no_rows(latest["X"].shape[1], len(guards))
+
+    def _forget(self, state, j, units):
+        """Forget what was learnt of target j, and go on in other units."""
+        fence, since = self.constants.fence, state["targets"][j]["since"]
+        age = state["t"] - since
+        latest = state["latest"]["y"][-min(age, fence.block) :, j]
+        _, middle, usual = fence.first_faulty(latest)
+        y = np.clip(latest[::-1], middle - usual, middle + usual)
+        units = units | {"origin": float(middle)}  # what is forecast by experts that know nothing
+        since = since if age <= fence.block else state["t"]
+        guard = fence.start(self._guarded, self.label_delay) | units | {"since": since}
+        guard["past"][:] = guard["origin"], targets.unit(guard)
+        for name in ("sizes", "counts"):  # an error of one unit
+            guard[name] += 1.0
+        state["targets"][j] = guard
+        state["loss"][j] = 0.0
+        self._encoder().forget_target(state["columns"], j)
+        self._experts().forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
 
     def _lay_out(self, state, run):
         """Show columns to the experts as the rows so far ask for; start anew if that is new."""
-        t, latest, guard = state["t"], state["latest"], state["targets"]
-        if len(latest["y"]) == t and not guard["since"]:
+        t, latest, guards = state["t"], state["latest"], state["targets"]
+        if len(latest["y"]) == t and not any(guard["since"] for guard in guards):
             former = state["columns"]["layout"]
             layout = layout_of(former["nominal"], np.where(latest["gaps"], np.nan, latest["X"]))
             if not is_same(layout, former):
-                _, middle, usual = self.constants.fence.first_faulty(latest["y"])
-                units = {name: guard[name] for name in ("origin", "unit")}
-                self._start_anew(state, layout, t, units, (middle - usual, middle + usual), run)
-                state["targets"]["n_faulty"] = guard["n_faulty"]
+                self._start_anew(state, layout, t, [{} for _ in guards], run)
         if t == _LAYOUTS[-1] and not self._guarded:
-            state["latest"] = _no_rows(latest["X"].shape[1])
+            state["latest"] = _no_rows(latest["X"].shape[1], len(guards))
 
-    def _start_anew(self, state, layout, n, units, limits, run):
-        """Start anew from the latest n rows, faulty targets within limits."""
+    def _start_anew(self, state, layout, n, units, run):
+        """Start anew from the latest n rows, faulty targets nearer, some of them in new units."""
         t, fence = state["t"], self.constants.fence
         latest = {name: rows[-n:] for name, rows in state["latest"].items()}
         X = np.where(latest["gaps"], np.nan, latest["X"])
-        former = dict(state) if self.label_delay else {}
+        former, before = dict(state) if self.label_delay else {}, state["targets"]
         state.update(self._start_from(layout, X.shape[1], state["seed"]), former=former)
         state["latest"] = latest
-        y = np.where(latest["faulty"], np.clip(latest["y"], *limits), latest["y"])
-        guard = state["targets"]
-        guard |= {"since": t - n} | units
-        u = fence.scaled(guard, y)
+        guards, y = state["targets"], latest["y"].copy()
+        for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
+            _, middle, usual = fence.first_faulty(y[:, j])
+            limits = middle - usual, middle + usual
+            y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
+            guard["since"] = max(known["since"], t - n)
+            guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
+        u = fence.scaled(guards, y)
         weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
         forecasts, references = self._learn_rows(state, X, u, weights, run)
-        fence.learn(guard, t - n, u, forecasts, references, u)
+        fence.learn(guards, t - n, u, forecasts, references, u)
         state["t"] = t
         scored = slice(1 + self.label_delay, None)
         errors = (u - forecasts)[scored]
@@ -472,7 +536,7 @@ def _go_back(state, room):
         state[name], room[name] = room[name], state[name]
 
 
-def experts_of(model, kind=Experts):
+def experts_of(model, kind):
     """Return the experts that the parameters of a model ask for."""
     return kind(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
 
@@ -485,9 +549,15 @@ def _budget(model):
     return budgets["balanced"]._replace(frequencies=model.budget // 2, work=np.inf)
 
 
-def _no_rows(n_features):
-    rows, none = np.empty((0, n_features)), np.empty(0, dtype=bool)
-    known = {"X": rows, "gaps": rows.astype(bool), "y": np.empty(0), "faulty": none}
+@cache
+def _for_targets(n_targets):
+    """Return what makes the experts of a model for so many targets."""
+    return partial(experts_of, kind=partial(Experts, n_targets))
+
+
+def _no_rows(n_features, n_targets):
+    rows, Y = np.empty((0, n_features)), np.empty((0, n_targets))
+    known = {"X": rows, "gaps": rows.astype(bool), "y": Y, "faulty": Y.astype(bool)}
     return known | {"weights": np.empty(0)}
 
 
@@ -501,6 +571,12 @@ def _checked_weights(sample_weight, n):
     return weights
 
 
+def _listed(numbers):
+    """Return the first numbers of some in words."""
+    shown = ", ".join(f"{number:.4g}" for number in numbers[:_SHOWN])
+    return shown if len(numbers) <= _SHOWN else f"{shown} and so on"
+
+
 def _first(n, weights):
     return None if weights is None else weights[:n]
 
@@ -511,6 +587,12 @@ def _mean_weight(state):
     return weight / n if weight else 1.0
 
 
-def _squared_unit(state):
-    unit = targets.unit(state["targets"])
-    return unit * unit  # infinite, and no error, beyond 1e154
+def _ages(state):
+    """Return for how many rounds what is known of each target has counted."""
+    return [state["t"] - guard["since"] for guard in state["targets"]]
+
+
+def _squared_units(state):
+    units = np.array([targets.unit(guard) for guard in state["targets"]])
+    with np.errstate(over="ignore"):  # infinite, and no error, beyond 1e154
+        return units * units

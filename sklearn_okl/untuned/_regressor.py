@@ -97,10 +97,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which
-    correlations are learnt (in up to 64 columns). Where there is a gap within the first 64 rows,
-    one more input is what it says of the target that some numbers are missing, if it says anything
-    beyond chance. Tables without gaps pay nothing for it, and no row is refused. After 8, 16, 32
-    and 64 rows the model may start anew from them with more inputs, as gaps and categories ask for.
+    correlations are learnt (in up to 64 columns); kernels are averaged over what remains unknown.
+    Where there is a gap within the first 64 rows, one more input is what it says of the target that
+    some numbers are missing, if it says anything beyond chance. Tables without gaps pay nothing for
+    it, and no row is refused. After 8, 16, 32 and 64 rows the model may start anew from them with
+    more inputs, as gaps and categories ask for.
 
     *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
     errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
@@ -210,6 +211,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     (24,)
     """
 
+    _multi_output = True
     _parameter_constraints = {
         **DefaultModel._parameter_constraints,
         "trees": ["boolean", HasMethods(["fit", "predict"])],
@@ -242,7 +244,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     @property
     def n_faulty_(self) -> int:
         """Targets that were too far from their forecasts to be learnt as they were."""
-        return self._fitted_state("n_faulty_")["targets"]["n_faulty"]
+        guards = self._fitted_state("n_faulty_")["targets"]
+        counts = np.array([guard["n_faulty"] for guard in guards])
+        return int(counts[0]) if self._n_targets is None else counts
 
     def predict(self, X: ArrayLike, return_std: bool = False, *, ahead: bool = False) -> Any:
         """Forecast each row as if it were the next one due; changes nothing.
@@ -279,8 +283,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         state, forecasts = self._foreseen(X, ahead)
         if not return_std:
             return forecasts
-        std = targets.unit(state["targets"]) * _conformal.standard_deviation(state["errors"])
-        return forecasts, np.full(len(forecasts), std)
+        known = zip(state["targets"], state["errors"], strict=True)
+        std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
+        return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
     def predict_interval(
         self, X: ArrayLike, coverage: float | ArrayLike = 0.9, *, ahead: bool = False
@@ -326,9 +331,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         """
         levels = _checked_coverages(coverage)
         state, forecasts = self._foreseen(X, ahead)
-        radii = [_conformal.radius(state["errors"], float(level)) for level in np.ravel(levels)]
-        half = targets.unit(state["targets"]) * np.reshape(radii, levels.shape)
-        centers = forecasts.reshape(-1, *[1] * levels.ndim)
+        halves = [
+            targets.unit(guard) * _conformal.radius(errors, float(level))
+            for guard, errors in zip(state["targets"], state["errors"], strict=True)
+            for level in np.ravel(levels)
+        ]
+        half = np.reshape(halves, (*forecasts.shape[1:], *levels.shape))
+        centers = forecasts.reshape(*forecasts.shape, *[1] * levels.ndim)
         return np.stack([centers - half, centers + half], axis=-1)
 
     def _validate(self):
@@ -345,7 +354,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         if estimator is None:
             return super()._experts()
         # not kept: an estimator may have been edited in place
-        return experts_of(self, partial(ExpertsAndTrees, estimator))
+        return experts_of(self, partial(ExpertsAndTrees, estimator, self._n_targets or 1))
 
     def _learn(self, state, X, y, sample_weight=None):
         estimator = batch_model(self.trees, boosted_regressor)
@@ -358,17 +367,22 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         return super()._learn(state, X, y, sample_weight)
 
     def _start_from(self, layout, n_columns, seed):
-        return super()._start_from(layout, n_columns, seed) | {
-            "errors": _conformal.start(self.label_delay)
-        }
+        state = super()._start_from(layout, n_columns, seed)
+        state["errors"] = [_conformal.start(self.label_delay) for _ in state["targets"]]
+        return state
 
     def _learn_errors(self, state, misses, errors, weights):
         super()._learn_errors(state, misses, errors, weights)
-        _conformal.learn(state["errors"], misses, misses != errors, weights)
+        for known, missed, learnt in zip(state["errors"], misses.T, errors.T, strict=True):
+            _conformal.learn(known, missed, missed != learnt, weights)
 
-    def _move(self, state, lags):
-        super()._move(state, lags)
-        _conformal.forgive(state["errors"])
+    def _forget(self, state, j, units):
+        super()._forget(state, j, units)
+        state["errors"][j] = _conformal.start(self.label_delay)
+
+    def _move(self, state, j, lags):
+        super()._move(state, j, lags)
+        _conformal.forgive(state["errors"][j])
 
 
 def _checked_coverages(coverage):

@@ -6,6 +6,10 @@ targets of a block are fenced, or the forecasts do worse than a constant would, 
 asked for: if a line through the forecasts of a kernel that never forgets explains the targets,
 the level or the unit has changed, and origin and unit are those of the line. All that the experts
 know is in these units, so it stays as it is.
+
+Each of several targets has a fence of its own: what is wrong with one says nothing of the others.
+But rows are learnt with all their targets, so they end where it is a new age for one of them, or a
+fault, or a new unit.
 """
 
 from __future__ import annotations
@@ -106,12 +110,15 @@ class TargetFence:
             "block": np.empty((0, 4)),
         }
 
-    def n_alike(self, state: Any, t: Any, y: ArrayLike) -> Any:
-        """Return how many of the targets (n,) of rounds t, t + 1, ... belong together.
+    def n_alike(self, states: Any, t: Any, y: Any) -> Any:
+        """Return how many of the rows of targets (n, q) of rounds t, t + 1, ... belong together.
 
-        If all have been equal for more than a block, what was known was next to nothing: another
-        age begins with the first one that differs.
+        If all of a target have been equal for more than a block, what was known was next to
+        nothing: another age begins with the first one that differs.
         """
+        return min(self._n_alike(state, t, y[:, j]) for j, state in enumerate(states))
+
+    def _n_alike(self, state, t, y):
         others = y != state["origin"]
         if (
             not state["guarded"]
@@ -128,8 +135,14 @@ class TargetFence:
             return 1
         return int(others.argmax())
 
-    def scaled(self, state: Any, y: ArrayLike) -> Any:
-        """Return targets (n,) in units; the first one that is not the origin gives the unit."""
+    def scaled(self, states: Any, y: Any) -> Any:
+        """Return targets (n, q) in units; the first that is not the origin gives the unit."""
+        u = np.empty_like(y)
+        for j, state in enumerate(states):
+            u[:, j] = self._scaled(state, y[:, j])
+        return u
+
+    def _scaled(self, state, y):
         with np.errstate(over="ignore"):
             distances = y - state["origin"]
             others = distances[distances != 0.0]
@@ -137,29 +150,32 @@ class TargetFence:
                 state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
             return np.clip(distances / unit(state), -_FARTHEST, _FARTHEST)
 
-    def alarmed(self, state: Any) -> Any:
-        """Return whether many of the latest targets were fenced."""
-        return state["alarm"] > self.alarm
+    def alarmed(self, states: Any) -> Any:
+        """Return whether many of the latest values of a target were fenced."""
+        return any(state["alarm"] > self.alarm for state in states)
 
-    def reach_of(self, state: Any, t: Any) -> Any:
-        """Return how far from its forecast the target of round t may be, in units."""
-        return self._reach(state, self._mean(state), t)
+    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any) -> Any:
+        """Return how many of the rows (n, q) of rounds t, t + 1, ... come before a far target."""
+        errors = u - forecasts
+        return min(self._n_sound(state, t, errors[:, j]) for j, state in enumerate(states))
 
-    def n_sound(self, state: Any, t: Any, u: Any, forecasts: ArrayLike) -> Any:
-        """Return how many of the targets (n,) of rounds t, t + 1, ... come before a far one."""
-        errors = self.errors_to_learn(state, t, u, forecasts, u)
+    def _n_sound(self, state, t, errors):
         sizes, counts = (path[:, :-1] for path in self._paths(state, np.abs(errors)))
         means = (sizes / np.maximum(counts, 1.0)).max(axis=0)
-        far = np.abs(errors) > self._reach(state, means, t + np.arange(len(u)))
-        return int(far.argmax()) if far.any() else len(u)
+        far = np.abs(errors) > self._reach(state, means, t + np.arange(len(errors)))
+        return int(far.argmax()) if far.any() else len(errors)
 
-    def fenced(self, state: Any, t: Any, target: Any, forecast: Any) -> Any:
-        """Return what the target of round t is learnt as: itself, or no further than the fence.
+    def fenced(self, states: Any, t: Any, u: Any, forecasts: Any) -> Any:
+        """Return as what targets u (q,) of round t are learnt: themselves, or those at the fence.
 
         Under alarm a fenced target is learnt as its own forecast: many in a row are a new level or
         a fault that lasts, and the end of the block will tell.
         """
-        size = self.reach_of(state, t)
+        rows = zip(states, u.tolist(), forecasts.tolist(), strict=True)
+        return np.array([self._fenced(state, t, *row) for state, *row in rows])
+
+    def _fenced(self, state, t, target, forecast):
+        size = self._reach_of(state, t)
         if abs(target - forecast) <= size:
             return target
         if self.alarm_fading * state["alarm"] + (1.0 - self.alarm_fading) > self.alarm:
@@ -167,44 +183,48 @@ class TargetFence:
         return float(np.clip(target, forecast - size, forecast + size))
 
     def learn(
-        self, state: Any, t: Any, u: Any, forecasts: ArrayLike, references: Any, taught: Any
+        self, states: Any, t: Any, u: Any, forecasts: ArrayLike, references: Any, taught: Any
     ) -> Any:
-        """Learn targets u (n,) of rounds t, t + 1, ... as they were `taught`.
+        """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
         Returns
         -------
         n_learnt : int
-            Less than n where origin and unit are others from that round on.
-        lags : ndarray of shape (block,) or None
-            The targets of the block that changed them, the latest first, in the new unit.
+            Less than n where origin and unit of a target are others from that round on.
+        moved : dict
+            By the number of each such target, those of the block that changed them, (block,), the
+            latest first, in the new unit.
         """
         low = 0
         while low < len(u):
             high = min(len(u), low + self.block - (t + low) % self.block)
             rows = slice(low, high)
-            known = np.tile(_origin_and_unit(state), (high - low, 1))
-            _, state["past"] = late(known, state["past"])
-            self._learn_rows(
-                state, t + low, u[rows], forecasts[rows], references[rows], taught[rows]
-            )
+            for j, state in enumerate(states):
+                known = np.tile(_origin_and_unit(state), (high - low, 1))
+                _, state["past"] = late(known, state["past"])
+                of_target = (part[rows, j] for part in (u, forecasts, references, taught))
+                self._learn_rows(state, t + low, *of_target)
             low = high
             if (t + low) % self.block == 0:
-                old_enough = t + low - state["since"] - state["delay"] > self.block
-                line = self._end_block(state) if state["guarded"] and old_enough else None
-                block = state["block"][::-1, 0].copy()
-                state["block"] = np.empty((0, 4))
-                state["level"] = float(np.median(block))
-                state["usual"] = self._mean(state)
-                if line is not None:
-                    return low, self._move(state, line, block)
-        return low, None
+                moved = {j: self._judge_block(state, t + low) for j, state in enumerate(states)}
+                moved = {j: lags for j, lags in moved.items() if lags is not None}
+                if moved:
+                    return low, moved
+        return low, {}
 
-    def errors_to_learn(self, state: Any, t: Any, u: Any, forecasts: ArrayLike, taught: Any) -> Any:
-        """Return the errors of forecasts (n,), those of fenced targets as far as the fence."""
+    def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
+        """Return the errors of forecasts (n, q), those of fenced targets as far as the fence."""
+        errors = np.empty_like(u)
+        for j, state in enumerate(states):
+            of_target = (part[:, j] for part in (u, forecasts, taught))
+            errors[:, j] = self._errors_to_learn(state, t, *of_target)
+        return errors
+
+    def _errors_to_learn(self, state, t, u, forecasts, taught):
         fenced = u != taught
         if not fenced.any():
             return u - forecasts
-        size = np.where(fenced, self.reach_of(state, t), np.inf)  # fenced targets come one by one
+        size = np.where(fenced, self._reach_of(state, t), np.inf)  # fenced targets come one by one
         return np.clip(u - forecasts, -size, size)
 
     def _learn_rows(self, state, t, u, forecasts, references, taught):
@@ -216,7 +236,7 @@ class TargetFence:
         state["alarm"] = alarm
         if not (is_fenced[0] and alarm > self.alarm):
             first = max(state["since"] + state["delay"] + 1 - t, 0)  # whose forecast was one
-            sizes = np.abs(self.errors_to_learn(state, t, u, forecasts, taught))[first:]
+            sizes = np.abs(self._errors_to_learn(state, t, u, forecasts, taught))[first:]
             state["sizes"], state["counts"] = (
                 path[:, -1].copy() for path in self._paths(state, sizes)
             )
@@ -225,6 +245,18 @@ class TargetFence:
 
     def _mean(self, state):
         return float((state["sizes"] / np.maximum(state["counts"], 1.0)).max())
+
+    def _judge_block(self, state, t):
+        """End a block before round t; return its targets, the latest first, if these have moved."""
+        old_enough = t - state["since"] - state["delay"] > self.block
+        is_whole = len(state["block"]) == self.block
+        judged = state["guarded"] and old_enough and is_whole
+        line = self._end_block(state) if judged else None
+        block = state["block"][::-1, 0].copy()
+        state["block"] = np.empty((0, 4))
+        state["level"] = float(np.median(block))
+        state["usual"] = self._mean(state)
+        return None if line is None else self._move(state, line, block)
 
     def _end_block(self, state):
         """Return level and slope of the line if level or unit have changed, else None."""
@@ -286,6 +318,10 @@ class TargetFence:
             paths.append(np.hstack(columns).T)
         return paths
 
+    def _reach_of(self, state, t):
+        """Return how far from its forecast the target of round t may be, in units."""
+        return self._reach(state, self._mean(state), t)
+
     def _reach(self, state, mean, t):
         """Return the distance of the fence from mean errors before rounds t, infinite if none."""
         age = t - state["since"] - state["delay"]
@@ -324,16 +360,17 @@ def unit(state):
     return state["unit"] or 1.0
 
 
-def unscaled(state, u, ago=0):
-    """Return forecasts in the unit that the targets had some rounds ago."""
-    origin, size = as_it_was(_origin_and_unit(state), state["past"], ago)
-    return u * size + origin
+def unscaled(states, u, ago=0):
+    """Return forecasts (..., q) in the units that the targets had some rounds ago."""
+    known = [as_it_was(_origin_and_unit(state), state["past"], ago) for state in states]
+    origins, sizes = np.transpose(known)
+    return u * sizes + origins
 
 
-def units_read(state, n):
-    """Return the origins and units (n, 2) in which the forecasts of the next rounds were made."""
-    read, _ = late(np.tile(_origin_and_unit(state), (n, 1)), state["past"])
-    return read
+def units_read(states, n):
+    """Return the origins and units (2, n, q) in which forecasts of the next rounds were made."""
+    read = [late(np.tile(_origin_and_unit(state), (n, 1)), state["past"])[0] for state in states]
+    return np.transpose(read, (2, 1, 0))
 
 
 def _origin_and_unit(state):

@@ -1,7 +1,8 @@
 """Batch models, such as boosted trees, beside the kernels of the regressor without tuning.
 
 One forecasts the targets, another one the errors of the kernels' forecasts. Both are fitted anew
-whenever the past has grown by a share, and mixed with the kernels.
+whenever the past has grown by a share, and mixed with the kernels. Each of several targets has such
+a pair for itself, as many estimators learn one target only.
 """
 
 import numpy as np
@@ -37,8 +38,7 @@ class Fits:
 
     def _fit_model(self, model, X, y, weights):
         if weights is None:
-            super()._fit_model(model, X, y, weights)
-            return
+            return super()._fit_model(model, X, y, weights)
         if weights.any():
             taught = weights > 0.0
             X, y, weights = X[taught], y[taught], weights[taught]
@@ -48,7 +48,7 @@ class Fits:
         if hasattr(model, "steps"):  # the pipeline above: those of others take no weights
             name, routing = f"{model.steps[-1][0]}__sample_weight", False
         with config_context(enable_metadata_routing=routing):
-            model.fit(X.copy(), self._given(y), **{name: weights.copy()})
+            return model.fit(X.copy(), self._given(y), **{name: weights.copy()})
 
 
 class Refit(Fits, RefitRegressor):
@@ -61,7 +61,7 @@ class ExpertsAndTrees(Experts):
     Parameters
     ----------
     estimator : regressor
-    budget, forgetting, lags, delay, constants
+    n_targets, budget, forgetting, lags, delay, constants
         Those of `Experts`.
     """
 
@@ -74,34 +74,77 @@ class ExpertsAndTrees(Experts):
         """Return the state before the first row."""
         n_inputs = n_features + self.lags
         return super().start(n_features, seed) | {
-            "trees": {
-                "lags": np.zeros((self.delay, self.lags)),  # before each of the latest rounds
-                "targets": self.refit._start(n_inputs) | {"seed": seed},
-                "errors": self.refit._start(n_inputs + 1) | {"seed": seed},
-                "mixture": _BOA._start(3, late=self.delay),
-                "rounds": np.zeros(2, dtype=int),  # that were forecast
-                "losses": np.zeros(2),
-                "masses": np.zeros(2),
-            }
+            "trees": [self._start_trees(n_inputs, seed) for _ in range(self.n_targets)],
+            "lags of trees": np.zeros((self.delay, self.lags)),  # before each of the latest rounds
         }
 
-    def learn(self, state, X, u, age, run, weights=None):
-        """Learn rows and targets; return the forecasts, and those of the expert of reference."""
-        trees = state["trees"]
-        limits = self.mixture._learn_limits(dict(state["mixture"]), u)  # the mixture learns its own
-        lags, trees["lags"] = late(lagged(state["inputs"]["lags"], u)[0], trees["lags"])
-        of_kernels, references = super().learn(state, X, u, age, run, weights)
-        rows, errors = _seen(X, lags), np.full(len(u), np.nan)
+    def _start_trees(self, n_inputs, seed):
+        """Return the state of the two batch models of a target."""
+        return {
+            "targets": self.refit._start(n_inputs) | {"seed": seed},
+            "errors": self.refit._start(n_inputs + 1) | {"seed": seed},
+            "mixture": _BOA._start(3, late=self.delay),
+            "rounds": np.zeros(2, dtype=int),  # that were forecast
+            "losses": np.zeros(2),
+            "masses": np.zeros(2),
+        }
+
+    def learn(self, state, X, u, ages, run, weights=None):
+        """Learn rows and targets; return the forecasts, and those of the experts of reference."""
+        before = [dict(mixture) for mixture in state["mixture"]]  # which learns its limits itself
+        lags = lagged(state["inputs"]["lags"], u)[0].reshape(len(u), self.lags)
+        lags, state["lags of trees"] = late(lags, state["lags of trees"])
+        of_kernels, references = super().learn(state, X, u, ages, run, weights)
+        rows, forecasts = _seen(X, lags), np.empty_like(u)
+        for j, trees in enumerate(state["trees"]):
+            limits = self.mixture._learn_limits(before[j], u[:, j])
+            of_target = u[:, j], of_kernels[:, j], limits, weights
+            forecasts[:, j] = self._teach_trees(trees, rows, *of_target)
+        return forecasts, references
+
+    def forecast(self, state, X, ages, ago=0, ahead=False):
+        """Return forecasts by what was known some rounds ago; learns nothing."""
+        parts = zip(state["trees"], self._ask_all(state, X, ages, ago, ahead), strict=True)
+        return np.column_stack([mixed(trees["mixture"], F, ago) for trees, F in parts])
+
+    def forecasts(self, state, X, ages):
+        """Return the forecasts of all: where trees are silent yet, the mixture of the kernels."""
+        F = np.stack([*self._ask_all(state, X, ages)], axis=-1)  # (n, 3, q)
+        of_trees = np.where(np.isnan(F), F[:, :1], F)[:, 1:]
+        return np.hstack([super().forecasts(state, X, ages), of_trees])
+
+    def losses(self, state):
+        """Return the sums of squared errors (q, n_experts), those of the trees once they speak."""
+        of_trees = [trees["losses"] for trees in state["trees"]]
+        return np.hstack([super().losses(state), of_trees])
+
+    def forget_target(self, state, j, latest):
+        """Forget what was learnt of target j, of which these are the latest, the last one first."""
+        super().forget_target(state, j, latest)
+        known = state["trees"][j]["targets"]
+        state["trees"][j] = self._start_trees(known["past"].rows[0].shape[1], known["seed"])
+
+    def _tables(self, state, ages, squared_units):
+        """Return what each expert is and how it fares; weights are those in the last mixture."""
+        tables = super()._tables(state, ages, squared_units)
+        for table, trees, squared_unit in zip(tables, state["trees"], squared_units, strict=True):
+            silent = [False, *(not trees[name]["fits"] for name in ("targets", "errors"))]
+            weights = softmax(np.where(silent, -np.inf, _BOA._log_weights(trees["mixture"])))
+            yield with_trees(table, NAMES, trees, weights, self.lags > 0, squared_unit)
+
+    def _teach_trees(self, trees, rows, y, of_kernels, limits, weights):
+        """Let the trees of a target y (n,) learn rows; return the forecasts (n,) of the whole."""
+        errors = np.full(len(y), np.nan)
         late_enough = slice(max(_WARMUP + self.delay - trees["targets"]["t"], 0), None)
-        of_trees = self._teach_fits(trees["targets"], rows, u, weights)
+        of_trees = self._teach_fits(trees["targets"], rows, y, weights)
         errors[late_enough] = self._teach_fits(
             trees["errors"],
             _seen(rows, of_kernels)[late_enough],
-            (u - of_kernels)[late_enough],
+            (y - of_kernels)[late_enough],
             None if weights is None else weights[late_enough],
         )
         F = self._side_by_side(of_kernels, of_trees, errors, limits)
-        speak, squares = np.isfinite(F[:, 1:]), np.square(F[:, 1:] - u[:, None])
+        speak, squares = np.isfinite(F[:, 1:]), np.square(F[:, 1:] - y[:, None])
         trees["rounds"] += speak.sum(axis=0)
         if weights is None:
             trees["masses"] += speak.sum(axis=0)
@@ -109,41 +152,21 @@ class ExpertsAndTrees(Experts):
             squares *= weights[:, None]
             trees["masses"] += weights @ speak
         trees["losses"] += np.nansum(squares, axis=0)
-        return _BOA._learn(trees["mixture"], F, u, weights), references
+        return _BOA._learn(trees["mixture"], F, y, weights)
 
-    def forecast(self, state, X, age, ago=0, ahead=False):
-        """Return forecasts by what was known some rounds ago; learns nothing."""
-        F = self._ask_all(state, X, age, ago, ahead)
-        return mixed(state["trees"]["mixture"], F, ago)
-
-    def forecasts(self, state, X, age):
-        """Return the forecasts of all: where trees are silent yet, the mixture of the kernels."""
-        F = self._ask_all(state, X, age)
-        of_trees = np.where(np.isnan(F), F[:, :1], F)[:, 1:]
-        return np.hstack([super().forecasts(state, X, age), of_trees])
-
-    def losses(self, state):
-        """Return the sums of squared errors (n_experts,), those of the trees once they speak."""
-        return np.append(super().losses(state), state["trees"]["losses"])
-
-    def table(self, state, age, squared_unit):
-        """Return what each expert is and how it fares; weights are those in the last mixture."""
-        table, trees = super().table(state, age, squared_unit), state["trees"]
-        silent = [False, *(not trees[name]["fits"] for name in ("targets", "errors"))]
-        weights = softmax(np.where(silent, -np.inf, _BOA._log_weights(trees["mixture"])))
-        return with_trees(table, NAMES, trees, weights, self.lags > 0, squared_unit)
-
-    def _ask_all(self, state, X, age, ago=0, ahead=False):
-        """Return the forecasts (n, 3) of kernels and trees by what was known some rounds ago."""
-        trees = state["trees"]
+    def _ask_all(self, state, X, ages, ago=0, ahead=False):
+        """Return the forecasts (n, 3) of kernels and trees for each target, as known then."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
-        lags = as_it_was(state["inputs"]["lags"], trees["lags"], of_inputs)
+        lags = as_it_was(state["inputs"]["lags"].ravel(), state["lags of trees"], of_inputs)
         rows = _seen(X, np.broadcast_to(lags, (len(X), self.lags)))
-        of_kernels = super().forecast(state, X, age, ago, ahead)
-        of_trees = self._ask_fits(trees["targets"], rows, ago)
-        errors = self._ask_fits(trees["errors"], _seen(rows, of_kernels), ago)
-        limits = self.mixture._known_limits(state["mixture"], ago)
-        return self._side_by_side(of_kernels, of_trees, errors, limits)
+        columns = super().forecast(state, X, ages, ago, ahead).T
+        for mixture, trees, of_kernels in zip(
+            state["mixture"], state["trees"], columns, strict=True
+        ):
+            of_trees = self._ask_fits(trees["targets"], rows, ago)
+            errors = self._ask_fits(trees["errors"], _seen(rows, of_kernels), ago)
+            limits = self.mixture._known_limits(mixture, ago)
+            yield self._side_by_side(of_kernels, of_trees, errors, limits)
 
     def _side_by_side(self, of_kernels, of_trees, errors, limits):
         F = np.column_stack([of_kernels, of_trees, of_kernels + errors])

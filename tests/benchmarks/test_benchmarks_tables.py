@@ -76,17 +76,18 @@ def test_seeds(tmp_path):
     def told_of(*what):
         told.append(what)
 
-    runs = tables.run_set("arena_bike", stream, tables.IN_ORDER, 2, None, 2, tmp_path, told_of)
+    own = tables.own_lines(2, ["fast"])
+    runs = tables.run_set("arena_bike", stream, tables.IN_ORDER, own, 2, None, 2, tmp_path, told_of)
     assert [one["seed"] for one in runs["fast"]] == [1, 2]
     assert runs["fast"][0]["mse"] != runs["fast"][1]["mse"]
     assert len(runs[tables.RIVAL]) == 1  # it draws nothing
     assert len(told) == 2
     folder = tmp_path / "streamarena" / "OnlineKernelRegressor-fast"
     assert len(list(folder.iterdir())) == 2
-    cut = tables.run_set("arena_fried", stream, tables.IN_ORDER, 1, 40, 2, tmp_path, told_of)
+    cut = tables.run_set("arena_fried", stream, tables.IN_ORDER, own, 1, 40, 2, tmp_path, told_of)
     assert cut["fast"][0]["mse"] != runs["fast"][0]["mse"]
     assert len(list(folder.iterdir())) == 2  # the board takes whole streams only
-    runs = tables.run_set("airfoil", stream, tables.PERMUTED, 2, 40, 2, tmp_path, told_of)
+    runs = tables.run_set("airfoil", stream, tables.PERMUTED, own, 2, 40, 2, tmp_path, told_of)
     assert [one["seed"] for one in runs[tables.RIVAL]] == [0, 1]
     assert runs[tables.LAST][0]["mse"] != runs[tables.LAST][1]["mse"]
 
@@ -155,16 +156,14 @@ def test_names_are_categories_of_the_rival(has_lightgbm, monkeypatch):
     assert_allclose(z, y[np.random.RandomState(0).permutation(400)[:100]])
 
 
-def test_lines_that_are_to_come(monkeypatch):
-    class WithTrees:
-        def __init__(self, *, budget="balanced", lags=4, trees=False, categorical_features=None):
-            self.given = budget, lags, trees, categorical_features
-
-    monkeypatch.setattr(tables, "OnlineKernelRegressor", WithTrees)
-    lines = tables.own_lines(True, 10)
-    assert lines["trees"].given == ("balanced", 4, True, "from_dtype")
-    assert type(lines["trees as the rival's"].given[2]) is type(tables.boosting(10))
-    assert tables.own_lines(False, 10)[tables.NO_LAGS].given == ("balanced", 0, False, None)
+def test_own_lines():
+    assert list(tables.own_lines(10, ["fast"])) == ["fast"]
+    lines = tables.own_lines(10)
+    assert lines["trees"].trees is True
+    assert type(lines["trees as the rival's"].trees) is type(tables.boosting(10))
+    assert lines[tables.NO_LAGS].lags == 0
+    with pytest.raises(SystemExit, match="no line 'slow' of ours"):
+        tables.own_lines(10, ["slow"])
 
 
 def test_ratios_ranks_and_sentences():

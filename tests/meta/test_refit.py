@@ -3,6 +3,7 @@
 import copy
 import pickle
 from itertools import pairwise
+from threading import Event
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_okl import RefitRegressor
+from sklearn_okl import RefitRegressor, load, save
 from sklearn_okl.meta._refitted import next_fit
 from tests.oracles.refit import refit
 
@@ -51,6 +52,57 @@ def test_equal_to_the_oracle_whatever_the_cut(growth, window, delay):
         parts.append(model.prequential_predict(X[low:high], y[low:high]))
         model = pickle.loads(pickle.dumps(model))
     assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("delay", "fit_delay"), [(0, 1), (0, 25), (7, 3)])
+def test_fits_in_the_background_are_those_of_the_oracle(delay, fit_delay):
+    X, y = stream(300)
+    options = {"growth": 0.05, "label_delay": delay, "fit_delay": fit_delay}
+    expected = refit(TREE, X, y, 0.05, delay=delay, fit_delay=fit_delay)
+    assert_allclose(RefitRegressor(TREE, **options).prequential_predict(X, y), expected, rtol=1e-12)
+    parts, model = [], RefitRegressor(TREE, **options)
+    for low, high in pairwise([0, 1, 29, 30, 31, 55, 56, 120, 300]):
+        parts.append(model.prequential_predict(X[low:high], y[low:high]))
+        assert model.n_samples_fit_ in (0, *(n for n in range(30, high - fit_delay + 1)))
+        model = copy.deepcopy(model) if low % 2 else pickle.loads(pickle.dumps(model))
+        if not delay and high < len(y):
+            assert_allclose(model.predict(X[high : high + 1]), expected[high : high + 1])
+    assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
+
+
+def test_a_fit_in_the_background_is_waited_for_at_its_row_alone():
+    begun, may_end = Event(), Event()
+
+    class Slow(LinearRegression):
+        def fit(self, X, y):
+            begun.set()
+            assert may_end.wait(60)
+            if (y > 100).any():
+                raise RuntimeError("no")
+            return super().fit(X, y)
+
+    X, y = stream(60)
+    model = RefitRegressor(Slow(), growth=0.5, fit_delay=10).fit(X[:39], y[:39])
+    assert begun.wait(60)  # and yet the calls return
+    assert_allclose(model.predict(X[:1]), y[:39].mean())
+    may_end.set()
+    assert model.partial_fit(X[39:40], y[39:40]).n_samples_fit_ == 30
+    assert_allclose(model.predict(X), LinearRegression().fit(X[:30], y[:30]).predict(X))
+    failing = RefitRegressor(Slow(), fit_delay=10).fit(X[:35], 1000.0 * y[:35])
+    with pytest.raises(RuntimeError, match="no"):
+        failing.partial_fit(X[35:], y[35:])
+    assert failing.n_samples_seen_ == 35
+
+
+def test_a_fit_in_the_background_is_saved_once_it_is_made(tmp_path):
+    pytest.importorskip("skops")
+    X, y = stream(50)
+    model = RefitRegressor(LinearRegression(), fit_delay=10).fit(X[:35], y[:35])
+    save(model, tmp_path / "model.skops")
+    other = load(tmp_path / "model.skops")
+    for one in (model, other):
+        one.partial_fit(X[35:], y[35:])
+    assert_array_equal(other.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("n", [1, 28, 29, 30, 31, 32])

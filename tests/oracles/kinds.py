@@ -36,9 +36,12 @@ def what_gaps_say(X, y, delay=0, shrunk=10.0):
 
 
 def filled(X, centers, scales, delay=0, block=64):
-    """Rows with conditional means, by the correlations of whole blocks of rows before, in gaps."""
+    """Rows with conditional means, by the correlations of whole blocks of rows before, in gaps.
+
+    And the conditional variances of these, in squared scales; 0 where there is no gap.
+    """
     begun = np.flatnonzero(np.isnan(X).any(axis=1))[0]
-    Z, found = [], X.copy()
+    Z, found, variances = [], X.copy(), 1.0 * (np.isnan(X) & (scales > 0.0))
     for t, row in enumerate(X):
         gap = np.isnan(row)
         z = np.zeros(len(row))
@@ -50,8 +53,11 @@ def filled(X, centers, scales, delay=0, block=64):
                 past = np.array(Z[:known])
                 K = past.T @ past / known
                 o = np.flatnonzero(~gap)
-                A = K[np.ix_(o, o)] + (0.05 + 10.0 / known) * np.eye(len(o))
-                z[gap] = np.clip(K[np.ix_(gap, o)] @ np.linalg.solve(A, z[o]), -5, 5)
+                A = K[np.ix_(o, o)] + (0.002 + 10.0 / known) * np.eye(len(o))
+                of_gaps = K[np.ix_(gap, o)]
+                z[gap] = np.clip(of_gaps @ np.linalg.solve(A, z[o]), -5, 5)
+                left = K[np.ix_(gap, gap)] - of_gaps @ np.linalg.solve(A, of_gaps.T)
+                variances[t, gap] = np.clip(np.diagonal(left), 0, 1)
             Z.append(z)
         found[t] = np.where(gap, centers[t] + scales[t] * z, row)
-    return found
+    return found, variances

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 
-def refit(estimator, X, y, growth, window=None, delay=0, weights=None):
+def refit(estimator, X, y, growth, window=None, delay=0, weights=None, fit_delay=0):
     """Return the forecasts of a model that is fitted whenever the past has grown by a share."""
     forecasts, due, fits = [], 30, [(0, None)]
     for t, x in enumerate(X):
@@ -18,7 +18,8 @@ def refit(estimator, X, y, growth, window=None, delay=0, weights=None):
         if n == due:
             past = slice(0 if window is None else max(n - window, 0), n)
             weighted = () if weights is None else (weights[past],)
-            fits.append((n, fitted(clone(estimator), X[past], y[past], *weighted)))
+            model = fitted(clone(estimator), X[past], y[past], *weighted)
+            fits.append((n + fit_delay, model))
             base = n if window is None else min(n, window)
             due = max(n + 1, n + ceil(growth * base - 1e-9))
     return np.array(forecasts)

@@ -107,10 +107,10 @@ def test_a_newborn_forecasts_the_level_of_the_latest_block():
     X, y = make_friedman1(512, n_features=5, noise=1.0, random_state=0)
     y += 0.1 * np.arange(512)  # the first target is far away
     model = model_of("fast", 0).fit(X, y)
-    state = model._state
-    level = state["targets"]["level"] * state["targets"]["unit"] + state["targets"]["origin"]
+    state, guard = model._state, model._state["targets"][0]
+    level = guard["level"] * guard["unit"] + guard["origin"]
     np.testing.assert_allclose(level, np.median(y[448:]))
-    F = model._experts().ask(state, X[:1])[0][0, -6:]
-    born = F[~np.isnan(F)] * state["targets"]["unit"] + state["targets"]["origin"]
+    F = model._experts().ask(state, X[:1])[0][0, 0, -6:]
+    born = F[~np.isnan(F)] * guard["unit"] + guard["origin"]
     assert len(born)
     np.testing.assert_allclose(born, level)

@@ -21,31 +21,34 @@ def parts(n, n_links, seed, delay):
     budget = BUDGETS["balanced"]._replace(frequencies=6, n_links=n_links)
     plan = chain(3, 2, None, budget, CONSTANTS)
     U = rng.normal(size=(n, plan.shape.n_columns))
-    y = np.sin(2.0 * U[:, 0]) * U[:, 1] + 0.1 * rng.normal(size=n)
-    base = 0.3 * y + 0.1 * rng.normal(size=n)
+    Y = np.column_stack([np.sin(2.0 * U[:, 0]) * U[:, 1], np.abs(U[:, 2])])
+    Y += 0.1 * rng.normal(size=Y.shape)
+    base = 0.3 * Y + 0.1 * rng.normal(size=Y.shape)
     boosting = Boosting(LINK, CONSTANTS.link_stride, CONSTANTS.link_share, APPRENTICESHIP, delay)
-    return boosting, boosting.start(plan, rng), U, base, y, rng
+    return boosting, boosting.start(plan, rng, 2), U, base, Y, rng
 
 
 @pytest.mark.parametrize(("delay", "weighted"), [(0, False), (0, True), (3, False), (3, True)])
 def test_the_chain_is_its_literal_loop_however_it_is_cut(delay, weighted):
     n = 220
-    boosting, state, U, base, y, rng = parts(n, 4, 10 * delay + weighted, delay)
+    boosting, state, U, base, Y, rng = parts(n, 4, 10 * delay + weighted, delay)
     weights = rng.randint(0, 3, size=n).astype(float) if weighted else None
     Z = MaskedFeatures._transform(state["bank"]["features"], U)
     rules = LINK, CONSTANTS.link_stride, CONSTANTS.link_alpha, APPRENTICESHIP, CONSTANTS.link_share
-    expected, n_first = boosted(Z, base, y, *rules, delay, weights), APPRENTICESHIP + delay
-    low, found = 0, []
+    # each target has a chain of its own but for the features and their inverse
+    targets, n_first = zip(base.T, Y.T, strict=True), APPRENTICESHIP + delay
+    expected = [boosted(Z, *target, *rules, delay, weights) for target in targets]
+    low, found, sane = 0, [], [lambda F: F] * 2
     for size in (n_first - 1, 1, 3, 4, 66 - n_first, 2, 33, 1, 1, 90, 20):
         rows = slice(low, low + size)
         w = None if weights is None else weights[rows]
         boosting.close(state)
-        known = boosting.forecast(state, U[rows][:1], base[rows][:1], lambda F: F, delay)
-        found.append(boosting.learn(state, U[rows], base[rows], y[rows], lambda F: F, w))
-        assert known == pytest.approx(found[-1][:1], abs=1e-8)
+        known = boosting.forecast(state, U[rows][:1], base[rows][:1], sane, delay)
+        found.append(boosting.learn(state, U[rows], base[rows], Y[rows], sane, w))
+        np.testing.assert_allclose(known, found[-1][:1], rtol=0, atol=1e-8)
         low += size
     assert low == n
-    np.testing.assert_allclose(np.concatenate(found), expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(np.concatenate(found), np.transpose(expected), rtol=0, atol=1e-8)
 
 
 def test_it_begins_at_the_first_birth_and_lowers_what_the_mixture_leaves():

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, StreamingPipeline
 from sklearn_okl.untuned import RunningUnits
+from sklearn_okl.untuned._banks import MaskedFeatures
 from sklearn_okl.untuned._encoding import Encoder
 from sklearn_okl.untuned._gaps import GapFiller
 from tests.oracles import kinds
@@ -329,15 +330,38 @@ def test_filler_against_the_oracle(delay):
     known = np.stack([rng.normal(size=(n, 5)), rng.uniform(1.0, 2.0, size=(n, 5))], axis=1)
     known[:, 1, 4] = 0.0
     filler, state = GapFiller(delay), {}
-    expected = kinds.filled(X, known[:, 0], known[:, 1], delay)
+    expected, variances = kinds.filled(X, known[:, 0], known[:, 1], delay)
     for low, high in ((0, 3), (3, 8), (8, 200), (200, 201), (201, n)):
-        found = filler.learn(state, X[low:high], known[low:high])
+        found, spreads = filler.learn(state, X[low:high], known[low:high])
         assert_allclose(found, expected[low:high], atol=1e-9)
+        assert_allclose(0.0 if spreads is None else spreads, variances[low:high], atol=1e-9)
         if low == 201:
             break
         ahead = slice(high, high + delay + 1)
         ago = delay - np.arange(delay + 1)
-        assert_allclose(filler.look(state, X[ahead], known[ahead], ago), expected[ahead], atol=1e-9)
+        found, spreads = filler.look(state, X[ahead], known[ahead], ago)
+        assert_allclose(found, expected[ahead], atol=1e-9)
+        assert_allclose(0.0 if spreads is None else spreads, variances[ahead], atol=1e-9)
+
+
+def test_features_of_what_is_not_known_are_means_over_it():
+    rng = np.random.default_rng(10)
+    maps = {
+        "masks": np.zeros((3, 0)),
+        "frequencies": rng.normal(size=(3, 4, 6)),
+        "halves": np.zeros(3, dtype=int),
+    }
+    U, spreads = rng.normal(size=(5, 4)), rng.uniform(size=(5, 4))
+    spreads[[0, 3]] = 0.0
+    found = MaskedFeatures._transform(maps, np.hstack([U, spreads]))
+    certain = MaskedFeatures._transform(maps, U)
+    assert_array_equal(found[:, [0, 3]], certain[:, [0, 3]])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(12)  # of integrals over one input
+    draws = np.stack(np.meshgrid(*[nodes] * 4), axis=-1).reshape(-1, 4)
+    shares = np.stack(np.meshgrid(*[weights / weights.sum()] * 4), axis=-1).reshape(-1, 4)
+    for i in (1, 4):
+        Z = MaskedFeatures._transform(maps, U[i] + np.sqrt(spreads[i]) * draws)
+        assert_allclose(found[:, i], shares.prod(axis=1) @ Z, atol=1e-9)
 
 
 def test_units_of_columns_with_gaps():

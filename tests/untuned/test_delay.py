@@ -100,7 +100,7 @@ def test_rows_ahead_are_seen_as_they_will_be_taught():
     expected = model._experts().inputs.look(model._state["inputs"], ahead, np.arange(delay, -1, -1))
     for t in range(150, 151 + delay):
         state = pickle.loads(pickle.dumps(model._state))
-        u = (y[t : t + 1] - state["targets"]["origin"]) / state["targets"]["unit"]
+        u = model.constants.fence.scaled(state["targets"], y[t : t + 1, None])
         taught.append(model._experts().inputs.learn(state["inputs"], X[t : t + 1], u))
         model.partial_fit(X[t : t + 1], y[t : t + 1])
     for name in ("inputs", "steady", "walks"):

@@ -127,7 +127,7 @@ def test_rows_ahead_are_seen_as_they_will_be_taught():
     model.predict(X[190:196], ahead=True)
     asked = Watched.rows[-2]  # the last question is that for errors
     model.partial_fit(X[190:196], y[190:196])
-    assert_array_equal(model._state["trees"]["targets"]["past"].rows[0][190:196], asked)
+    assert_array_equal(model._state["trees"][0]["targets"]["past"].rows[0][190:196], asked)
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(1.0, 1e3), (100.0, 0.0), (1e-3, -50.0)])
@@ -137,7 +137,7 @@ def test_a_new_level_or_unit_keeps_the_past(factor, shift):
     z = np.where(np.arange(1000) < 500, y, factor * y + shift)
     model = fast()
     forecasts = model.prequential_predict(X, z)
-    assert model._state["trees"]["targets"]["t"] == 1000
+    assert model._state["trees"][0]["targets"]["t"] == 1000
     # the level is known as far as the kernels' errors tell, and kernels alone lose ten times more
     errors = [(forecasts - z)[700:] / factor, (plain - y)[700:]]
     assert np.square(errors[0]).mean() < 2.5 * np.square(errors[1]).mean()
@@ -147,7 +147,7 @@ def test_where_the_first_targets_are_learnt_again_trees_start_anew():
     X, y = stream(100)
     y[0] = 1e9
     model = fast().fit(X, y)
-    _, known = model._state["trees"]["targets"]["past"].rows
+    _, known = model._state["trees"][0]["targets"]["past"].rows
     assert len(known) == 100
     assert np.abs(known).max() < 100.0
     assert model.n_faulty_ == 1
@@ -159,14 +159,14 @@ def test_trees_learn_what_the_fence_makes_of_a_target():
     model = fast().fit(X, y)
     assert model.n_faulty_ == 2
     for part in ("targets", "errors"):
-        _, known = model._state["trees"][part]["past"].rows
-        assert np.abs(known).max() * model._state["targets"]["unit"] < 20.0
+        _, known = model._state["trees"][0][part]["past"].rows
+        assert np.abs(known).max() * model._state["targets"][0]["unit"] < 20.0
 
 
 def test_the_errors_of_the_first_rows_are_left_out():
     X, y = stream(200)
     for delay in (0, 9):
-        trees = fast(label_delay=delay).fit(X, y)._state["trees"]
+        trees = fast(label_delay=delay).fit(X, y)._state["trees"][0]
         rows, errors = trees["errors"]["past"].rows
         assert len(errors) == 200 - 30 - delay
         assert_array_equal(rows[:, :-1], trees["targets"]["past"].rows[0][30 + delay :])
@@ -223,7 +223,7 @@ def test_an_unset_random_state_is_the_models():
     assert forest.random_state is None
     model = fast(forest).fit(X, y)
     for part in ("targets", "errors"):
-        assert model._state["trees"][part]["fits"][-1][1].random_state == model._state["seed"]
+        assert model._state["trees"][0][part]["fits"][-1][1].random_state == model._state["seed"]
 
 
 def test_gaps_are_filled_where_the_estimator_takes_none():

@@ -145,19 +145,19 @@ def test_rows_of_weight_0_teach_nothing_but_are_known(trees):
             theta = before._state["banks"][name]["experts"]["theta"]
             assert_allclose(bank["experts"]["theta"], theta, rtol=1e-7, atol=1e-9)
     for level in ("experts", "last"):
-        states = [m._state["mixture"][level] for m in (before, model)]
+        states = [m._state["mixture"][0][level] for m in (before, model)]
         for name in ("regrets", "squares", "rates"):
             assert_array_equal(states[1][name], states[0][name])
     for name in ("mean_loss", "weight"):
         assert_allclose(model.experts_[name], before.experts_[name], rtol=1e-12)
     assert model._state["scored"].tolist() == [mass[0] + 40, mass[1]]
     assert_array_equal(model.predict(X[:2], return_std=True)[1], before.predict(X[:2], True)[1])
-    scores = [m._state["errors"]["scores"] for m in (before, model)]
+    scores = [m._state["errors"][0]["scores"] for m in (before, model)]
     assert_array_equal(scores[1], scores[0])
     # the latest targets are those of these rows
     known = model._state["inputs"]["lags"]
-    guard = model._state["targets"]
-    assert_allclose(known * guard["unit"] + guard["origin"], y[[39, 38]] + 1.0)
+    guard = model._state["targets"][0]
+    assert_allclose(known[:, 0] * guard["unit"] + guard["origin"], y[[39, 38]] + 1.0)
     assert model._state["inputs"]["targets"]["weights"][0] == 240.0
 
 
