@@ -163,6 +163,8 @@ def mathml(self, node, as_block):
     formula = node.astext()
     # docutils would set the t of \hat y_t under the y; with an empty group after the y it does not
     guarded = re.sub(ACCENT, r"{\\\1{\2}{}}", formula)
+    # and takes the 12 of \frac12 for one number
+    guarded = re.sub(r"(frac)\s*(\d)\s*(\d|\\[a-zA-Z]+)", r"\1{\2}{\3}", guarded)
     try:
         markup = tex2mathml(guarded, as_block=as_block)
         markup = re.sub(AFTER_NAME, rf"\1{THIN}", markup)
@@ -192,7 +194,7 @@ def breakable(app, pagename, templatename, context, doctree):
     """Let names break between their words, as they must in tables on a narrow screen."""
 
     def broken(match):
-        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[_(=,])(?=[^<])", "<wbr>", match[0])
+        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[_(=,])(?=[^<)])", "<wbr>", match[0])
 
     if "body" in context:
         name = r'(?<=<span class="pre">)[^<]*(?=</span>)'

@@ -58,14 +58,12 @@ def sklearn_checks():
     for estimator in instances():
         if get_tags(estimator)._skip_test:
             continue
-        failures = expected_failures(estimator)
+        failures, who = expected_failures(estimator), label(estimator)
         for instance, check in estimator_checks_generator(estimator):
             name = getattr(check, "func", check).__name__
             # strict: an expected failure that passes is news, and fails
             marks = [pytest.mark.xfail(reason=failures[name])] if name in failures else []
-            params.append(
-                pytest.param(instance, check, id=f"{label(estimator)}-{name}", marks=marks)
-            )
+            params.append(pytest.param(instance, check, id=f"{who}-{name}", marks=marks))
     return params
 
 
@@ -131,8 +129,9 @@ def test_the_listed_score_well_with_other_arguments(estimator):
 
 def checks_not_yielded():
     return [
-        pytest.param(estimator, name, id=f"{label(estimator)}-{name}")
+        pytest.param(estimator, name, id=f"{who}-{name}")
         for estimator in instances()
+        for who in [label(estimator)]
         for name in NOT_YIELDED
         if "transform" not in name or hasattr(estimator, "transform")
         if not get_tags(estimator)._skip_test
@@ -148,8 +147,9 @@ def test_checks_that_scikit_learn_does_not_yield(estimator, name):
 
 def our_checks():
     return [
-        pytest.param(check, id=f"{label(estimator)}-{name}-{i % 2}")
+        pytest.param(check, id=f"{who}-{name}-{i % 2}")
         for estimator in instances("online")
+        for who in [label(estimator)]
         for i, (name, check) in enumerate(
             online_checks(estimator, grows=type(estimator).__name__ in GROWING)
         )

@@ -70,6 +70,7 @@ display = ForecastFanDisplay.from_predictions(
     forecasts, fans, coverage, y_true=load[forecasts.index]
 )
 display.ax_.set(title="Ten days, each forecast on its eve", ylabel="load")
+display.figure_.autofmt_xdate()
 plt.show()
 
 # %%
