@@ -204,14 +204,18 @@ JOBS = {
         "probabilities of classes: log loss beside others' and a public leaderboard",
         "The classifier without tuning on streams of two classes and more: log loss, mistakes, "
         "kappa temporal, calibration and time, beside the published figures of the StreamArena "
-        "leaderboard and scikit-learn's online classifiers. Sets that are not found are left out.",
+        "leaderboard and scikit-learn's online classifiers. What others forecast is kept. Sets "
+        "that are not found are left out.",
         {
             "data": "sets (default: all)",
             "seeds": "permutations, or draws of the features where the order is given (default: "
             "%(default)s)",
             "rows": FIRST_ROWS,
+            "only": "only the lines whose names contain a text, such as ours",
             "trees": "run boosting refitted, and ours with it, which takes most of the time",
             "peers": "run River's adaptive random forest too",
+            "small": "run what needs no file too: probabilities of new rows beside logistic "
+            "regression, digits, images, and what ten classes cost",
             "quick": "a trial of everything on 120 rows",
         },
     ),

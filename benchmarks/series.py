@@ -1,7 +1,8 @@
 """The forecaster of series, without leakage: several steps ahead, with intervals, a day ahead.
 
 A model may learn a target only when it is known, and learning goes on through the rows that are
-scored.
+scored. AutoETS and AutoTheta of statsforecast, where it is installed, are fitted anew to the latest
+rows of each series at some origins, and all are compared at these.
 """
 
 import os
@@ -14,24 +15,36 @@ from sklearn.linear_model import RidgeCV
 
 from sklearn_okl import CalendarFeatures, OnlineForecaster
 from sklearn_okl.datasets import make_day_ahead
+from sklearn_okl.evaluation import (
+    crps_from_quantiles,
+    interval_score,
+    quantiles_from_intervals,
+)
 
 from ._progress import progress
 from ._report import RESULTS, print_environment, print_saved, table
+
+try:
+    from statsforecast import models as statsforecast
+except ImportError:
+    statsforecast = None
 
 DAY, WEEK = 24, 168
 HORIZONS = (1, 24, 48)  # an error is the mean over all steps up to one of these
 SCALED, SCORED = 0.6, 0.7  # shares of the rows: whose moments scale, after which errors count
 COVERAGES = (0.8, 0.9, 0.95)
+FAN = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)  # whose ends the CRPS is taken from
 STRETCH = 500  # origins in a row that intervals are to hold in as well
 CORRELATIONS = (0.0, 0.5, 0.9, 0.95)
 DAYS, WARM_UP = 150, 30  # of the made series; the first ones are not scored
+FITTED, APART = 28 * DAY, WEEK + 5  # rows that statsforecast is fitted to, and between its origins
 # mean squared errors, horizons 1, 24 and 48: arXiv 2509.03810, Table 3 (TimeFilter)
 PUBLISHED = {
     "ett_h1": {"ADAPT-Z": (0.1107, 0.2942, 0.3431), "Proceed": (0.1199, 0.3118, 0.3506)},
 }
 
 
-def run(output=RESULTS, *, data=("ett_h1",), n_seeds=5, n_rows=None, quick=False):
+def run(output=RESULTS, *, data=("ett_h1",), n_seeds=20, n_rows=None, quick=False):
     """Forecast real series and made ones, print tables, and return the exit status."""
     where, found = print_environment(), {"series": {}}
     for name in data:
@@ -41,10 +54,16 @@ def run(output=RESULTS, *, data=("ett_h1",), n_seeds=5, n_rows=None, quick=False
             print(f"Left out {name}. {error}", file=sys.stderr)
             continue
         n_rows = 500 if quick else n_rows
-        found["series"][name] = on_series(times[:n_rows], y[:n_rows], PUBLISHED.get(name, {}))
-        print(f"\n{name}\n{_errors_table(found['series'][name]['errors'])}")
-        print(f"\n{_intervals_table(found['series'][name]['intervals'])}")
-        print(f"\nOnlineForecaster: {found['series'][name]['milliseconds']:.2f} ms a row")
+        result = on_series(times[:n_rows], y[:n_rows], PUBLISHED.get(name, {}))
+        found["series"][name] = result
+        print(f"\n{name}\n{_errors_table(result['errors'])}")
+        if result["refitted"]:
+            print(f"\n{_errors_table(result['refitted'])}")
+        else:
+            print("\nLeft out AutoETS and AutoTheta: statsforecast is not installed.")
+        print(f"\n{_intervals_table(result['intervals'])}")
+        print(f"\n{_scores_table(result['intervals'], result['crps'])}")
+        print(f"\n{_milliseconds_line(result['milliseconds'])}")
     seeds, days = (1, WARM_UP + 2) if quick else (n_seeds, DAYS)
     found["day ahead"] = {
         f"correlation {c:g}": day_ahead(c, range(seeds), days) for c in CORRELATIONS
@@ -69,9 +88,7 @@ def on_series(times, y, published):
     n_scaled = int(len(y) * SCALED)
     y = (y - y[:n_scaled].mean(axis=0)) / y[:n_scaled].std(axis=0)
     horizon, first = max(HORIZONS), int(len(y) * SCORED)
-    started = time.process_time()
-    forecasts, reaches = _with_intervals(y, horizon)
-    seconds = time.process_time() - started
+    forecasts, reaches, seconds = _with_intervals(y, horizon)
     rivals = {
         "OnlineForecaster": forecasts,
         "the latest row": _seasonal(y, horizon, 1),
@@ -82,25 +99,48 @@ def on_series(times, y, published):
     errors = {name: _errors(y, said, first) for name, said in rivals.items()}
     return {
         "errors": errors | {f"{name} (published)": list(said) for name, said in published.items()},
-        "intervals": _intervals(y, forecasts, reaches, first),
-        "milliseconds": 1e3 * seconds / len(y),
+        "refitted": _refitted(y, forecasts, first),
+        **_intervals(y, forecasts, reaches, first),
+        "milliseconds": _milliseconds(seconds),
     }
 
 
 def _with_intervals(y, horizon):
-    """Return the forecasts (n, H, m) and half widths (n, steps, m, coverages) before each row."""
+    """Return forecasts (n, H, m), half widths (n, steps, m, fan) and seconds (n, 2) of each row.
+
+    The seconds are those of forecasting and learning, and of the intervals.
+    """
     model, steps = OnlineForecaster(horizon), [h - 1 for h in HORIZONS]
     forecasts = np.full((len(y), horizon, y.shape[1]), np.nan)
-    reaches = np.full((len(y), len(steps), y.shape[1], len(COVERAGES)), np.inf)
+    reaches = np.full((len(y), len(steps), y.shape[1], len(FAN)), np.inf)
+    seconds = np.zeros((len(y), 2))
     with progress(len(y), "row") as advance:
         for t in range(len(y)):
+            clock = [time.process_time()]
             if t:
                 forecasts[t] = model.predict()
-                ends = model.predict_interval(coverage=COVERAGES)[steps]
+                clock.append(time.process_time())
+                ends = model.predict_interval(coverage=FAN)[steps]
+                clock.append(time.process_time())
                 reaches[t] = (ends[..., 1] - ends[..., 0]) / 2.0
+                seconds[t] = np.diff(clock)
+            started = time.process_time()
             model.partial_fit(y[t : t + 1])
+            seconds[t, 0] += time.process_time() - started
             advance(1)
-    return forecasts, reaches
+    return forecasts, reaches, seconds
+
+
+def _milliseconds(seconds):
+    """Return what a row took on average, and in the fastest thousand rows in a row."""
+    rows = {"row": seconds[:, 0], "row and intervals": seconds.sum(axis=1)}
+    found = {}
+    for name, taken in rows.items():
+        n = min(1000, len(taken))
+        sums = np.cumsum(np.r_[0.0, taken])
+        found |= {name: 1e3 * float(taken.mean())}
+        found |= {f"fastest {name}": 1e3 * float((sums[n:] - sums[:-n]).min()) / n}
+    return found
 
 
 def _seasonal(y, horizon, season):
@@ -138,38 +178,74 @@ def _errors(y, forecasts, first):
     return [float(np.mean(steps[:h])) for h in HORIZONS]
 
 
+def _refitted(y, forecasts, first):
+    """Return errors of statsforecast's models and ours at some origins; none without it."""
+    if statsforecast is None:
+        return {}
+    horizon = forecasts.shape[1]
+    origins = range(max(first, FITTED), len(y) - horizon + 1, APART)
+    scored = np.array([y[t : t + horizon] for t in origins])
+    said = {"OnlineForecaster": forecasts[list(origins)]}
+    with progress(2 * len(origins), "origin") as advance:
+        for name in ("AutoETS", "AutoTheta"):
+            said[name] = np.zeros_like(scored)
+            for k, t in enumerate(origins):
+                for c in range(y.shape[1]):
+                    model = getattr(statsforecast, name)(season_length=DAY)
+                    said[name][k, :, c] = model.forecast(y[t - FITTED : t, c], horizon)["mean"]
+                advance(1)
+    errors = {name: ((f - scored) ** 2).mean(axis=(0, 2)) for name, f in said.items()}
+    return {
+        f"{name}, {len(origins)} origins": [float(by_step[:h].mean()) for h in HORIZONS]
+        for name, by_step in errors.items()
+    }
+
+
 def _intervals(y, forecasts, reaches, first):
-    """Return, for each step, how often intervals held and how wide they were, and rivals' width."""
-    found = {}
+    """Return, for each step and coverage, how often intervals held, how wide they were, and scores.
+
+    Beside them stand those of split conformal intervals, whose quantiles are taken anew every day.
+    """
+    found, crps = {}, {}
     for k, h in enumerate(HORIZONS):
         sizes = np.abs(forecasts[: len(y) - h + 1, h - 1] - y[h - 1 :])
-        rival = _split_conformal(sizes, h, first)
-        for j, coverage in enumerate(COVERAGES):
-            held = (sizes[first:] <= reaches[first : len(sizes), k, :, j]).mean(axis=1)
+        radii = {"": reaches[first : len(sizes), k], "split_": _split_conformal(sizes, h, first)}
+        middle = forecasts[first : len(sizes), h - 1][..., None, None]
+        fans = {who: middle + np.stack([-radius, radius], axis=-1) for who, radius in radii.items()}
+        came = y[first + h - 1 :]
+        for who, fan in fans.items():
+            even = [j for j, c in enumerate(FAN) if c < 0.92]
+            quantiles, levels = quantiles_from_intervals(fan[:, :, even], np.array(FAN)[even])
+            quantiles = np.insert(quantiles, len(even), middle[..., 0, 0], axis=-1)
+            levels = np.insert(levels, len(even), 0.5)
+            crps[f"{who}step {h}"] = crps_from_quantiles(came, quantiles, levels)
+        for c in COVERAGES:
+            j, row = FAN.index(c), {}
+            for who, radius in radii.items():
+                score = interval_score(came, fans[who][:, :, [j]], c)[0]
+                row |= {
+                    f"{who}held": float((sizes[first:] <= radius[..., j]).mean()),
+                    f"{who}width": float(2.0 * radius[..., j].mean()),
+                    f"{who}score": float(score),
+                }
+            held = (sizes[first:] <= radii[""][..., j]).mean(axis=1)
             sums = np.cumsum(np.r_[0.0, held])
             shares = (sums[STRETCH:] - sums[:-STRETCH]) / STRETCH
             if not len(shares):
                 shares = held.mean(keepdims=True)
-            found[f"step {h}, {coverage:g}"] = {
-                "held": float(held.mean()),
-                "least": float(shares.min()),
-                "most": float(shares.max()),
-                "width": float(2.0 * reaches[first : len(sizes), k, :, j].mean()),
-                "split_held": float((sizes[first:] <= rival[..., j]).mean()),
-                "split_width": float(2.0 * rival[..., j].mean()),
-            }
-    return found
+            row |= {"least": float(shares.min()), "most": float(shares.max())}
+            found[f"step {h}, {c:g}"] = row
+    return {"intervals": found, "crps": crps}
 
 
 def _split_conformal(sizes, h, first):
-    """Return half widths (rows, m, coverages): quantiles of all errors known, taken every day."""
-    reach = np.empty((len(sizes) - first, sizes.shape[1], len(COVERAGES)))
+    """Return half widths (rows, m, fan): quantiles of all errors known, taken every day."""
+    reach = np.empty((len(sizes) - first, sizes.shape[1], len(FAN)))
     for low in range(first, len(sizes), DAY):
         known = sizes[DAY : low - h + 1]
-        shares = np.minimum(np.ceil((len(known) + 1) * np.array(COVERAGES)) / len(known), 1.0)
-        reach[low - first : low - first + DAY] = np.quantile(
-            known, shares, axis=0, method="higher"
-        ).T
+        shares = np.minimum(np.ceil((len(known) + 1) * np.array(FAN)) / len(known), 1.0)
+        quantiles = np.quantile(known, shares, axis=0, method="higher")
+        reach[low - first : low - first + DAY] = quantiles.T
     return reach
 
 
@@ -190,7 +266,7 @@ def day_ahead(correlation, seeds, days):
         scored = y.reshape(-1, DAY)[WARM_UP:]
         ours, theirs = (float(np.sqrt(np.mean((f - scored) ** 2))) for f in (said, rival))
         runs.append({"ours": ours, "ridge": theirs, "ratio": ours / theirs})
-    return {"runs": runs, "held": np.mean(held, axis=0).tolist()}
+    return {"runs": runs, "days": days - WARM_UP, "held": np.mean(held, axis=0).tolist()}
 
 
 def _ridge_a_day(X, y, rows):
@@ -225,6 +301,25 @@ def _intervals_table(intervals):
     return table(["intervals", *columns], rows)
 
 
+def _scores_table(intervals, crps):
+    """Interval scores of each coverage and the CRPS, of ours and of split conformal intervals."""
+    rows = []
+    for h in HORIZONS:
+        for who, title in (("", "ours"), ("split_", "split conformal")):
+            scores = (intervals[f"step {h}, {c:g}"][f"{who}score"] for c in COVERAGES)
+            figures = [*scores, crps[f"{who}step {h}"]]
+            rows.append([f"step {h}, {title}", *(f"{figure:.4f}" for figure in figures)])
+    return table(["interval score", *(f"{c:g}" for c in COVERAGES), "CRPS"], rows)
+
+
+def _milliseconds_line(found):
+    return (
+        f"OnlineForecaster: {found['row']:.2f} ms a row of processor time to forecast and learn, "
+        f"{found['row and intervals']:.2f} with intervals; in the fastest 1000 rows "
+        f"{found['fastest row']:.2f} and {found['fastest row and intervals']:.2f}"
+    )
+
+
 def _days_table(days):
     rows = []
     for title, found in days.items():
@@ -233,7 +328,9 @@ def _days_table(days):
         ratios = (
             f"{ratio:.3f}" for ratio in (means["ours"], means["ridge"], means["ratio"], worst)
         )
-        held = (f"{100 * share(found['held']):.1f}" for share in (min, max))
+        held = [f"{100 * share(found['held']):.1f}" for share in (min, max)]
+        n = len(found["runs"]) * found["days"]
+        held.append(f"{100 * np.sqrt(0.9 * 0.1 / n):.1f}")
         rows.append([title, *ratios, *held])
-    header = ["day ahead", "ours", "ridge", "ratio", "worst", "least held", "most held"]
+    header = ["day ahead", "ours", "ridge", "ratio", "worst", "least held", "most", "chance"]
     return table(header, rows)

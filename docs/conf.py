@@ -112,13 +112,13 @@ def _link(match):
     return f"[`{match[1]}`](api/sklearn_okl.{match[1]}.rst)"
 
 
-_public = "|".join(name for name, _ in sklearn_okl.all_estimators())
+_public = "|".join(make_table.estimators())
 myst_substitutions = {
     "algorithms": re.sub(rf"`({_public})`", _link, make_table.table()),
     "cost": {
         name: cost for family in make_table.FAMILIES.values() for name, cost in family.items()
     },
-    "n_estimators": str(len(sklearn_okl.all_estimators())),
+    "n_estimators": str(len(make_table.estimators())),
 }
 
 plot_html_show_source_link = False
@@ -163,6 +163,8 @@ def mathml(self, node, as_block):
     formula = node.astext()
     # docutils would set the t of \hat y_t under the y; with an empty group after the y it does not
     guarded = re.sub(ACCENT, r"{\\\1{\2}{}}", formula)
+    # and takes the 12 of \frac12 for one number
+    guarded = re.sub(r"(frac)\s*(\d)\s*(\d|\\[a-zA-Z]+)", r"\1{\2}{\3}", guarded)
     try:
         markup = tex2mathml(guarded, as_block=as_block)
         markup = re.sub(AFTER_NAME, rf"\1{THIN}", markup)
@@ -188,6 +190,17 @@ def clickable(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(r"<img [^>]*flowchart[^>]*\.svg[^>]*>", drawing, context["body"])
 
 
+def breakable(app, pagename, templatename, context, doctree):
+    """Let names break between their words, as they must in tables on a narrow screen."""
+
+    def broken(match):
+        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[_(=,])(?=[^<)])", "<wbr>", match[0])
+
+    if "body" in context:
+        name = r'(?<=<span class="pre">)[^<]*(?=</span>)'
+        context["body"] = re.sub(name, broken, context["body"])
+
+
 def described(app, pagename, templatename, context, doctree):
     """Say of a figure without a title of its own which section of an example draws it."""
     if pagename.startswith("auto_examples/plot_") and "body" in context:
@@ -203,6 +216,7 @@ def described(app, pagename, templatename, context, doctree):
 def setup(app):
     """Tell Sphinx of the functions above."""
     app.connect("html-page-context", clickable)
+    app.connect("html-page-context", breakable)
     app.connect("html-page-context", described)
     app.connect("autodoc-process-docstring", tidy, priority=400)  # numpydoc comes at 500
     visitors = [(partial(mathml, as_block=as_block), None) for as_block in (False, True)]

@@ -5,6 +5,7 @@ whether they are up to date. Either fails where an estimator has no row.
 """
 
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- families: start -->", "<!-- families: end -->"
 
 # family -> (cost per round, classes); what is not in the package yet is marked as to come.
-# n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept.
+# n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept; C: classes.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
     "Series": {"OnlineForecaster": "m D²"},
@@ -46,6 +47,7 @@ FAMILIES = {
         "OGDRegressor": "D",
         "ONSRegressor": "D²",
         "AIOLIClassifier": "D²",
+        "ImproperLogisticClassifier": "C³ D²",
     },
     "Aggregators of forecasts": {
         "EWARegressor": "K",
@@ -56,6 +58,7 @@ FAMILIES = {
         "FixedShareRegressor": "K",
         "StackedBOARegressor": "K²",
         "ExpertsRegressor": "its experts'",
+        "ExpertsClassifier": "its experts'",
     },
     "Many kernels, all asked every round": {
         "VAW2Regressor": "K D²",
@@ -139,6 +142,7 @@ def table():
         for name, cost in members.items():
             if name in there:
                 summary = inspect.getdoc(there[name]).splitlines()[0].rstrip(".")
+                summary = re.sub(r":math:`([^`]*)`", r"$\1$", summary)
                 lines.append(f"| `{name}` | {cost} | {summary} |")
             else:
                 to_come.append(f"`{name}`")

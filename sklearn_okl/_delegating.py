@@ -88,6 +88,27 @@ class DelegatingVerbs:
         """
         return self._advance(X, y, "prequential_predict", params, restart=False)
 
+    @available_if(inner_has("prequential_predict_proba"))
+    def prequential_predict_proba(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
+        """Learn as `partial_fit` does, and return the probabilities forecast on the way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next rows, in order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **params : dict
+            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Those forecast for each row before its label was seen, columns in the order of
+            ``classes_``.
+        """
+        return self._advance(X, y, "prequential_predict_proba", params, restart=False)
+
     @available_if(inner_has("predict"))
     def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast each row as if it were the next one; changes nothing.
@@ -141,6 +162,24 @@ class DelegatingVerbs:
             Columns in the order of ``classes_``.
         """
         return self._ask("predict_proba", X, params)
+
+    @available_if(inner_has("predict_log_proba"))
+    def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
+        """Return the logarithms of the probabilities of the inner estimator; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+        **params : dict
+            Handed to `predict_log_proba` of the inner estimator.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._ask("predict_log_proba", X, params)
 
     @available_if(inner_has("predict_interval"))
     def predict_interval(

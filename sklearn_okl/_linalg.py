@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 from threadpoolctl import ThreadpoolController
 
-_WORTH_DIVIDING = 1e-9  # weights from which on a quotient by one is as good as a product without it
+_WORTH_DIVIDING = 1e-3  # weights from which on dividing by one leaves at least twelve digits
 _SMALLEST_TILE = 8  # narrower tiles of a triangular matrix are not worth their calls
 
 

@@ -45,7 +45,7 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     Raises
     ------
     ImportError
-        If skops is not installed: ``pip install "sklearn-okl[skops]"``.
+        If skops is not installed: ``pip install skops``.
     ValueError
         If `load` would refuse the file: because the model holds a type or a function that is
         neither trusted by default nor named in `trusted`, a lambda, a function or a class that was
@@ -142,7 +142,7 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
     Raises
     ------
     ImportError
-        If skops is not installed: ``pip install "sklearn-okl[skops]"``.
+        If skops is not installed: ``pip install skops``.
     FileNotFoundError
         If there is no such file.
     ValueError
@@ -214,8 +214,7 @@ def _skops():
         return import_module("skops.io")
     except ImportError as error:
         raise ImportError(
-            'Models are saved in the skops format: pip install "sklearn-okl[skops]", or use '
-            f"{_PICKLE}."
+            f'Models are saved in the skops format: pip install "skops>=0.11", or use {_PICKLE}.'
         ) from error
 
 

@@ -25,6 +25,9 @@ from .base import _same, described, twin
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
 
 _UPDATES = {"row", "batch"}
+# what is known while a pipeline is warming up, and whether it is probabilities
+_SIMPLE = {"predict": False, "predict_proba": True, "predict_log_proba": True}
+_PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
 class StreamingPipeline(DelegatingVerbs, _BaseComposition):
@@ -316,7 +319,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         routing : MetadataRouter
             What scikit-learn's meta-estimators ask for; see its guide on metadata routing.
         """
-        methods = ("fit", "partial_fit", "predict", "predict_proba", "decision_function", "score")
+        methods = ("fit", "partial_fit", *_SIMPLE, "decision_function", "score")
         router = MetadataRouter(owner=type(self).__name__)
         for name, transformer in active(self.steps[:-1]):
             mapping = MethodMapping().add(caller="fit", callee="fit")
@@ -333,9 +336,12 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         return routed(self, method, params, self.steps[-1][0], refused=transformers)
 
     def _ask(self, method, X, params):
-        if self._is_warming_up() and method in ("predict", "predict_proba"):
-            params = self._routed(method, params)
-            return self._simple(X, params, proba=method == "predict_proba")
+        if self._is_warming_up() and method in _SIMPLE:
+            simple = self._simple(X, self._routed(method, params), _SIMPLE[method])
+            if method == "predict_log_proba":
+                with np.errstate(divide="ignore"):  # of classes that have not come yet
+                    return np.log(simple)
+            return simple
         return super()._ask(method, X, params)
 
     def _asked(self, X):
@@ -462,9 +468,10 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
             result = None
         else:
             result = model._learn(stream, batch, t, method, params)
-        if n_simple and method == "prequential_predict":
-            known = np.arange(t, t + n)[:n_simple] - delay
-            simple = self._simple_forecasts(stream, np.maximum(known, 0))
+        if n_simple and method in _PROGRESSIVE:
+            known = np.maximum(np.arange(t, t + n)[:n_simple] - delay, 0)
+            classes = None if stream["t"] < self.warmup else getattr(model, "classes_", None)
+            simple = self._simple_forecasts(stream, known, _PROGRESSIVE[method], classes)
             if len(simple) < n:
                 simple = np.concatenate([simple, result[len(simple) - n :]])
             result = simple
@@ -526,17 +533,22 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         known = np.full(X.shape[0], len(stream["targets"]))
         return self._simple_forecasts(stream, known, proba)
 
-    def _simple_forecasts(self, stream, n_known, proba=False):
-        """Return means of the first targets, or their most frequent label or its share."""
+    def _simple_forecasts(self, stream, n_known, proba=False, classes=None):
+        """Return means of the first targets, or their most frequent label or its share.
+
+        The classes are by default those named, or those that have come.
+        """
         targets = stream["targets"]
         if not is_classifier(self):
             sums = np.concatenate([np.zeros_like(targets[:1]), np.cumsum(targets, axis=0)])
             return (sums[n_known].T / np.maximum(n_known, 1)).T
-        classes = np.unique(stream["params"].get("classes", targets))
+        if classes is None:
+            classes = np.unique(stream["params"].get("classes", targets))
         is_class = targets[:, None] == classes
         counts = np.vstack([np.zeros_like(classes, dtype=int), np.cumsum(is_class, axis=0)])
-        if proba:
-            return counts[n_known] / counts[n_known].sum(axis=1, keepdims=True)
+        if proba:  # before the first label all alike
+            counts = np.where(counts.any(axis=1, keepdims=True), counts, 1)[n_known]
+            return counts / counts.sum(axis=1, keepdims=True)
         return classes[np.argmax(counts[n_known], axis=1)]
 
 

@@ -3,9 +3,10 @@
 import inspect
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression, Ridge, SGDRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRegressor
 
 from sklearn_okl import (
+    FOGDClassifier,
     FourierFeatures,
     RefitRegressor,
     RunningStandardScaler,
@@ -37,6 +38,14 @@ ARGUMENTS = {
         {"kernel": "laplacian", "gamma": 0.05, "kors_mu": 2.0, "radius": 2.0, "random_state": 0},
     ],
     "EWARegressor": [{}, {"eta": 0.5, "fallback": 0.5}, {"gradient_trick": True}],
+    "ExpertsClassifier": [
+        {
+            "experts": [
+                ("sgd", SGDClassifier(loss="log_loss", random_state=0)),
+                ("fogd", FOGDClassifier(**ONE, eta0=0.9)),
+            ]
+        }
+    ],
     "ExpertsRegressor": [
         {"experts": [("sgd", SGDRegressor(random_state=0)), ("vaw", VAWRegressor())]}
     ],
@@ -60,6 +69,7 @@ ARGUMENTS = {
         ARM,
         ARM | {"kernels": GRID, "horizon": 300, "loss": "pinball", "quantile": 0.7},
     ],
+    "ImproperLogisticClassifier": [{}, {"alpha": 0.01, "radius": 2.0}],
     "KernelAIOLIClassifier": [{}, {"kernel": "laplacian", "alpha": 0.1, "radius": 2.0}],
     "KernelVAWRegressor": [{}, {"kernel": "laplacian", "alpha": 0.1, "forecaster": "ridge"}],
     "KOGDRegressor": [{"eta0": 0.7}, {"eta0": 0.7, "radius": 20.0}],

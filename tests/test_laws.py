@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 
 import sklearn_okl
 from sklearn_okl import (
+    FOGDClassifier,
     MultiKernelRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
@@ -57,14 +58,12 @@ def sklearn_checks():
     for estimator in instances():
         if get_tags(estimator)._skip_test:
             continue
-        failures = expected_failures(estimator)
+        failures, who = expected_failures(estimator), label(estimator)
         for instance, check in estimator_checks_generator(estimator):
             name = getattr(check, "func", check).__name__
             # strict: an expected failure that passes is news, and fails
             marks = [pytest.mark.xfail(reason=failures[name])] if name in failures else []
-            params.append(
-                pytest.param(instance, check, id=f"{label(estimator)}-{name}", marks=marks)
-            )
+            params.append(pytest.param(instance, check, id=f"{who}-{name}", marks=marks))
     return params
 
 
@@ -130,8 +129,9 @@ def test_the_listed_score_well_with_other_arguments(estimator):
 
 def checks_not_yielded():
     return [
-        pytest.param(estimator, name, id=f"{label(estimator)}-{name}")
+        pytest.param(estimator, name, id=f"{who}-{name}")
         for estimator in instances()
+        for who in [label(estimator)]
         for name in NOT_YIELDED
         if "transform" not in name or hasattr(estimator, "transform")
         if not get_tags(estimator)._skip_test
@@ -147,8 +147,9 @@ def test_checks_that_scikit_learn_does_not_yield(estimator, name):
 
 def our_checks():
     return [
-        pytest.param(check, id=f"{label(estimator)}-{name}-{i % 2}")
+        pytest.param(check, id=f"{who}-{name}-{i % 2}")
         for estimator in instances("online")
+        for who in [label(estimator)]
         for i, (name, check) in enumerate(
             online_checks(estimator, grows=type(estimator).__name__ in GROWING)
         )
@@ -199,7 +200,9 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "gradient_trick": not getattr(estimator, "gradient_trick", True),
         "initial_rate": 0.123,
         "prior_weights": [1.0, 2.0, 3.0, 4.0],
-        "experts": [("vaw", VAWRegressor(0.123))],
+        "experts": [
+            ("fogd", FOGDClassifier()) if is_classifier(estimator) else ("vaw", VAWRegressor(0.123))
+        ],
         "kernel": "matern32",
         "gamma": 0.123,
         "degree": 5,
@@ -236,6 +239,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "stacks": ((2.0, 0.9),),
         "n_direct": 3,
         "max_classes": 5,
+        "fit_delay": 4,
     }
     for name in estimator._structural:
         value = changes[name]

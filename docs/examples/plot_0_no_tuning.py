@@ -59,4 +59,5 @@ plt.show()
 import pandas as pd
 
 table = pd.DataFrame(model.experts_).sort_values("weight", ascending=False)
-print(table.head(6).round(3).to_string(index=False))
+columns = ["name", "weight", "mean_loss", "lags", "forgetting"]
+print(table[columns].head(6).round(3).to_string(index=False))

@@ -14,8 +14,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
-from sklearn_okl import FOGDClassifier, NOGDClassifier, OKSPlusPlusClassifier
-from sklearn_okl.evaluation import PrequentialDisplay
+from sklearn_okl import ExpertsClassifier, FOGDClassifier, NOGDClassifier, OKSPlusPlusClassifier
+from sklearn_okl.evaluation import (
+    PrequentialCalibrationDisplay,
+    PrequentialConfusionDisplay,
+    PrequentialDisplay,
+    prequential,
+)
 
 rng = np.random.default_rng(0)
 n = 4000
@@ -79,6 +84,22 @@ fig.colorbar(image, ax=axes, label="probability of white")
 plt.show()
 
 # %%
+# Probabilities, and a mixture of them
+# ------------------------------------
+# The log loss says how good probabilities are. In it :class:`~sklearn_okl.ExpertsClassifier`, any
+# classifiers with `partial_fit` and `predict_proba` mixed by Bayes' rule, loses at most the
+# logarithm of their number more than the best of them, and what its doubt costs.
+
+mixed = {name: models[name] for name in ("FOGD", "NOGD")}
+mixed["mixture"] = ExpertsClassifier(list(mixed.items()))
+P = {name: prequential(model, X, y, loss="log_loss").forecasts for name, model in mixed.items()}
+
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+PrequentialDisplay.from_predictions(y, P, loss="log_loss", window=400, ax=axes[0], start=100)
+PrequentialCalibrationDisplay.from_predictions(y, P, class_label="white", ax=axes[1])
+plt.show()
+
+# %%
 # More than two classes
 # ---------------------
 # Each class has coefficients of its own; the features are computed once for all.
@@ -89,3 +110,6 @@ for start in range(0, 2000, 500):
     rows = slice(start, start + 500)
     many.partial_fit(X[rows], thirds[rows], classes=np.unique(thirds))
 print(f"accuracy on the next 500 rows: {many.score(X[2000:2500], thirds[2000:2500]):.3f}")
+
+PrequentialConfusionDisplay.from_estimator(many, X, thirds, window=500)
+plt.show()

@@ -3,8 +3,8 @@ A day ahead, from a frame
 =========================
 
 Tomorrow's demand, hour by hour, is to be known tonight: from the hours so far, and from tomorrow's
-weather. There is a day without records, and some sensors failed. :class:`OnlineForecaster` takes
-the frame as it is, and says how sure it is.
+weather. There is a day without records, and some sensors failed.
+:class:`~sklearn_okl.OnlineForecaster` takes the frame as it is, and says how sure it is.
 """
 
 # %%
@@ -17,6 +17,14 @@ import pandas as pd
 
 from sklearn_okl import OnlineForecaster
 from sklearn_okl.datasets import make_day_ahead
+from sklearn_okl.evaluation import (
+    ForecastFanDisplay,
+    crps_from_quantiles,
+    interval_coverage,
+    interval_score,
+    interval_width,
+    quantiles_from_intervals,
+)
 
 n_days = 50
 columns, load = make_day_ahead(24 * n_days, correlation=0.95, random_state=0)
@@ -57,20 +65,36 @@ print(f"of the same hour a day before: {np.sqrt(np.mean((load.diff(24) ** 2)[err
 # Intervals of 50, 80 and 95 % are wider where errors were larger, and learn from each hour whether
 # they held. Their first hours are narrow: what was above its forecast an hour ago still is.
 
-figure, axes = plt.subplots(figsize=(9, 3.5), layout="constrained")
-for level in (2, 1, 0):
-    axes.fill_between(forecasts.index, *fans[:, level].T, color="C0", alpha=0.25, linewidth=0)
-axes.plot(forecasts, color="C0", label="forecast at midnight")
-axes.plot(load[forecasts.index], color="k", linewidth=1, label="load")
-axes.set(title="Ten days, each forecast on its eve", ylabel="load")
-axes.legend()
+coverage = [0.5, 0.8, 0.95]
+display = ForecastFanDisplay.from_predictions(
+    forecasts, fans, coverage, y_true=load[forecasts.index]
+)
+display.ax_.set(title="Ten days, each forecast on its eve", ylabel="load")
+display.figure_.autofmt_xdate()
 plt.show()
 
 # %%
-# How often did they hold?
+# And the next day, which nobody knows yet, as the forecaster sees it now; its weather is taken to
+# be that of the day before.
 
-for level, coverage in enumerate((0.5, 0.8, 0.95)):
-    held = (fans[:, level, 0] <= load[forecasts.index]) & (
-        load[forecasts.index] <= fans[:, level, 1]
+display = ForecastFanDisplay.from_forecaster(
+    forecaster, weather[-24:].to_numpy(), y_past=load[-48:]
+)
+display.ax_.set(title="Tomorrow", ylabel="load")
+plt.show()
+
+# %%
+# How often did they hold, how wide were they, and what is the score of both? The interval score
+# adds to the width what misses cost; the continuous ranked probability score (CRPS) is that of the
+# whole fan. Ten days are few, and neighbouring hours are alike.
+
+came = load[forecasts.index]
+held, width = interval_coverage(came, fans), interval_width(fans)
+score = interval_score(came, fans, coverage)
+for level, share in enumerate(coverage):
+    print(
+        f"{share:.0%} intervals held {held[level]:.0%} of the hours, {width[level]:.1f} wide, "
+        f"score {score[level]:.1f}"
     )
-    print(f"{coverage:.0%} intervals held {held.mean():.0%} of the hours")
+crps = crps_from_quantiles(came, *quantiles_from_intervals(fans, coverage))
+print(f"CRPS, as far as these six quantiles tell: {crps:.2f}")

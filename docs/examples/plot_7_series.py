@@ -1,10 +1,11 @@
 """
-Forecasting a series
-====================
+A series, by hand
+=================
 
 A demand of two hundred days, hour by hour: a day's shape, a week's, weather that hangs on, and a
 holiday season from day 120 on in which weekdays look like weekends. The rows are what is known
 before the hour: the latest loads, those of a day and of a week ago, and the time of day.
+:class:`~sklearn_okl.OnlineForecaster` makes such rows by itself; here one sees what is in them.
 """
 
 # %%

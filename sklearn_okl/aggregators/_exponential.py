@@ -5,12 +5,14 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
 from .._types import Any, ArrayLike
 from ..base._convex import ConvexAggregator, mix
 from ..losses import get_loss
+from ._likelihoods import learn_likelihoods, runs_of
 from ._range import TargetRange, check_y_range
 
 _STEEPEST = 1e100  # largest rate: its products with losses stay finite
@@ -27,8 +29,8 @@ class _OnTargetRange(ConvexAggregator):
         ``"decreasing"`` is :math:`\eta_t = \sqrt{8 \ln K / t} / M`, where M is the largest
         difference between two experts' losses that `y_range` allows. None is theory's value: for
         the square loss without gradient trick :math:`1 / (2 (hi - lo)^2)`, the largest for which
-        that loss is exp-concave; otherwise, no constant rate being right at all times,
-        ``"decreasing"``.
+        that loss is exp-concave, and 1 for the log loss of :class:`ExpertsClassifier`; otherwise,
+        no constant rate being right at all times, ``"decreasing"``.
     y_range : tuple of (float, float), default=None
         Range (lo, hi) of the targets, for the learning rate. None: the range of the targets seen
         before the round; until two different ones were seen, the weights are the prior's.
@@ -70,6 +72,14 @@ class _OnTargetRange(ConvexAggregator):
     def _validate(self):
         super()._validate()
         check_y_range(self.y_range)
+
+    def _for_log_loss(self):
+        if self.eta == "decreasing":
+            raise ValueError(
+                f"{type(self).__name__}(eta='decreasing') needs a loss with bounds, and the log "
+                "loss has none. Leave 'eta' out: theory's rate for it is 1."
+            )
+        return clone(self).set_params(eta=1.0) if self.eta is None else self
 
     def _start_rule(self, log_prior):
         return {"losses": np.zeros(len(log_prior))} | TargetRange(self.y_range)._start()
@@ -176,6 +186,21 @@ class EWARegressor(_OnTargetRange):
         value = get_loss(self.loss, self.quantile).value
         return _learn_runs(state, F, asleep, y, value, forecast)
 
+    def _learn_classes(self, state, P, y):
+        if self.gradient_trick:
+            return super()._learn_classes(state, P, y)
+        asleep, means = np.isnan(P[..., 0]), np.empty((len(y), P.shape[2]))
+        known = state["log_prior"] - self.eta * state["losses"]
+        for rows in runs_of(asleep):
+            means[rows], path = learn_likelihoods(
+                known, P[rows], y[rows], absent=asleep[rows], weights=self.eta
+            )
+            known = path[-1]
+        losses = (state["log_prior"] - known) / self.eta
+        state["losses"] = losses - losses.min()
+        state["t"] += len(y)
+        return means
+
 
 @inherit_documentation
 class AARegressor(_OnTargetRange):
@@ -257,6 +282,12 @@ class AARegressor(_OnTargetRange):
         fallback: float | None = None,
     ) -> None:
         super().__init__(eta, y_range=y_range, prior_weights=prior_weights, fallback=fallback)
+
+    def _for_log_loss(self):
+        raise ValueError(
+            "The forecasts of AARegressor are for the square loss. In the log loss the aggregating "
+            "algorithm is EWARegressor()."
+        )
 
     def _rates(self, n_experts, t, low, high):
         rates = 2.0 * _inverse(high - low) ** 2 if self.eta is None else self.eta

@@ -2,12 +2,14 @@
 
 from ._ald import AOGDALDRegressor, NONSALDRegressor
 from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
+from ._class_experts import ExpertsClassifier
 from ._experts import ExpertsRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
 from ._improper_logistic import AIOLIClassifier, KernelAIOLIClassifier
 from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
+from ._multinomial_logistic import ImproperLogisticClassifier
 from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
 from ._omkr import OMKRRegressor, RFOMKRRegressor
 from ._projected_vovk import PKAWVClassifier, PKAWVRegressor
@@ -43,11 +45,13 @@ __all__ = [
     "AOGDALDRegressor",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
+    "ExpertsClassifier",
     "ExpertsRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
     "IOKSClassifier",
     "IOKSRegressor",
+    "ImproperLogisticClassifier",
     "KOGDRegressor",
     "KONSRegressor",
     "KernelAIOLIClassifier",

@@ -2,80 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import clone
-from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.parallel import Parallel, delayed
 
 from .._documentation import inherit_documentation
-from .._types import Any, Array, Self
+from .._types import Any
 from ..aggregators import BOARegressor
-from ..base import OfExperts, OnlineRegressor, _copied, described
+from ..base import OnlineRegressor
+from ._advised import Advised
 from ._fence import N_FIRST, TargetFence, moderate
-from ._teaching import check_experts, forecast_expert, learn_expert
+from ._teaching import Numbers
 
 
-class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
-    """Base: estimators by name, taught round by round or in blocks, and an aggregator of them.
+class _AdvisedRegressor(Advised, OnlineRegressor):
+    """Base: what is numbers in a mixture of experts, and which of them are believed.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_experts,)
-        Current weights of the experts in the aggregator.
     expert_losses_ : ndarray of shape (n_experts,)
         Sum of squared errors of each expert's own progressive forecasts, as far as it was awake.
-    named_experts_ : Bunch
-        Fitted experts by name, as copies: teaching them changes nothing here.
     """
-
-    def get_params(self, deep: bool = True) -> Any:
-        """Return the parameters.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to return the experts by name, and their parameters as ``name__parameter``.
-
-        Returns
-        -------
-        params : dict
-            Parameters by name.
-        """
-        return self._get_params("experts", deep=deep)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, experts by name and experts' parameters as ``name__parameter`` included.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name, as `get_params` returns them.
-
-        Returns
-        -------
-        self : object
-            This estimator.
-        """
-        self._set_params("experts", **params)
-        return self
-
-    @property
-    def weights_(self) -> Array:
-        """Current weights of the experts in the aggregator, of shape (n_experts,)."""
-        state = self._fitted_state("weights_")
-        return self._as_taught()._combiner()._weights(state["aggregator"])
-
-    @property
-    def named_experts_(self) -> Any:
-        """Copies of the fitted experts, by name."""
-        return Bunch(**_copied(self._fitted_state("named_experts_")["experts"]))
 
     def _combiner(self):
         return BOARegressor() if self.aggregator is None else self.aggregator
@@ -83,28 +32,8 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
     def _fence(self):
         return TargetFence(self.initial_forecast)
 
-    def _structure(self):
-        # The fitted copies would not hear of any new parameter, so all of them are structure.
-        return super()._structure() | {"experts": described(self.experts)}
-
-    def _validate(self):
-        super()._validate()
-        check_experts(self.experts)
-        self._validate_names([name for name, _ in self.experts])
-        if not hasattr(self._combiner(), "_weights"):
-            raise TypeError(
-                f"{type(self.aggregator).__name__} cannot be the aggregator of "
-                f"{type(self).__name__}: it has no weights over forecasts. Use BOARegressor."
-            )
-        self._combiner()._validate()
-
     def _start(self, n_features, n_targets=None):
-        return {
-            "t": 0,
-            "experts": {name: clone(expert) for name, expert in self.experts},
-            "gave_up": np.zeros(len(self.experts), dtype=bool),
-            "expert_losses": np.zeros(len(self.experts)),
-            "aggregator": self._combiner()._start(len(self.experts)),
+        return super()._start(n_features) | {
             "targets": {},  # their moments, from the first one on
             # rounds that are judged as a whole, as long as they are not all there
             "first": {"X": np.empty((0, n_features)), "y": np.empty(0)},
@@ -136,37 +65,12 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
 
     def _learn_rows(self, state, X, y):
         means, reach, y = self._fence().learn(state["targets"], state["t"], y)
-        F = self._taught(state, X, y, reach)
+        first = float(self.initial_forecast) if state["t"] == 0 else None
+        F = self._taught(state, X, y, partial(Numbers, reach, first))
         state["expert_losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
         state["t"] += len(y)
         learn = partial(self._combiner()._learn, state["aggregator"])
         return self._combined(learn, F, means, reach, y)
-
-    def _taught(self, state, X, y, reach):
-        """Let the experts learn rows; return their forecasts (n, n_experts), NaN where asleep."""
-        initial = float(self.initial_forecast) if state["t"] == 0 else None
-        learn = partial(learn_expert, X=X, y=y, reach=reach, initial_forecast=initial)
-        awake = np.flatnonzero(~state["gave_up"])
-        jobs = [list(state["experts"].items())[k] for k in awake]
-        n_jobs = min(effective_n_jobs(self.n_jobs), max(len(jobs), 1))
-        if n_jobs == 1:
-            results = [learn(*job) for job in jobs]
-        else:
-            # not prefer="threads": under another backend the experts would learn elsewhere
-            pool = Parallel(n_jobs, require="sharedmem")
-            results = pool(delayed(learn)(*job) for job in jobs)
-        F = np.full((len(y), len(state["experts"])), np.nan)
-        for k, (name, expert), (forecasts, error) in zip(awake, jobs, results, strict=True):
-            F[:, k] = forecasts
-            if error is not None:
-                state["gave_up"][k] = True
-                warnings.warn(
-                    f"The expert {name!r} ({type(expert).__name__}) had no sane forecast and then "
-                    f"failed to learn, so it sleeps from now on: {error}",
-                    UserWarning,
-                    stacklevel=2,
-                )
-        return F
 
     def _forecast(self, state, X):
         mean, reach = self._fence().known(state["targets"], state["t"])
@@ -177,11 +81,7 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
 
     def _forecast_experts(self, state, X):
         _, reach = self._fence().known(state["targets"], state["t"])
-        F = np.full((len(X), len(state["experts"])), np.nan)
-        for k, (name, expert) in enumerate(state["experts"].items()):
-            if not state["gave_up"][k]:
-                F[:, k] = forecast_expert(name, expert, X, reach)
-        return F
+        return self._asked_experts(state, X, Numbers(np.full(len(X), reach)))
 
     def _combined(self, combine, F, means, reach, *targets):
         """Return the aggregator's forecasts; the mean of the past where it has nothing to mix."""
@@ -201,7 +101,7 @@ class _Advised(OfExperts, OnlineRegressor, _BaseComposition):
 
 
 @inherit_documentation
-class ExpertsRegressor(_Advised):
+class ExpertsRegressor(_AdvisedRegressor):
     r"""Any regressors that learn by `partial_fit`, and an aggregator of their forecasts.
 
     Every round each expert k forecasts :math:`f_{k,t}` from the row, the aggregator makes one
@@ -219,9 +119,6 @@ class ExpertsRegressor(_Advised):
     initial_forecast : float, default=0.0
         What an expert without `prequential_predict`, which cannot `predict` before it has learnt,
         forecasts in the first round: a typical target, in units of y.
-    n_jobs : int or None, default=None
-        Number of threads over the experts. It pays where most of the time goes into code that
-        releases the interpreter lock, and not for the single rows that foreign experts learn.
 
     Raises
     ------
@@ -281,12 +178,10 @@ class ExpertsRegressor(_Advised):
     """
 
     _parameter_constraints = {
-        "experts": [list],
+        **Advised._parameter_constraints,
         "aggregator": [OnlineRegressor, None],
         "initial_forecast": [Interval(Real, None, None, closed="neither")],
-        "n_jobs": [None, Integral],
     }
-    _structural = ("experts", "aggregator")
 
     def __init__(
         self,

@@ -159,7 +159,7 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
 
     *Departures.* None in the recursion. In [1]_ the curvature is :math:`e^{y_s v_s} / (1 + B R)`
     times the square of the slope, which is the same. [1]_ has two classes: for more there is
-    :class:`sklearn.multiclass.OneVsRestClassifier`.
+    :class:`ImproperLogisticClassifier`.
 
     *Numerics.* The inverse of A is rebuilt by Cholesky from the exact sum every 4096 rounds, and
     after a row that shrinks it by more than 1e5.

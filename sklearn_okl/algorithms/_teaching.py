@@ -1,6 +1,7 @@
 """Experts of any kind: what they must be able to do, how they are asked, taught and fail."""
 
 from contextlib import contextmanager
+from inspect import signature
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -8,59 +9,162 @@ from sklearn.base import is_classifier
 from ._fence import sane
 
 
-def check_experts(experts):
-    """Refuse what is no list of names and regressors that learn from a stream."""
+class Numbers:
+    """How regressors are asked and taught: their forecasts are numbers, sane within reach.
+
+    Parameters
+    ----------
+    reach : ndarray of shape (n,)
+        The largest sane forecast of each row.
+    first : float or None
+        The forecast before the first row, of those that cannot make one; None in later rows.
+    """
+
+    whole = "prequential_predict"
+
+    def __init__(self, reach, first=None):
+        self.reach, self.first = reach, first
+
+    def nothing(self, n):
+        """Return the forecasts of an expert that sleeps."""
+        return np.full(n, np.nan)
+
+    def learn(self, expert, X, y):
+        """Teach rows at once; return the forecasts made on the way."""
+        return _as_column(expert.prequential_predict(X, y), len(X))
+
+    def ask(self, expert, X):
+        """Return the forecasts of rows."""
+        return _as_column(expert.predict(X), len(X))
+
+    def teach(self, expert, X, y):
+        """Teach one row."""
+        expert.partial_fit(X, y)
+
+    def sane(self, forecasts, rows):
+        """Return forecasts of some of the rows, NaN where they are not sane."""
+        return sane(forecasts, self.reach[rows])
+
+
+class Probabilities:
+    """How classifiers are asked and taught: rows (n, C) that are sane where they can be scaled.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (C,)
+        The labels, sorted.
+    is_first : bool
+        Whether the rows are the first ones: classes are named there, and who cannot forecast before
+        it has learnt gives all of them the same probability.
+    """
+
+    whole = "prequential_predict_proba"
+
+    def __init__(self, classes, is_first=False):
+        self.classes, self._is_first = classes, is_first
+        self.first = 1.0 / len(classes) if is_first else None
+
+    def nothing(self, n):
+        """Return the forecasts of an expert that sleeps."""
+        return np.full((n, len(self.classes)), np.nan)
+
+    def learn(self, expert, X, y):
+        """Teach rows at once; return the forecasts made on the way."""
+        learn = expert.prequential_predict_proba
+        return self._placed(expert, learn(X, y, **self._named(learn)))
+
+    def ask(self, expert, X):
+        """Return the forecasts of rows."""
+        return self._placed(expert, expert.predict_proba(X))
+
+    def teach(self, expert, X, y):
+        """Teach one row."""
+        expert.partial_fit(X, y, **self._named(expert.partial_fit))
+        self._is_first = False
+
+    def sane(self, forecasts, rows):
+        """Return forecasts of some of the rows, NaN where they are no probabilities."""
+        sums = forecasts.sum(axis=1, keepdims=True)
+        is_sane = (forecasts >= 0.0).all(axis=1, keepdims=True) & (sums > 0.0) & np.isfinite(sums)
+        return np.divide(forecasts, sums, out=self.nothing(len(forecasts)), where=is_sane)
+
+    def _named(self, learn):
+        parameters = signature(learn).parameters.values()
+        takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
+        return {"classes": self.classes.copy()} if takes and self._is_first else {}
+
+    def _placed(self, expert, probabilities):
+        """Return probabilities in columns of all classes: an expert may know fewer of them."""
+        P = np.zeros((len(probabilities), len(self.classes)))
+        known = getattr(expert, "classes_", self.classes)
+        P[:, np.searchsorted(self.classes, known)] = probabilities
+        return P
+
+
+def check_experts(experts, of_classes=False):
+    """Refuse what is no list of names and regressors, or classifiers, that learn from a stream."""
     if not experts:
         raise ValueError("experts is empty: give at least one pair (name, estimator).")
     for item in experts:
         if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[0], str)):
             raise TypeError(f"experts must be a list of pairs (name, estimator); got {item!r}.")
+    what = (
+        "classifier with probabilities that learns by 'partial_fit', such as "
+        "SGDClassifier(loss='log_loss') or OnlineKernelClassifier()"
+        if of_classes
+        else "regressor that learns by 'partial_fit', such as SGDRegressor() or any regressor of "
+        "this package"
+    )
     for name, expert in experts:
-        fault = _fault(expert)
+        fault = _fault(expert, of_classes)
         if fault:
-            raise TypeError(
-                f"The expert {name!r} {fault}. Give an instance of a regressor that learns by "
-                "'partial_fit', such as SGDRegressor() or any regressor of this package."
-            )
+            raise TypeError(f"The expert {name!r} {fault}. Give an instance of a {what}.")
 
 
-def forecast_expert(name, expert, X, reach):
-    """Return one expert's forecasts (n,) for rows, NaN where they are not sane."""
+def forecast_expert(name, expert, X, way, rows=slice(None)):
+    """Return one expert's forecasts for rows, some of those of a way, NaN where they are insane."""
     with _naming(name, expert, "forecast"):
-        return sane(_as_column(expert.predict(X), len(X)), reach)
+        return way.sane(way.ask(expert, X), rows)
 
 
-def learn_expert(name, expert, X, y, reach, initial_forecast):
+def learn_expert(name, expert, X, y, way):
     """Teach one expert rows in place.
 
-    `initial_forecast` is None where the expert has learnt before.
+    Parameters
+    ----------
+    name : str
+    expert : estimator
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    way : Numbers or Probabilities
+        Not shared with other experts.
 
     Returns
     -------
-    forecasts : ndarray of shape (n,)
+    forecasts : ndarray of shape (n,) or (n, C)
         Each made before its target, NaN where it was not sane.
     error : Exception or None
         What the expert failed with when it had no sane forecast: it has learnt no row since.
     """
-    if hasattr(expert, "prequential_predict"):
+    if hasattr(expert, way.whole):
         with _naming(name, expert, "learn"):
-            forecasts = _as_column(expert.prequential_predict(X, y), len(X))
-        return sane(forecasts, reach), None
+            forecasts = way.learn(expert, X, y)
+        return way.sane(forecasts, slice(None)), None
     X, y = X.copy(), y.copy()  # the caller's own memory, which an expert might keep or change
-    forecasts = np.full(len(y), np.nan)
+    forecasts = way.nothing(len(y))
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for t in range(len(y)):
             row = slice(t, t + 1)
-            if t == 0 and initial_forecast is not None:
-                forecasts[0] = initial_forecast
+            if t == 0 and way.first is not None:
+                forecasts[0] = way.first
             else:
-                forecasts[row] = forecast_expert(name, expert, X[row], reach[row])
+                forecasts[row] = forecast_expert(name, expert, X[row], way, row)
             try:
                 with _naming(name, expert, "learn"):
-                    expert.partial_fit(X[row], y[row])
+                    way.teach(expert, X[row], y[row])
             except ValueError as error:
                 overflowed = isinstance(error.__cause__, (ValueError, ArithmeticError))
-                if overflowed and np.isnan(forecasts[t]):
+                if overflowed and np.isnan(forecasts[t]).all():
                     return forecasts, error.__cause__
                 raise
     return forecasts, None
@@ -81,14 +185,18 @@ def _as_column(forecasts, n):
     return np.asarray(forecasts, dtype=np.float64).reshape(n)
 
 
-def _fault(expert):
+def _fault(expert, of_classes):
     """Say why something cannot be an expert, or return None."""
     if isinstance(expert, type):
         return f"is the class {expert.__name__}, not an instance of it"
     if not all(hasattr(expert, verb) for verb in ("get_params", "predict")):
         return f"is no estimator: {expert!r}"
+    kind = type(expert).__name__
     if not hasattr(expert, "partial_fit"):
-        return f"cannot learn from a stream: {type(expert).__name__} has no 'partial_fit'"
-    if hasattr(expert, "__sklearn_tags__") and is_classifier(expert):
-        return f"is a classifier, {type(expert).__name__}, and forecasts labels"
+        return f"cannot learn from a stream: {kind} has no 'partial_fit'"
+    forecasts_labels = hasattr(expert, "__sklearn_tags__") and is_classifier(expert)
+    if forecasts_labels and not of_classes:
+        return f"is a classifier, {kind}, and forecasts labels"
+    if of_classes and not hasattr(expert, "predict_proba"):
+        return f"forecasts no probabilities: {kind}, as it is, has no 'predict_proba'"
     return None

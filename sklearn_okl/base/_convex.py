@@ -65,6 +65,7 @@ class ConvexAggregator(OnlineRegressor):
     --------
     sklearn_okl.MultiKernelRegressor : Takes an aggregator of kernels.
     sklearn_okl.ExpertsRegressor : Takes an aggregator of models of any kind.
+    sklearn_okl.ExpertsClassifier : The same for probabilities of classes, compared in the log loss.
 
     Notes
     -----
@@ -76,6 +77,9 @@ class ConvexAggregator(OnlineRegressor):
     had without a loop, a subclass may override ``_learn_rows(state, F, asleep, y)``, which learns
     rows F (n, K) with 0 for experts asleep and returns the forecasts (n,); `asleep` (n, K) says who
     sleeps, and is None where nobody does.
+
+    Probabilities of classes are mixed by the same rule: the regrets are then those of the log loss,
+    and the target that `_update` gets is 0.
 
     Examples
     --------
@@ -233,6 +237,32 @@ class ConvexAggregator(OnlineRegressor):
 
     def _forecast_rows(self, state, F, asleep):
         return mix(self._log_weights(state), F, asleep)
+
+    def _for_log_loss(self):
+        """Return the aggregator as it is to mix probabilities."""
+        return self
+
+    def _learn_classes(self, state, P, y):
+        """Learn probabilities (n, K, C), none of them 0, and places y (n,) of the classes.
+
+        NaN are those of experts asleep; in each row somebody is awake. Returns the means (n, C).
+        """
+        asleep = np.isnan(P[..., 0])
+        F, no_weight = np.where(asleep[..., None], 0.0, P), np.where(asleep, -np.inf, 0.0)
+        means = np.empty((len(y), P.shape[2]))
+        for i, place in enumerate(y.tolist()):
+            means[i] = softmax(self._log_weights(state) + no_weight[i]) @ F[i]
+            ratios = np.where(asleep[i], 1.0, F[i, :, place] / means[i, place])
+            regrets = ratios - 1.0 if self.gradient_trick else np.log(ratios)
+            self._update(state, regrets, 0.0)
+            state["t"] += 1
+        return means
+
+    def _forecast_classes(self, state, P):
+        """Return the means (n, C) of probabilities (n, K, C), NaN those of experts asleep."""
+        asleep = np.isnan(P[..., 0])
+        weights = softmax(np.where(asleep, -np.inf, self._log_weights(state)))
+        return np.einsum("nk,nkc->nc", weights, np.where(asleep[..., None], 0.0, P))
 
 
 def mix(log_weights, F, asleep=None):

@@ -7,6 +7,7 @@ from ._bounds import (
     vaw_logdet_bound,
     vaw_regret_bound,
 )
+from ._classes_display import PrequentialCalibrationDisplay, PrequentialConfusionDisplay
 from ._comparators import (
     effective_dimension,
     kernel_ridge_comparator,
@@ -15,6 +16,14 @@ from ._comparators import (
 )
 from ._compare import compare
 from ._comparison import Comparison
+from ._fan_display import ForecastFanDisplay
+from ._interval_scores import (
+    crps_from_quantiles,
+    interval_coverage,
+    interval_score,
+    interval_width,
+    quantiles_from_intervals,
+)
 from ._kernel_bounds import (
     kernel_vaw_regret_bound,
     pkawv_regret_bound,
@@ -30,6 +39,9 @@ from ._weights_display import ExpertWeightsDisplay
 for class_ in (
     Comparison,
     ExpertWeightsDisplay,
+    PrequentialCalibrationDisplay,
+    PrequentialConfusionDisplay,
+    ForecastFanDisplay,
     PrequentialDisplay,
     PrequentialSearch,
     RegretCurveDisplay,
@@ -40,19 +52,27 @@ del class_
 __all__ = [
     "Comparison",
     "ExpertWeightsDisplay",
+    "ForecastFanDisplay",
+    "PrequentialCalibrationDisplay",
+    "PrequentialConfusionDisplay",
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
     "check_online_estimator",
     "compare",
     "concatenated_vaw_loss_bound",
+    "crps_from_quantiles",
     "effective_dimension",
+    "interval_coverage",
+    "interval_score",
+    "interval_width",
     "kernel_ridge_comparator",
     "kernel_vaw_regret_bound",
     "online_checks",
     "pkawv_regret_bound",
     "pkawv_taylor_degree",
     "prequential",
+    "quantiles_from_intervals",
     "regret",
     "ridge_comparator",
     "vaw2_loss_bound",

@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from inspect import signature
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -30,7 +31,13 @@ def _zero_one(y_true, y_pred):
     return (y_true != y_pred).astype(np.float64)
 
 
-_LOSSES = {
+def _log_loss(places, P):
+    """Return the log losses of probabilities (n, C), as scikit-learn's metric clips them."""
+    told = P[np.arange(len(P)), places]
+    return -np.log(np.maximum(told, np.finfo(np.float64).eps))
+
+
+_LOSSES = {  # of forecasts in the form of targets; the log loss is of probabilities
     "squared_error": _squared_error,
     "absolute_error": _absolute_error,
     "zero_one": _zero_one,
@@ -77,10 +84,13 @@ def prequential(
         true row-by-row evaluation. Larger chunks are faster, and their forecasts are made with a
         model up to ``chunk_size`` rows old. Not to be given with a delay other than that
         of None: there the arrivals cut the stream.
-    loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
+            default="squared_error"
         Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss per row. With
-        several targets the named losses are averaged over the targets. ``"zero_one"`` is for
-        classifiers, whose first call gets ``classes=np.unique(y)`` if it takes ``classes``.
+        several targets the named losses are averaged over the targets. ``"zero_one"`` and
+        ``"log_loss"`` are for classifiers, whose first call gets ``classes=np.unique(y)`` if it
+        takes ``classes``. The log loss is in nats, of ``predict_proba`` and
+        ``prequential_predict_proba``; probabilities below the machine's precision count as that.
     window : int, default=500
         Rows over which ``windowed_loss`` is a mean.
     initial_forecast : float or label, default=nan
@@ -94,6 +104,8 @@ def prequential(
     -------
     result : Bunch
         - ``forecasts``, the shape of y: the forecast made for each row before its target was seen;
+          with the log loss probabilities (n_samples, n_classes), whose columns are
+          ``np.unique(y)``;
         - ``losses`` (n_samples,): loss of each row, NaN where there was no forecast;
         - ``cumulative_loss`` (n_samples,): running sum of the losses;
         - ``running_loss`` (n_samples,): running mean of the losses;
@@ -106,7 +118,8 @@ def prequential(
     ------
     TypeError
         If the estimator has no ``partial_fit`` and no ``prequential_predict``; or, with a delay
-        other than that of None, no ``partial_fit`` or no ``predict``.
+        other than that of None, no ``partial_fit`` or no ``predict``; or, with the log loss, no
+        ``predict_proba``.
     ValueError
         If the loss is unknown, lengths differ, or a callable returns the wrong shape; if the delay
         is negative, or arrivals are not integers, one per row and greater than the row; if
@@ -167,14 +180,19 @@ def prequential(
     >>> bool(result.mean_loss < late.mean_loss < later.mean_loss)
     True
     """
-    online = hasattr(estimator, "prequential_predict")
+    verbs = _LABELS if loss != "log_loss" else _PROBABILITIES
+    online = hasattr(estimator, verbs.learn)
     if not online and not hasattr(estimator, "partial_fit"):
         raise TypeError(
             f"{type(estimator).__name__} has no partial_fit, so it cannot learn row by row; "
             "use an online estimator."
         )
-    if not callable(loss) and loss not in _LOSSES:
-        raise ValueError(f"loss must be a callable or one of {sorted(_LOSSES)}, got {loss!r}.")
+    check_loss(loss)
+    if not hasattr(estimator, verbs.ask) and verbs is _PROBABILITIES:
+        raise TypeError(
+            f"{type(estimator).__name__}, as it is, has no predict_proba, and loss='log_loss' is "
+            "one of probabilities; use loss='zero_one', or a classifier that has them."
+        )
     check_scalar(window, "window", Integral, min_val=1)
     chunk_size_given = chunk_size is not None
     if not chunk_size_given:
@@ -193,14 +211,14 @@ def prequential(
     n_rounds, arrivals = _checked_delay(own if delay is None else delay, len(y))
     queued = n_rounds != own or (own > 0 and not online)
     if queued:
-        _check_queue(estimator, chunk_size_given)
+        _check_queue(estimator, verbs, chunk_size_given)
 
     model = clone(estimator)
     start = time.perf_counter()
     if queued:
-        forecasts = _run_queue(model, X, y, arrivals, online, initial_forecast, verbose)
+        forecasts = _run_queue(model, X, y, arrivals, verbs, online, initial_forecast, verbose)
     else:
-        forecasts = _run(model, X, y, online, chunk_size, initial_forecast, verbose)
+        forecasts = _run(model, X, y, verbs, online, chunk_size, initial_forecast, verbose)
     seconds = time.perf_counter() - start
 
     if queued or own > 0:
@@ -212,6 +230,8 @@ def prequential(
     if initial_forecast != initial_forecast:  # NaN
         scored[:n_cold] = False
     losses = np.full(len(y), np.nan)
+    if verbs is _PROBABILITIES:
+        y = np.unique(y, return_inverse=True)[1]
     losses[scored] = _row_losses(loss, y[scored], forecasts[scored])
 
     summands = np.where(scored, losses, 0.0)
@@ -257,9 +277,9 @@ def _checked_delay(delay, n):
     return (int(n_rounds[0]) if n and np.ptp(n_rounds) == 0 else None), arrivals
 
 
-def _check_queue(estimator, chunk_size_given):
+def _check_queue(estimator, verbs, chunk_size_given):
     """Refuse what cannot be evaluated in separate calls of predict and partial_fit."""
-    missing = [name for name in ("partial_fit", "predict") if not hasattr(estimator, name)]
+    missing = [name for name in ("partial_fit", verbs.ask) if not hasattr(estimator, name)]
     if missing:
         raise TypeError(
             f"{type(estimator).__name__} has no {' and no '.join(missing)}, so it cannot be "
@@ -273,10 +293,10 @@ def _check_queue(estimator, chunk_size_given):
         )
 
 
-def _run_queue(model, X, y, arrivals, online, initial_forecast, verbose):
+def _run_queue(model, X, y, arrivals, verbs, online, initial_forecast, verbose):
     """Do as `_run` does, each label being learnt when it arrives."""
     n = len(y)
-    forecasts = _no_forecasts(y, initial_forecast)
+    forecasts = verbs.nothing(y, initial_forecast)
     options = _first_call(model, model.partial_fit, y)
     order = np.argsort(arrivals, kind="stable")  # those of one round in the order of the rows
     rounds, starts = np.unique(arrivals[order], return_index=True)
@@ -290,9 +310,17 @@ def _run_queue(model, X, y, arrivals, online, initial_forecast, verbose):
                 options = {}
             if start < n:
                 rows = slice(start, min(stop, n))
-                forecasts[rows] = model.predict(_safe_indexing(X, rows))
+                forecasts[rows] = getattr(model, verbs.ask)(_safe_indexing(X, rows))
                 advance(rows.stop - rows.start)
     return forecasts
+
+
+class _Verbs(NamedTuple):
+    """How a model is asked: the method that learns and forecasts, that which forecasts."""
+
+    learn: str
+    ask: str
+    nothing: Callable  # (y, initial forecast) -> forecasts that are yet to be made
 
 
 def _no_forecasts(y, initial_forecast):
@@ -300,16 +328,26 @@ def _no_forecasts(y, initial_forecast):
     return np.full(y.shape, initial_forecast, dtype=dtype)
 
 
+def _no_probabilities(y, initial_forecast):
+    return np.full((len(y), len(np.unique(y))), initial_forecast, dtype=np.float64)
+
+
+_LABELS = _Verbs("prequential_predict", "predict", _no_forecasts)
+_PROBABILITIES = _Verbs("prequential_predict_proba", "predict_proba", _no_probabilities)
+
+
 def _first_call(model, learn, y):
     """Return what a classifier must be told in its first call: the classes."""
-    needs_classes = is_classifier(model) and "classes" in signature(learn).parameters
-    return {"classes": np.unique(y)} if needs_classes else {}
+    parameters = signature(learn).parameters.values()
+    # pipelines hand all they get to their last step
+    takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
+    return {"classes": np.unique(y)} if is_classifier(model) and takes else {}
 
 
-def _run(model, X, y, online, chunk_size, initial_forecast, verbose):
+def _run(model, X, y, verbs, online, chunk_size, initial_forecast, verbose):
     """Train the model on the stream and return the forecasts, of the shape of y."""
-    forecasts = _no_forecasts(y, initial_forecast)
-    learn = model.prequential_predict if online else model.partial_fit
+    forecasts = verbs.nothing(y, initial_forecast)
+    learn = getattr(model, verbs.learn) if online else model.partial_fit
     first_call = _first_call(model, learn, y)
     with _progress(len(y), verbose) as advance:
         for start in range(0, len(y), chunk_size):
@@ -320,14 +358,26 @@ def _run(model, X, y, online, chunk_size, initial_forecast, verbose):
                 forecasts[rows] = learn(X_chunk, y_chunk, **options)
             else:
                 if start > 0:
-                    forecasts[rows] = model.predict(X_chunk)
+                    forecasts[rows] = getattr(model, verbs.ask)(X_chunk)
                 learn(X_chunk, y_chunk, **options)
             advance(len(y_chunk))
     return forecasts
 
 
+def check_loss(loss):
+    """Refuse what is no loss of a row."""
+    names = sorted([*_LOSSES, "log_loss"])
+    if not callable(loss) and loss not in names:
+        raise ValueError(f"loss must be a callable or one of {names}, got {loss!r}.")
+
+
 def _row_losses(loss, y_true, y_pred):
-    """Return the losses of the rows, averaged over targets, as floats (n,)."""
+    """Return the losses of the rows, averaged over targets, as floats (n,).
+
+    In the log loss `y_true` are places of classes.
+    """
+    if loss == "log_loss":
+        return _log_loss(y_true, y_pred)
     if not callable(loss):
         losses = _LOSSES[loss](y_true, y_pred)
         return losses if losses.ndim == 1 else losses.mean(axis=1)

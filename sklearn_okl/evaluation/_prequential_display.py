@@ -17,12 +17,13 @@ from ._display_parts import (
     named_estimators,
     named_forecasts,
 )
-from ._prequential import _LOSSES, _mean, _row_losses, _window_sums, prequential
+from ._prequential import _mean, _row_losses, _window_sums, check_loss, prequential
 
 _LOSS_LABELS = {
     "squared_error": "Squared error (unit of $y^2$)",
     "absolute_error": "Absolute error (unit of $y$)",
     "zero_one": "Share of errors",
+    "log_loss": "Log loss (nats)",
 }
 
 
@@ -36,7 +37,8 @@ class PrequentialDisplay(CurveDisplay):
     mean_losses : dict of str to ndarray of shape (n_samples,)
         Name of each learner and its mean loss after each round, over all rounds so far or over a
         window; NaN before the first forecast.
-    loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
+            default="squared_error"
         The loss, which labels the axis.
     window : int, default=None
         Rounds over which the means were taken; None: all so far. It labels the axis, too.
@@ -167,7 +169,8 @@ class PrequentialDisplay(CurveDisplay):
             Rows in the order in which they come.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
-        loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+        loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
+                default="squared_error"
             Loss of a row, as :func:`prequential` takes it.
         window : int, default=None
             Rounds over which the mean is taken; None: all so far.
@@ -230,7 +233,10 @@ class PrequentialDisplay(CurveDisplay):
         forecasts : array-like of the shape of y_true, or dict of str to such
             Forecasts of one learner, or of several with their names, each made before its target
             was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out.
-        loss : {"squared_error", "absolute_error", "zero_one"} or callable, default="squared_error"
+            With the log loss probabilities (n_samples, n_classes), whose columns are
+            ``np.unique(y_true)``.
+        loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
+                default="squared_error"
             Loss of a row, as :func:`prequential` takes it.
         window : int, default=None
             Rounds over which the mean is taken; None: all so far.
@@ -252,8 +258,7 @@ class PrequentialDisplay(CurveDisplay):
             If forecasts and targets differ in shape, or the loss is unknown.
         """
         check_matplotlib_support(f"{cls.__name__}.from_predictions")
-        if not callable(loss) and loss not in _LOSSES:
-            raise ValueError(f"loss must be a callable or one of {sorted(_LOSSES)}, got {loss!r}.")
+        check_loss(loss)
         if window is not None:
             check_scalar(window, "window", Integral, min_val=1)
         y_true = np.asarray(y_true)
@@ -266,9 +271,16 @@ class PrequentialDisplay(CurveDisplay):
 
 def _mean_losses(y_true, forecasts, loss, window):
     """Return the means of `prequential` for forecasts that start with rows of NaN, or do not."""
-    if forecasts.shape != y_true.shape:
+    shape = y_true.shape
+    if loss == "log_loss":
+        classes, y_true = np.unique(y_true, return_inverse=True)
+        shape = (len(y_true), len(classes))
+    if forecasts.shape != shape:
         raise ValueError(
-            f"Forecasts must have the shape of y_true, {y_true.shape}, got {forecasts.shape}."
+            f"Forecasts must have the shape of y_true, {shape}, got {forecasts.shape}."
+            if loss != "log_loss"
+            else f"Probabilities must have a column for each label in y_true, the shape {shape}, "
+            f"got {forecasts.shape}."
         )
     missing = forecasts != forecasts  # NaN, also among labels
     missing = missing if missing.ndim == 1 else missing.all(axis=1)

@@ -34,8 +34,9 @@ from .._validation import (
 from ..base import _copied, _same, described, twin
 from ..losses import get_loss
 from ..pipeline import StreamingPipeline
-from ._prequential import _progress
+from ._prequential import _log_loss, _progress
 
+_PROBA = "prequential_predict_proba"
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
@@ -56,9 +57,9 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
     n_iter : int, default=None
         Number of candidates drawn by :class:`sklearn.model_selection.ParameterSampler`. None tries
         the whole grid.
-    loss : {"squared_error", "absolute_error", "zero_one"}, default=None
+    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"}, default=None
         What ranks the candidates. None is the square loss for regressors and the rate of mistakes,
-        ``"zero_one"``, for classifiers.
+        ``"zero_one"``, for classifiers; ``"log_loss"`` is for those with probabilities.
     halving_rounds : sequence of int, default=()
         Counts of rows after which the worst candidates leave the race, e.g. ``[500, 1500]``. The
         default keeps all of them.
@@ -147,7 +148,7 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
         "estimator": [HasMethods(["partial_fit", "prequential_predict", "predict"])],
         "param_grid": [dict, list],
         "n_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "loss": [StrOptions({"squared_error", "absolute_error", "zero_one"}), None],
+        "loss": [StrOptions({"squared_error", "absolute_error", "zero_one", "log_loss"}), None],
         "halving_rounds": ["array-like"],
         "factor": [Interval(Real, 1, None, closed="neither")],
         "n_jobs": [Integral, None],
@@ -246,7 +247,8 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
             What scikit-learn's meta-estimators ask for; see its guide on metadata routing.
         """
         mapping = MethodMapping()
-        for method in ("fit", "partial_fit", "predict", "predict_proba", "decision_function"):
+        asks = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+        for method in ("fit", "partial_fit", *asks):
             mapping.add(caller=method, callee=method)
         for method in ("fit", "partial_fit", "score"):
             mapping.add(caller=method, callee="score")
@@ -282,6 +284,11 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
 
     def _advance(self, X, y, method, params, restart):
         self._validate_params()
+        if self.loss == "log_loss" and not hasattr(self.estimator, "prequential_predict_proba"):
+            raise TypeError(
+                "loss='log_loss' ranks by probabilities, and the estimator has no "
+                "'prequential_predict_proba'. Give one that has it, or loss='zero_one'."
+            )
         former = vars(self).get("_race")
         restart = restart or former is None
         X, y = container_of(X), targets_of(self, y)
@@ -311,9 +318,8 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
             for high in self._ends(race, len(y)):
                 rows = slice(low, high)
                 part = {name: None if w is None else w[rows] for name, w in weights.items()}
-                forecasts.append(
-                    race.run(_safe_indexing(X, rows), y[rows], part, params, self.n_jobs)
-                )
+                X_part = _safe_indexing(X, rows)
+                forecasts.append(race.run(X_part, y[rows], part, params, method, self.n_jobs))
                 if race.t in self.halving_rounds:
                     race.halve(self.factor)
                 advance(high - low)
@@ -416,14 +422,18 @@ class _Race:
             if _shares_maps(model):
                 model._check_first_rows(n_rows)
 
-    def run(self, X, y, weights, params, n_jobs):
-        """Let the candidates in the race learn rows; return the leaders' forecasts."""
+    def run(self, X, y, weights, params, method, n_jobs):
+        """Let the candidates in the race learn rows; return the leaders' forecasts.
+
+        They are probabilities where the method is that which gives them.
+        """
         inside = np.flatnonzero(self.racing)
         learning = np.union1d(inside, self.leaders)  # one that has left may forecast D more rows
         used = sorted({self.map_of[k] for k in learning})
         starts = self.t == 0
         if weights["learning"] is not None:
             params = params | {"sample_weight": weights["learning"]}
+        as_asked = _PROBA if method == _PROBA or self.loss == "log_loss" else "prequential_predict"
         # the limit for all jobs that are threads: one of them alone would give it back too early
         with one_blas_thread, Parallel(n_jobs) as pool:
             mapped = pool(
@@ -434,10 +444,19 @@ class _Race:
             for i, (steps, pasts, rows) in zip(used, mapped, strict=True):
                 self.maps[i], self.pasts[i], Z[i] = steps, pasts, rows
             learnt = pool(
-                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params) for k in learning
+                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params, as_asked)
+                for k in learning
             )
         F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, learning[, targets])
-        losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *F.shape[2:]), F)
+        told = F
+        if as_asked == _PROBA:  # the labels told are the likeliest
+            classes = learnt[0][0].classes_
+            told = classes[F.argmax(axis=2)]
+        if self.loss == "log_loss":
+            places = np.searchsorted(classes, y)
+            losses = np.stack([_log_loss(places, P) for P in F.swapaxes(0, 1)], axis=1)
+        else:
+            losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *told.shape[2:]), told)
         losses = losses[:, self.racing[learning]]
         ranking = np.ones(len(F)) if weights["ranking"] is None else weights["ranking"]
         losses *= ranking[:, None]
@@ -451,7 +470,8 @@ class _Race:
         self.weights[inside] += ranking.sum()
         self.rounds[inside] += len(F)
         self.t += len(F)
-        return F[np.arange(len(F)), np.searchsorted(learning, leaders)]
+        shown = F if method == _PROBA else told
+        return shown[np.arange(len(F)), np.searchsorted(learning, leaders)]
 
     def depends_on_the_cut(self):
         """Tell whether a candidate is, or holds, a pipeline that learns batch by batch."""
@@ -529,9 +549,9 @@ def _map_rows(steps, pasts, X, y, way):
     return steps, pasts, rows
 
 
-def _learn_rows(final, Z, y, params):
+def _learn_rows(final, Z, y, params, method):
     start = time.perf_counter()
-    forecasts = final.prequential_predict(Z, y, **params)
+    forecasts = getattr(final, method)(Z, y, **params)
     return final, forecasts, time.perf_counter() - start
 
 

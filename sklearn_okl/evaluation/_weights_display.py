@@ -6,7 +6,7 @@ from itertools import pairwise
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
@@ -184,6 +184,7 @@ class ExpertWeightsDisplay:
         *,
         over_time: bool = False,
         n_points: int = 100,
+        class_label: Any = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Any:
@@ -207,6 +208,9 @@ class ExpertWeightsDisplay:
             Whether to show the weights while X and y are learnt. One estimator only.
         n_points : int, default=100
             Number of pieces, of equal length, after which the weights are read over time.
+        class_label : label, default=None
+            Of classifiers with weights for each class, the class whose weights are shown. None: of
+            all classes, whose bars stand side by side.
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
         **kwargs : dict
@@ -225,7 +229,8 @@ class ExpertWeightsDisplay:
             If an estimator has no weights.
         ValueError
             If X and y are not given together, or not at all over time; if the experts of the
-            estimators differ; or if several are to be shown over time.
+            estimators differ; if several, or the weights of several classes, are to be shown over
+            time; or if there is no such class.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         if (X is None) != (y is None):
@@ -240,15 +245,19 @@ class ExpertWeightsDisplay:
                 )
             check_scalar(n_points, "n_points", Integral, min_val=1)
             ((name, learner),) = estimators.items()
-            labels, rounds, weights = _weights_over_time(learner, X, y, n_points)
+            labels, rounds, weights = _weights_over_time(learner, X, y, n_points, class_label)
             return cls({name: weights}, labels, rounds=rounds).plot(ax=ax, **kwargs)
 
         if X is not None:
             estimators = {name: clone(learner).fit(X, y) for name, learner in estimators.items()}
-        weights = {name: _weights_of(learner) for name, learner in estimators.items()}
-        labels, *others = [
-            _expert_labels(learner, len(weights[name])) for name, learner in estimators.items()
-        ]
+        weights, found = {}, []
+        for name, learner in estimators.items():
+            of_classes = _weights_of(learner, class_label)
+            found.append(_expert_labels(learner, len(next(iter(of_classes.values())))))
+            for label, values in of_classes.items():
+                named = [] if len(estimators) == 1 and len(of_classes) > 1 else [name]
+                weights[", ".join([*named, *([] if label is None else [str(label)])])] = values
+        labels, *others = found
         if any(other != labels for other in others):
             raise ValueError(
                 "The estimators do not have the same experts, so their bars cannot stand side by "
@@ -257,7 +266,7 @@ class ExpertWeightsDisplay:
         return cls(weights, labels).plot(ax=ax, **kwargs)
 
 
-def _weights_over_time(estimator, X, y, n_points):
+def _weights_over_time(estimator, X, y, n_points, class_label):
     """Learn a clone piece by piece; return labels, rounds (p,) and weights (p, K) after each."""
     if not hasattr(estimator, "partial_fit"):
         raise TypeError(
@@ -267,12 +276,19 @@ def _weights_over_time(estimator, X, y, n_points):
     X = np.asarray(X) if isinstance(X, (list, tuple)) else X
     y = np.asarray(y)
     check_consistent_length(X, y)
-    model = clone(estimator)
+    model, classes = clone(estimator), {}
+    if is_classifier(model):
+        classes = {"classes": np.unique(y)}  # the first piece may not show them
     ends = np.unique(np.linspace(0, len(y), n_points + 1).round().astype(int))
     known = []
     for low, high in pairwise(ends.tolist()):
-        model.partial_fit(_safe_indexing(X, slice(low, high)), y[low:high])
-        weights = _weights_of(model)
+        model.partial_fit(_safe_indexing(X, slice(low, high)), y[low:high], **classes)
+        weights, *others = _weights_of(model, class_label).values()
+        if others:
+            raise ValueError(
+                f"{type(model).__name__} has weights for each of {1 + len(others)} classes. Over "
+                "time those of one are drawn: give its 'class_label'."
+            )
         known.append((_expert_labels(model, len(weights)), weights))
     labels = known[-1][0]
     rows = np.zeros((len(known), len(labels)))
@@ -283,20 +299,31 @@ def _weights_over_time(estimator, X, y, n_points):
     return labels, ends[1:], rows
 
 
-def _weights_of(estimator):
-    """Return a copy of the weights (K,) of a fitted estimator."""
+def _weights_of(estimator, class_label=None):
+    """Return copies of the weights (K,) of a fitted estimator, of each class by its label.
+
+    Weights that are of no class have the label None.
+    """
     check_is_fitted(estimator)
     weights = getattr(estimator, "weights_", None)
+    of_classes = np.ndim(weights) == 2 and hasattr(estimator, "classes_")
     if weights is None:
         weights = getattr(estimator, "coef_", None)
-    elif np.ndim(weights) == 2:  # of several targets
+    elif np.ndim(weights) == 2 and not of_classes:  # of several targets
         weights = np.mean(weights, axis=0)
-    if np.ndim(weights) != 1:
+    if not of_classes and np.ndim(weights) != 1:
         raise TypeError(
             f"{type(estimator).__name__} has no vector of weights; give an estimator that combines "
             "experts, with weights_ or a one-dimensional coef_."
         )
-    return np.array(weights, dtype=np.float64)
+    if not of_classes:
+        return {None: np.array(weights, dtype=np.float64)}
+    found = dict(zip(estimator.classes_.tolist(), np.array(weights, dtype=np.float64), strict=True))
+    if class_label is None:
+        return found
+    if class_label not in found:
+        raise ValueError(f"class_label={class_label!r} is none of the labels {list(found)}.")
+    return {class_label: found[class_label]}
 
 
 def _expert_labels(estimator, n_experts):
@@ -304,6 +331,8 @@ def _expert_labels(estimator, n_experts):
     table = getattr(estimator, "experts_", None)
     if isinstance(table, dict) and "name" in table:
         return table["name"][:n_experts].tolist()
+    if hasattr(estimator, "named_experts_"):
+        return list(estimator.named_experts_)
     if hasattr(estimator, "kernels_"):
         return [_kernel_label(**point) for point in estimator.kernels_]
     return [str(name) for name in getattr(estimator, "feature_names_in_", range(n_experts))]

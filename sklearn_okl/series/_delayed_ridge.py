@@ -20,13 +20,18 @@ is. An unknown target teaches as if it had been forecast rightly.
 A bank has G groups, each with an inverse of its own, R rows per origin that share it, and q targets
 per row. So "one model per series" is (m, 1, 1), "one model of all series" (1, 1, m), and "one model
 shared by all series" (1, m, 1).
+
+Reading an inverse is cheap, writing it is not: so it stays as it was when a block of `BLOCK`
+origins began, and what these have taken from it waits in a tail V, :math:`P_i = P_0 - V^T V`. With
+forgetting, P is what it would be if nothing had faded since it was last inverted, and the rows
+count as less noisy in its stead. All arrays but those under "recent" are replaced, never written.
 """
 
 import numpy as np
-from scipy.linalg.blas import dgemm, dger
 
 from .._linalg import _diagonal, inverse_spd
 
+BLOCK = 16  # origins between two changes of the inverse
 REFRESH = 64  # origins between two returns of the ridge that forgetting has worn away
 _REBUILD = 4096  # origins between two inversions of the exact sums where nothing is forgotten
 
@@ -53,12 +58,12 @@ def start(shape, width, horizon, alpha, forgetting):
         "alpha": alpha,
         "forgetting": forgetting,
         "P": np.repeat(np.eye(width)[None] / alpha, groups, axis=0),
-        "sums": np.repeat(np.eye(width)[None] * alpha, groups, axis=0),  # without the latest rows
+        "sums": np.repeat(np.eye(width)[None] * alpha, groups, axis=0),  # without the block
         "theta": np.zeros((horizon, groups, targets, width)),
-        "ring": {
-            "latest": np.zeros((REFRESH, groups, rows, width)),
-            "rows": np.zeros((horizon, groups, rows, width)),  # features of the latest origins
-            "gains": np.zeros((horizon, groups, rows, width)),
+        "recent": {  # of H origins before the block, and of the block
+            "rows": np.zeros((horizon + BLOCK, groups, rows, width)),
+            "gains": np.zeros((horizon + BLOCK, groups, rows, width)),
+            "tail": np.zeros((groups, BLOCK * rows, width)),
         },
     }
 
@@ -68,81 +73,81 @@ def forecasts(state, Z):
     return Z @ state["theta"].swapaxes(-1, -2)
 
 
-def meet(state, Z):
-    """Let an origin with features Z (G, R, D) begin to wait for its targets."""
-    forgetting, t, P = state["forgetting"], state["t"], state["P"]
-    directions = Z @ P  # (G, R, D)
-    inner = directions @ Z.swapaxes(-1, -2)
-    if Z.shape[-2] == 1:
-        gains = directions / (forgetting + inner)
-    else:
-        _diagonal(inner)[...] += forgetting
-        gains = np.linalg.solve(inner, directions)
-    for k in range(len(P)):  # in place: a product of its own would be written and read again
-        _subtract(P[k], directions[k], gains[k])
-    if forgetting < 1.0:
-        P /= forgetting
-    ring = state["ring"]
-    slot = t % len(ring["rows"])
-    ring["rows"][slot], ring["gains"][slot] = Z, gains
-    ring["latest"][t % REFRESH] = Z
-    state["t"] = t + 1
-    if (t + 1) % REFRESH == 0:
+def learn(state, Z, targets):
+    """Let an origin with features Z (G, R, D) wait for its targets, and learn what is known now.
+
+    The targets (H, G, R, q) are those of the latest origins, this one first: step h, h = 1, ..., H,
+    learns that of the h-th latest. NaN is unknown.
+    """
+    recent, theta, place = state["recent"], state["theta"], state["t"] % BLOCK
+    horizon = len(theta)
+    recent["rows"][horizon + place] = Z
+    recent["gains"][horizon + place] = _gains(state, Z)
+    past = slice(horizon + place, place, -1)
+    rows, gains = recent["rows"][past], recent["gains"][past]
+    errors = targets - rows @ theta.swapaxes(-1, -2)
+    errors = np.where(np.isnan(errors), 0.0, errors).swapaxes(-1, -2)  # (H, G, q, R)
+    change = errors * gains if gains.shape[-2] == 1 else errors @ gains
+    change += theta
+    state["theta"] = change
+    state["t"] += 1
+    if place == BLOCK - 1:
         _commit(state)
 
 
-def learn(state, targets):
-    """Learn what has become known: targets (H, G, R, q) of the latest origins, the last one first.
-
-    The target of step h, h = 1, ..., H, is that of the h-th latest origin; NaN is unknown.
-    """
-    ring = state["ring"]
-    for steps, slots in waiting(state["t"] - 1, len(ring["rows"])):
-        gains, theta = ring["gains"][slots], state["theta"][steps]
-        errors = targets[steps] - ring["rows"][slots] @ theta.swapaxes(-1, -2)
-        errors[np.isnan(errors)] = 0.0
-        errors = errors.swapaxes(-1, -2)  # (J, G, q, R)
-        theta += errors * gains if gains.shape[-2] == 1 else errors @ gains
-
-
-def waiting(t, horizon):
-    """Yield slices of steps and of slots, so that step h meets the origin that is h rows old.
-
-    Origin i waits in slot i % horizon; the latest is t.
-    """
-    slot = t % horizon
-    yield slice(0, slot + 1), slice(slot, None, -1)
-    if t >= horizon and slot < horizon - 1:
-        yield slice(slot + 1, horizon), slice(None, slot, -1)
+def _gains(state, Z):
+    """Return the gains (G, R, D) of an origin, and write into the tail what it takes from P."""
+    n_rows, tail = Z.shape[-2], state["recent"]["tail"]
+    filled = n_rows * (state["t"] % BLOCK)
+    noise = state["forgetting"] ** (state["t"] % REFRESH + 1)
+    directions = Z @ state["P"]
+    if filled:
+        V = tail[:, :filled]
+        directions -= (Z @ V.swapaxes(-1, -2)) @ V
+    inner = directions @ Z.swapaxes(-1, -2)
+    _diagonal(inner)[...] += noise
+    taken = tail[:, filled : filled + n_rows]
+    if n_rows == 1:
+        np.divide(directions, np.sqrt(inner), out=taken)
+        return directions / inner
+    half = np.linalg.inv(np.linalg.cholesky(inner))
+    np.matmul(half, directions, out=taken)
+    return half.swapaxes(-1, -2) @ taken
 
 
 def _commit(state):
-    """Bring the latest rows into the exact sums; put back the lost ridge, and rebuild the inverse.
+    """Bring a block into the inverse and into the exact sums, and begin another one.
 
-    Without forgetting the inverse is rebuilt for the sake of rounding only: whenever the stream has
-    doubled, as the first rows cost most digits, and then seldom.
+    Where something is forgotten, the lost ridge is put back into the sums every `REFRESH` origins,
+    and the inverse is rebuilt from them. Where nothing is, it is rebuilt for the sake of rounding
+    only: whenever the stream has doubled, as the first rows cost most digits, and then seldom.
     """
-    forgetting, Z = state["forgetting"], state["ring"]["latest"]
-    Z = Z.transpose(1, 0, 2, 3).reshape(Z.shape[1], -1, Z.shape[3])  # (G, rows, D)
-    sums = state["sums"]
+    forgetting, recent, t = state["forgetting"], state["recent"], state["t"]
+    horizon = len(recent["rows"]) - BLOCK
+    Z = recent["rows"][horizon:].swapaxes(0, 1)
+    n_rows, Z = Z.shape[2], Z.reshape(len(Z), -1, Z.shape[3])  # (G, rows, D)
+    sums, V = state["sums"], recent["tail"]
+    is_due = t % REFRESH == 0
     if forgetting == 1.0:
-        state["sums"] = sums = sums + Z.swapaxes(-1, -2) @ Z
-        t = state["t"]
-        if t & (t - 1) and t % _REBUILD:
-            return
+        sums = sums + Z.swapaxes(-1, -2) @ Z
+        is_due = is_due and (t & (t - 1) == 0 or t % _REBUILD == 0)
     else:
-        n_rows = Z.shape[1] // REFRESH
-        weights = np.repeat(forgetting ** np.arange(REFRESH - 1.0, -1.0, -1.0), n_rows)
-        sums = sums * forgetting**REFRESH
-        sums += (Z.swapaxes(-1, -2) * weights) @ Z
-        sums += (1.0 - forgetting**REFRESH) * state["alpha"] * np.eye(sums.shape[-1])
-        state["sums"] = sums
-    state["P"][...] = inverse_spd(sums, state["alpha"])
+        weights = np.repeat(forgetting ** (np.arange(BLOCK - 1.0, -1.0, -1.0) / 2.0), n_rows)
+        Z = Z * weights[:, None]
+        sums = forgetting**BLOCK * sums + Z.swapaxes(-1, -2) @ Z
+        if is_due:
+            _diagonal(sums)[...] += (1.0 - forgetting**REFRESH) * state["alpha"]
+    P = inverse_spd(sums, state["alpha"]) if is_due else state["P"] - V.swapaxes(-1, -2) @ V
+    state["sums"], state["P"] = sums, P
+    state["recent"] = {
+        "rows": moved_on(recent["rows"], BLOCK),
+        "gains": moved_on(recent["gains"], BLOCK),
+        "tail": np.zeros_like(V),
+    }
 
 
-def _subtract(P, directions, gains):
-    """Subtract directions' gains from a symmetric matrix P (D, D) in place."""
-    if len(gains) == 1:
-        dger(-1.0, directions[0], gains[0], a=P.T, overwrite_a=1)
-    else:
-        dgemm(-1.0, directions.T, gains.T, 1.0, P.T, trans_b=1, overwrite_c=1)
+def moved_on(recent, n):
+    """Return a copy of an array without its first n rows, and with as many of zeros at its end."""
+    moved = np.zeros_like(recent)
+    moved[:-n] = recent[n:]
+    return moved

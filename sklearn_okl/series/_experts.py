@@ -106,8 +106,11 @@ def _features(expert, state, window, common, begun):
     if expert.is_kernel:
         angles = window @ state["frequencies"]
         window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
-    Z = np.concatenate([window, np.broadcast_to(common, (len(begun), len(common)))], axis=1)
-    Z[~begun] = 0.0
+    length = window.shape[1]
+    Z = np.empty((len(begun), length + len(common)))
+    Z[:, :length], Z[:, length:] = window, common
+    if not begun.all():
+        Z[~begun] = 0.0
     return Z[:, None] if expert.sharing == "own" else Z[None]
 
 

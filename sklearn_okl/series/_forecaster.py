@@ -103,8 +103,11 @@ class OnlineForecaster(BaseEstimator):
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
-    forecasts; before it the series counts as that value. A value 20 running standard deviations off
-    is learnt as no farther away.
+    forecasts; before it the series counts as that value.
+
+    *Faults.* A value 20 running standard deviations off counts as missing, and intervals are not
+    judged by it. From the third in a row on such values are a new level, and are learnt as 20
+    deviations off.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
 
@@ -161,7 +164,7 @@ class OnlineForecaster(BaseEstimator):
         "gaps": [StrOptions({"refuse", "fill"})],
         "random_state": ["random_state"],
     }
-    _changeable = ("gaps",)  # all others shape the state
+    _changeable = ("gaps", "random_state")  # all others shape the state, in more than its start
 
     def fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
@@ -264,9 +267,9 @@ class OnlineForecaster(BaseEstimator):
             Lower and upper ends. The whole line where no forecast of that age has been judged yet.
         """
         coverage = _intervals.checked_coverage(coverage)
-        origin, forecasts = self._asked(X_future)
-        reach = _intervals.interpolated(origin["slot"]["reach"], coverage)  # (H, m, levels)
-        scale = origin["slot"]["scale"][0][:, None]
+        slot, forecasts = self._asked(X_future)
+        reach = _intervals.interpolated(slot["reach"], coverage)  # (H, m, levels)
+        scale = slot["scale"][0][:, None]
         reach = np.where(np.isfinite(reach), reach, 1.0) * np.where(
             np.isfinite(reach), scale, np.inf
         )
@@ -275,18 +278,18 @@ class OnlineForecaster(BaseEstimator):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Int : rows learnt so far, those filled in for gaps included."""
+        """Rows learnt so far, those filled in for gaps included."""
         return self._known_state()["t"]
 
     @property
     def season_lengths_(self) -> Array:
-        """Ndarray of int : lengths of the seasons in rows, given or found; 0 for none."""
+        """Lengths of the seasons in rows, given or found; 0 for none."""
         return self._known_state()["seasons"].copy()
 
     @property
     def expert_weights_(self) -> Array:
-        """Ndarray of shape (horizon, m, n_experts) : what each expert counts for at present."""
-        return _mixture.coefficients(self._known_state()["mixture"])[..., -1, :]
+        """What each expert counts for at present, per step and series."""
+        return np.moveaxis(_mixture.coefficients(self._known_state()["mixture"]), 0, -1)
 
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)
@@ -319,13 +322,17 @@ class OnlineForecaster(BaseEstimator):
                     "least 2, or None to have them found."
                 )
 
-    def _structure(self):
-        values = self.get_params(deep=False)
-        return {name: value for name, value in values.items() if name not in self._changeable}
+    def _parameters(self):
+        return {name: getattr(self, name) for name in self._parameter_constraints}
 
-    def _check_structure(self):
-        now = self._structure()
-        changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
+    def _check_unchanged(self):
+        """Check parameters in mid-stream; what is as it was has been checked."""
+        before = self._parameters_at_start
+        changed = [name for name, now in self._parameters().items() if not _same(now, before[name])]
+        if not changed:
+            return
+        self._check_parameters()
+        changed = [name for name in changed if name not in self._changeable]
         if changed:
             raise ValueError(
                 f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
@@ -345,20 +352,20 @@ class OnlineForecaster(BaseEstimator):
 
     def _advance(self, y, X, X_future=None, *, restart=False, keeps_forecasts=False):
         """Learn rows; on any failure leave `self` as it was."""
-        self._check_parameters()
         model, former = twin(self), vars(self).get("_state")
         series = _frames.series_of(y)
         if not len(series.values):
             raise ValueError("y has no rows: there is nothing to learn.")
         is_start = restart or former is None
         if is_start:
+            self._check_parameters()
             model._layout = _intake.layout_of(series, X, self.known_ahead)
-            model._structure_at_start = copy.deepcopy(self._structure())
+            model._parameters_at_start = copy.deepcopy(self._parameters())
         else:
-            self._check_structure()
-        plan, n_ahead = model._plan(), self.horizon if keeps_forecasts else 0
+            self._check_unchanged()
+        plan, n_to_come = model._plan(), self.horizon if keeps_forecasts else 1
         rows, model._layout = _intake.rows_of(
-            model._layout, series, X, n_ahead, is_start, self.gaps == "fill"
+            model._layout, series, X, n_to_come, is_start, self.gaps == "fill"
         )
         future = _intake.future_of(model._layout, X_future, plan.horizon)
         if keeps_forecasts and future is None:
@@ -375,9 +382,9 @@ class OnlineForecaster(BaseEstimator):
         return forecasts[rows.given] if keeps_forecasts else None
 
     def _asked(self, X_future):
-        """Return the origin that the stream is at, and its forecasts (H, m)."""
+        """Return what is said of the next rows, and the forecasts (H, m) of them."""
         state, layout = self._known_state(), self._layout
-        self._check_structure()
+        self._check_unchanged()
         plan = self._plan()
         future = _intake.future_of(layout, X_future, plan.horizon)
         if future is None:
@@ -389,6 +396,6 @@ class OnlineForecaster(BaseEstimator):
                 )
             future = np.empty((0, 0))
         calendar = _intake.calendar_of(layout, plan.horizon)
-        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
-            origin = _rounds.issue(plan, state, calendar[0])
-            return origin, _rounds.forecast(plan, state, origin, future, calendar)
+        with np.errstate(over="ignore", invalid="ignore"):
+            forecasts = _rounds.forecast(plan, state, future, calendar)
+        return state["origin"]["slot"], forecasts

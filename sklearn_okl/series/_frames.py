@@ -78,11 +78,12 @@ def _numbers(given, name):
             f"{name} holds values that are no numbers: {error}. Encode categories and dates as "
             "numbers; missing values are NaN."
         ) from error
-    if np.isinf(values).any():
-        raise ValueError(
-            f"{name} contains infinity. Leave such values out as NaN, which counts as missing."
-        )
-    if np.nanmax(np.abs(values), initial=0.0) > 1e100:
+    too_large = np.abs(values) > 1e100
+    if too_large.any():
+        if np.isinf(values).any():
+            raise ValueError(
+                f"{name} contains infinity. Leave such values out as NaN, which counts as missing."
+            )
         raise ValueError(f"{name} contains values beyond 1e100, whose squares no sum holds.")
     return values
 

@@ -1,18 +1,27 @@
 r"""Intervals of each step and series: adaptive conformal inference on forecasts of that age.
 
-An interval of coverage c reaches :math:`u e^{r_c}` to both sides of the forecast, with u the size
-that errors of this step have had lately, and at this phase of the season. When a target is known,
-each of the intervals issued for it is judged as it was issued, and
+An interval of coverage c reaches :math:`u e^{r_c}` to both sides of the forecast, with u what size
+errors of this step have. When a target is known, each of the intervals issued for it is judged as
+it was issued, and
 
-.. math:: r_c \leftarrow r_c + \eta_h (\mathrm{miss} - (1 - c)),
+.. math:: r_c \leftarrow r_c + \eta (\mathrm{miss} - (1 - c)) + \eta' (\mathrm{misses} - (1 - c)),
 
 which is adaptive conformal inference (I. Gibbs, E. Candès, "Adaptive conformal inference under
 distribution shift", NeurIPS 2021, eq. (2)) on the logarithm of the radius in place of its level:
 the quantile tracker of A. N. Angelopoulos, E. J. Candès, R. J. Tibshirani, "Conformal PID control
-for time series prediction", NeurIPS 2023, eq. (4). Whatever the errors are, as long as r stays
-within a range of width b, the share of misses in any T rounds is within :math:`b / (\eta_h T)` of
-1 - c. In step h, h - 1 intervals are out while one is judged, and share its cause; so the rate is
-:math:`\eta_h = \eta / \sqrt h`.
+for time series prediction", NeurIPS 2023, eq. (4). The second term is new: the share of all series
+whose intervals missed. What makes forecasts worse, a cold week, mostly does so for all of them, and
+their mean says so with less noise. Whatever the errors are, as long as r stays within a range of
+width b, the share of misses in any T rounds, of all series together, is within
+:math:`b / ((\eta + \eta') T)` of 1 - c. The rates are such that five points more than wanted over
+500 rows change a radius by the half.
+
+The size u is a geometric mean of the size of errors in the long run and of their size lately, the
+latter with the exponent :math:`.98^h / 2`: of errors h steps ahead one hears h rows later, when
+what they say of the rows to come has faded, and half of what a few errors say is chance. Scores
+agree: intervals that follow the latest errors of long horizons are wider, and no better (interval
+scores on rows of `ett_h1` before those that the benchmark scores). Where a season is known, u is
+multiplied by the root of the size at this phase of it, relative to all.
 """
 
 import numpy as np
@@ -20,23 +29,24 @@ from scipy.special import ndtri
 
 LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99])
 _GAUSSIAN = np.log(ndtri(0.5 + LEVELS / 2.0) * np.sqrt(np.pi / 2.0))  # quantiles over the mean size
-_RATE = 0.05  # eta
-_FADING = 0.98  # of the size of the errors, per row
+_RATE, _SHARED_RATE = 0.005, 0.02  # eta, and that of all series together
+_FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
+_POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
 _N_PHASES = 24  # parts of the season that have a size of their own
 _PHASE_FADING = 0.99  # of these, per season
 _PHASE_PRIOR = 5.0  # seasons that a size relative to all others begins with, at 1
-_PHASE_POWER = 0.7  # a part of what a phase differs by is chance
+_FADINGS = np.array([_FADING, _SLOW_FADING])[:, None, None]
 
 
 def start(horizon, n_series):
     """Return the state of intervals that have not been judged."""
     lead = horizon, n_series
     return {
-        "size": np.zeros(lead),  # faded sum of abs(error), in running deviations of the series
-        "weight": np.zeros(lead),
-        "phase_size": np.full((_N_PHASES, *lead), _PHASE_PRIOR),  # relative to the size
-        "phase_weight": np.full((_N_PHASES, *lead), _PHASE_PRIOR),
-        "radius": np.broadcast_to(_GAUSSIAN, (*lead, len(LEVELS))).copy(),
+        # faded sums of abs(error), in running deviations of the series, and of their number
+        "size": np.zeros((2, *lead)),
+        "weight": np.zeros((2, *lead)),
+        "phases": np.full((2, _N_PHASES, *lead), _PHASE_PRIOR),  # relative to these, and number
+        "radius": np.broadcast_to(_GAUSSIAN[:, None, None], (len(LEVELS), *lead)).copy(),
     }
 
 
@@ -45,48 +55,58 @@ def phases_of(rows, season):
     return _N_PHASES * (np.asarray(rows) % season) // season if season else np.zeros_like(rows)
 
 
-def reaches(state, phases):
-    """Return how far intervals of all `LEVELS` reach (H, m, levels); -1 before any error is known.
+def reaches(state, t, season):
+    """Return how far intervals of all `LEVELS` reach (levels, H, m) for the rows from t on.
 
-    `phases` (H,) are those of the rows to come.
+    It is -1 before any error is known.
     """
-    steps, weight = np.arange(len(phases)), state["weight"]
-    factor = _factor(state["phase_size"][phases, steps], state["phase_weight"][phases, steps])
-    unit = state["size"] / np.where(weight > 0.0, weight, 1.0) * factor
-    found = unit[..., None] * np.exp(np.maximum.accumulate(state["radius"], axis=-1))
-    return np.where(weight[..., None] > 0.0, found, -1.0)
+    size, weight = state["size"], state["weight"]
+    steps = np.arange(size.shape[1])
+    factor = _factor(state["phases"][:, phases_of(t + steps, season), steps])
+    known = weight[0] > 0.0
+    lately, always = size / np.where(known, weight, 1.0)
+    share = (_POWER * _FADING ** (steps + 1.0))[:, None]
+    unit = lately**share * always ** (1.0 - share) * factor
+    found = unit * np.exp(np.maximum.accumulate(state["radius"]))
+    return np.where(known, found, -1.0)
 
 
 def interpolated(known, coverage):
-    """Return what of `reaches` (H, m, levels) belongs to other coverages (k,); infinite for -1."""
+    """Return what of `reaches` (levels, H, m) belongs to other coverages (k,), as (H, m, k).
+
+    It is infinite where `reaches` has -1.
+    """
     deviations = ndtri(0.5 + coverage / 2.0), ndtri(0.5 + LEVELS / 2.0)
     place = np.interp(*deviations, np.arange(len(LEVELS)))
     low = np.minimum(place.astype(int), len(LEVELS) - 2)
-    share = place - low
-    mixed = (1.0 - share) * known[..., low] + share * known[..., low + 1]
-    return np.where(mixed >= 0.0, mixed, np.inf)
+    share = (place - low)[:, None, None]
+    mixed = (1.0 - share) * known[low] + share * known[low + 1]
+    return np.moveaxis(np.where(mixed >= 0.0, mixed, np.inf), 0, -1)
 
 
-def learn(state, errors, issued, phase):
-    """Learn the errors (J, m) of the forecasts of a row, NaN unknown, 1 to J steps ahead.
+def learn(state, t, season, errors, issued):
+    """Learn the errors (H, m) of the forecasts of row t, NaN unknown, 1 to H steps ahead.
 
-    `issued` (J, m, levels) is how far the intervals of these reached, and `phase` the row's own.
+    `issued` (levels, H, m) is how far the intervals of these reached.
     """
-    n_steps, known = len(errors), np.isfinite(errors)
+    known = np.isfinite(errors)
     sizes = np.where(known, np.abs(errors), 0.0)
-    rate = _RATE / np.sqrt(np.arange(1.0, n_steps + 1.0))[:, None, None]
-    missed = sizes[..., None] > issued
-    judged = known[..., None] & (issued >= 0.0)
-    state["radius"][:n_steps] += np.where(judged, rate * (missed - (1.0 - LEVELS)), 0.0)
+    judged = known & (issued >= 0.0)
+    misses = np.where(judged, (sizes > issued) - (1.0 - LEVELS)[:, None, None], 0.0)
+    n_judged = np.maximum(judged.sum(axis=-1, keepdims=True), 1)
+    shared = misses.sum(axis=-1, keepdims=True) / n_judged
+    state["radius"] = state["radius"] + _RATE * misses + _SHARED_RATE * shared
 
-    size, weight = state["size"][:n_steps], state["weight"][:n_steps]
-    own, counted = state["phase_size"][phase, :n_steps], state["phase_weight"][phase, :n_steps]
-    factor, there = _factor(own, counted), known & (size > 0.0)
-    relative = sizes * weight / np.where(there, size, 1.0)
-    own += np.where(there, (_PHASE_FADING - 1.0) * own + relative, 0.0)
-    counted += np.where(there, (_PHASE_FADING - 1.0) * counted + 1.0, 0.0)
-    size += np.where(known, (_FADING - 1.0) * size + sizes / factor, 0.0)
-    weight += np.where(known, (_FADING - 1.0) * weight + 1.0, 0.0)
+    phase = phases_of(t, season)
+    size, weight = state["size"], state["weight"]
+    here, there = state["phases"][:, phase], known & (size[0] > 0.0)
+    factor = _factor(here)
+    relative = sizes * weight[0] / np.where(there, size[0], 1.0)
+    change = np.stack([relative, there]) + (_PHASE_FADING - 1.0) * here
+    state["phases"] = state["phases"].copy()
+    state["phases"][:, phase] += there * change
+    state["size"] = size + known * ((_FADINGS - 1.0) * size + sizes / factor)
+    state["weight"] = weight + known * ((_FADINGS - 1.0) * weight + 1.0)
 
 
 def checked_coverage(coverage):
@@ -97,5 +117,6 @@ def checked_coverage(coverage):
     return levels
 
 
-def _factor(size, weight):
-    return np.maximum(size / weight, 1e-3) ** _PHASE_POWER
+def _factor(phases):
+    size, weight = phases
+    return np.maximum(size / weight, 1e-3) ** _POWER

@@ -12,6 +12,9 @@ All is per step and per series, and learns the forecasts of an origin h rows old
 target is known, as they were issued. So a mixture that follows what is already over is seen to be
 late, and is left out. The regressions count rows in units of the errors that the first mixture had
 until then: at the beginning these are large, and say little of what follows.
+
+Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
+Those under "recent" are written row by row, all others are replaced.
 """
 
 import numpy as np
@@ -31,108 +34,119 @@ _TINY = 1e-12  # least mean squared error, over the sum of all: equals are avera
 def start(n_experts, horizon, n_series):
     """Return the state of mixtures that know no target yet."""
     lead, n_stacks = (horizon, n_series), len(FORGETTING)
-    eye = np.eye(n_experts)
+    squares = n_stacks, n_experts, n_experts, *lead
+    eye = np.eye(n_experts)[None, :, :, None, None]
     return {
-        "t": 0,
-        "errors": np.zeros((*lead, n_experts)),  # faded squared errors of the experts
-        "mixed": np.zeros((*lead, N_MIXTURES - 1)),  # and of the mixtures
-        "P": np.broadcast_to(eye / _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
-        "sums": np.broadcast_to(eye * _ALPHA, (n_stacks, *lead, n_experts, n_experts)).copy(),
+        "errors": np.zeros((n_experts, *lead)),  # faded squared errors of the experts
+        "mixed": np.zeros((N_MIXTURES - 1, *lead)),  # and of the mixtures
+        # inverse, as if nothing had faded since it was last inverted: later rows are less noisy
+        "P": np.broadcast_to(eye / _ALPHA, squares).copy(),
+        "sums": np.broadcast_to(eye * _ALPHA, squares).copy(),
         "weight": np.zeros(lead),  # of the faded squares: 1 in the long run
-        "theta": np.zeros((n_stacks, *lead, n_experts)),
+        "theta": np.zeros((n_stacks, n_experts, *lead)),
+        "known": np.zeros(lead),  # targets since the inversion
         # deviations that the sums do not know yet, and how many targets were known before each
-        "ring": {
-            "latest": np.zeros((_REFRESH, *lead, n_experts)),
+        "recent": {
+            "deviations": np.zeros((_REFRESH, n_experts, *lead)),
             "before": np.zeros((_REFRESH, *lead)),
         },
-        "known": np.zeros(lead),
     }
 
 
-def coefficients(state):
-    """Return what the experts count for (H, m, 4, E) in each of the mixtures, and in all of them.
+def forecasts(state, F):
+    """Return the forecasts (4, H, m) of the mixtures from those of the experts, F (E, H, m).
 
     The first is the mixture by powers, then come those with regressions, then the whole.
     """
-    weights, theta = _weights(state["errors"]), np.moveaxis(state["theta"], 0, -2)
-    stacked = theta - weights[..., None, :] * theta.sum(axis=-1, keepdims=True)
-    mixtures = np.empty((*weights.shape[:-1], N_MIXTURES, weights.shape[-1]))
-    mixtures[..., :-1, :] = weights[..., None, :]
-    mixtures[..., 1:-1, :] += stacked
-    mixtures[..., -1, :] = (_weights(state["mixed"])[..., None, :] @ mixtures[..., :-1, :])[
-        ..., 0, :
-    ]
-    return mixtures
+    mixed = np.empty((N_MIXTURES, *F.shape[1:]))
+    weights = _weights(state["errors"])
+    mixed[0] = (weights * F).sum(axis=0)
+    mixed[1:-1] = mixed[0] + (state["theta"] * (F - mixed[0])).sum(axis=1)
+    mixed[-1] = (_weights(state["mixed"]) * mixed[:-1]).sum(axis=0)
+    return mixed
 
 
-def learn(state, F, mixtures, y):
-    """Learn what was forecast of a row, and what came: one origin for each of the first J steps.
+def coefficients(state):
+    """Return what the experts count for (E, H, m) in the whole mixture."""
+    weights = _weights(state["errors"])
+    theta, share = state["theta"], _weights(state["mixed"])
+    stacked = theta - weights * theta.sum(axis=1, keepdims=True)
+    return weights + (share[1:, None] * stacked).sum(axis=0)
+
+
+def learn(state, t, F, mixtures, y):
+    """Learn what was forecast of row t, and what came: an origin for each step.
 
     Parameters
     ----------
-    F : ndarray of shape (J, m, E)
+    t : int
+        Rows learnt so far.
+    F : ndarray of shape (E, H, m)
         Forecasts of the experts.
-    mixtures : ndarray of shape (J, m, 3)
+    mixtures : ndarray of shape (3, H, m)
         Forecasts of the mixtures, as they were issued: what they know now, they did not know then.
-    y : ndarray of shape (J, m)
+    y : ndarray of shape (H, m)
         What came; NaN is unknown.
     """
-    known, n_steps = np.isfinite(y), len(F)
-    F, y = np.where(known[..., None], F, 0.0), np.where(known, y, 0.0)
-    mixtures = np.where(known[..., None], mixtures, 0.0)
-    squares = state["mixed"][:n_steps, :, 0] + _FLOOR
-    unit = np.sqrt(squares / (state["weight"][:n_steps] + _FLOOR))
-    _fade(state["errors"][:n_steps], F - y[..., None], known)
-    _fade(state["mixed"][:n_steps], mixtures - y[..., None], known)
+    known = np.isfinite(y)
+    F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
+    mixtures = np.where(known, mixtures, 0.0)
+    unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
+    share = (1.0 - _FADING) * known
+    state["errors"] = _faded(state["errors"], F - y, share)
+    state["mixed"] = _faded(state["mixed"], mixtures - y, share)
+    state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
-    state["weight"][:n_steps] += (1.0 - _FADING) * known * (1.0 - state["weight"][:n_steps])
-    deviations = (F - mixtures[..., :1]) / unit[..., None]
-    errors = (y - mixtures[..., 0]) / unit
-    for k, forgetting in enumerate(FORGETTING):
-        theta, P = state["theta"][k, :n_steps], state["P"][k, :n_steps]
-        directions = (P @ deviations[..., None])[..., 0]
-        faded = np.where(known, forgetting, 1.0)  # a round without target is none
-        gains = directions / (faded + (deviations * directions).sum(axis=-1))[..., None]
-        theta += gains * (errors - (deviations * theta).sum(axis=-1))[..., None]
-        P -= gains[..., None] * directions[..., None, :]
-        if forgetting < 1.0:
-            P /= faded[..., None, None]
-    ring, place = state["ring"], state["t"] % _REFRESH
-    ring["latest"][place, :n_steps], ring["latest"][place, n_steps:] = deviations, 0.0
-    ring["before"][place] = state["known"]
-    state["known"][:n_steps] += known
-    state["t"] += 1
+    deviations = (F - mixtures[0]) / unit
+    theta, P = state["theta"], state["P"]
+    directions = np.einsum("sabhm,bhm->sahm", P, deviations)
+    noise = FORGETTING[:, None, None] ** (state["known"] + 1.0)
+    scale = noise + (deviations * directions).sum(axis=1)  # a round without target is none
+    gains = directions / scale[:, None]
+    errors = (y - mixtures[0]) / unit - (deviations * theta).sum(axis=1)
+    state["theta"] = theta + gains * errors[:, None]
+    change = gains[:, :, None] * directions[:, None]
+    state["P"] = np.subtract(P, change, out=change)
+    recent, place = state["recent"], t % _REFRESH
+    recent["deviations"][place], recent["before"][place] = deviations, state["known"]
+    state["known"] = state["known"] + known
     if place == _REFRESH - 1:
         _commit(state)
 
 
 def _commit(state):
     """Bring the latest deviations into the exact sums, put back the lost ridge, and invert."""
-    ring, state["sums"] = state["ring"], state["sums"].copy()
-    latest = np.moveaxis(ring["latest"], 0, -2)  # (H, m, rounds, E)
-    age = np.moveaxis(state["known"] - 1.0 - ring["before"], 0, -1)[..., None]
-    for forgetting, sums in zip(FORGETTING, state["sums"], strict=True):
-        left = (forgetting ** state["known"])[..., None, None]
-        sums *= left
-        sums += (latest * forgetting**age).swapaxes(-1, -2) @ latest
-        sums += (1.0 - left) * _ALPHA * np.eye(sums.shape[-1])
-    state["P"][...] = inverse_spd(state["sums"], _ALPHA)
-    state["known"][...] = 0.0
+    recent, known = state["recent"], state["known"]
+    latest = np.moveaxis(recent["deviations"], (0, 1), (-2, -1))  # (H, m, rounds, E)
+    age = np.moveaxis(known - 1.0 - recent["before"], 0, -1)[..., None]
+    sums = np.moveaxis(state["sums"], (1, 2), (-2, -1)).copy()
+    for forgetting, own in zip(FORGETTING, sums, strict=True):
+        left = (forgetting**known)[..., None, None]
+        own *= left
+        own += (latest * forgetting**age).swapaxes(-1, -2) @ latest
+        own += (1.0 - left) * _ALPHA * np.eye(sums.shape[-1])
+    P = inverse_spd(sums, _ALPHA)
+    state["sums"], state["P"] = (
+        np.ascontiguousarray(np.moveaxis(found, (-2, -1), (1, 2))) for found in (sums, P)
+    )
+    state["known"] = np.zeros_like(known)
+    state["recent"] = {name: np.zeros_like(value) for name, value in recent.items()}
 
 
-def _fade(means, errors, known):
+def _faded(means, errors, share):
     squares = np.square(np.clip(errors, -_LARGEST, _LARGEST))
     squares -= means
-    squares *= (1.0 - _FADING) * known[..., None]
-    means += squares
+    squares *= share
+    squares += means
+    return squares
 
 
 def _weights(errors):
-    """Return weights (..., E) of experts from their faded squared errors; equal where all are 0."""
-    total = errors.sum(axis=-1, keepdims=True)
+    """Return weights (E, ...) of experts from their faded squared errors; equal where all are 0."""
+    total = errors.sum(axis=0)
     errors = errors + np.where(total > 0.0, _TINY * total, 1.0)
-    weights = errors.min(axis=-1, keepdims=True) / errors
+    weights = errors.min(axis=0) / errors
     weights *= weights
     weights *= weights  # the power is 4
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights /= weights.sum(axis=0)
     return weights

@@ -48,8 +48,7 @@ def learn(state, x, phases, y, level, scale):
     """Learn the row x (d,) of targets y (m,), NaN where they are missing."""
     columns, ridge = state["columns"], state["ridge"]
     Z = _features(columns["mean"], _views.level(columns)[1], x[None], phases[None])
-    _delayed_ridge.meet(ridge, Z[None])
-    _delayed_ridge.learn(ridge, ((y - level) / scale)[None, None, None])
+    _delayed_ridge.learn(ridge, Z[None], ((y - level) / scale)[None, None, None])
     _views.push(columns, x, columns["values"][-1])
 
 

@@ -4,14 +4,16 @@ Forecasts are made from what does not change with the units: values less the lat
 running standard deviation. So series of any size share a model, and y -> a + b y changes forecasts
 in the same way.
 
-A value that is missing is filled in by whoever forecast it, one that is more than `FENCE` running
-deviations from the mean is learnt as one that far away, which a few dozen rows in a row overcome.
+A value that is missing is filled in by whoever forecast it. One that is more than `FENCE` running
+deviations from the mean counts as missing, too: a single one is a fault. From the third in a row on
+such values are a new level, and learnt as that far away, which a few dozen rows overcome.
 """
 
 import numpy as np
 
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
+_BELIEVED = 3  # values in a row beyond the fence that are no fault
 _JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _MEMORY = 2000  # rows that means and deviations remember
@@ -44,26 +46,33 @@ def unit(state):
     return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
 
 
-def as_learnt(state, values):
-    """Return values (m,), possibly NaN, as they are learnt: none beyond the fence."""
+def as_learnt(state, values, n_beyond):
+    """Return values (m,), possibly NaN, as they are learnt, and how many in a row were beyond.
+
+    `n_beyond` (m,) is how many values before these were beyond the fence, without another between.
+    """
     reach = np.where(state["count"] >= _JUDGED, FENCE * np.sqrt(state["variance"]), np.inf)
     reach[reach == 0.0] = np.inf  # a series that has been constant has no unit
-    return np.clip(values, state["mean"] - reach, state["mean"] + reach)
+    low, high = state["mean"] - reach, state["mean"] + reach
+    is_beyond = (values < low) | (values > high)
+    n_beyond = np.where(np.isnan(values), n_beyond, (n_beyond + 1) * is_beyond)
+    is_fault = is_beyond & (n_beyond < _BELIEVED)
+    return np.where(is_fault, np.nan, np.clip(values, low, high)), n_beyond
 
 
 def push(state, values, filled):
     """Learn the next values (m,), NaN where they are missing, and remember them as `filled`."""
     known = np.isfinite(values)
     first = known & ~started(state)
-    state["count"] += known
+    state["count"] = state["count"] + known
     share = known / np.clip(state["count"], 1.0, _MEMORY)
     change = np.where(known, values - state["mean"], 0.0)
-    state["mean"] += share * change
+    state["mean"] = state["mean"] + share * change
     state["variance"] = (1.0 - share) * (state["variance"] + share * change**2)
-    latest = state["values"]
-    latest[:-1] = latest[1:]
-    latest[-1] = np.where(known, values, filled)
-    latest[:, first] = values[first]  # before its beginning a series is its first value
+    state["values"] = latest = np.concatenate([state["values"][1:], values[None]])
+    latest[-1, ~known] = filled[~known]
+    if first.any():
+        latest[:, first] = values[first]  # before its beginning a series is its first value
 
 
 def windows(state, length):

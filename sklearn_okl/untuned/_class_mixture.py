@@ -1,26 +1,17 @@
 """A mixture of experts that forecast classes: calibrated, mixed in the log loss, pooled, and again.
 
-In the log loss the mean of probabilities under their likelihoods is the aggregating algorithm of
-V. Vovk, "Aggregating strategies", COLT 1990: over any rounds it loses at most ln K more than the
-best of K experts. So it stands at both ends here: over the experts, and over all ways to combine
-them.
+The mean of probabilities under their likelihoods (``aggregators/_likelihoods.py``) loses over any
+rounds at most ln K more than the best of K experts. So it stands at both ends here: over the
+experts, and over all ways to combine them.
 """
 
 import numpy as np
 
 from .._delay import as_it_was, late
 from .._tail import Shared
-from ..features._moments import faded
+from ..aggregators._likelihoods import doubts, floored, learn_likelihoods, mean_under, runs_of
 from ..features._units import repeated
-from ._probabilities import (
-    Calibrations,
-    Frequencies,
-    Pool,
-    deviations,
-    doubts,
-    floored,
-    rows_to_block_end,
-)
+from ._probabilities import Calibrations, Frequencies, Pool, deviations, rows_to_block_end
 
 _LAST_POOL = 10.0, 1.0  # ridge and forgetting of the pool of the ways
 
@@ -96,9 +87,8 @@ class ClassMixture:
         """
         weights = np.ones(len(y)) if weights is None else weights
         P, low = np.empty((len(y), self.n_classes)), 0
-        gone = np.isnan(S[..., 0])
         # who comes brings what the others have lost till then
-        stops = [*(1 + np.flatnonzero((gone[1:] != gone[:-1]).any(axis=1))).tolist(), len(y)]
+        stops = [rows.stop for rows in runs_of(np.isnan(S[..., 0]))]
         while low < len(y):
             next_stop = next(stop for stop in stops if stop > low)
             rows = slice(low, min(next_stop, low + rows_to_block_end(state["t"])))
@@ -139,7 +129,7 @@ class ClassMixture:
         absent = np.hstack([absent, np.zeros((len(P), self.frequencies.n_forecasts), dtype=bool)])
         P[absent] = np.nan
         L = np.log(P)
-        means = [side.mean(f"experts, {fading}", fading, P, L, absent) for fading in self.fadings]
+        means = [side.mean(f"experts, {fading}", fading, P, absent) for fading in self.fadings]
         base = np.log(means[1])
         D = deviations(L, base)
         pools = [
@@ -149,14 +139,14 @@ class ClassMixture:
         n_naive = self.frequencies.n_forecasts
         ways = np.concatenate([np.stack([*means, *pools], axis=1), P[:, -n_naive:]], axis=1)
         logs = np.log(ways)
-        last_base = np.log(side.mean("ways", self.fadings[1], ways, logs))
+        last_base = np.log(side.mean("ways", self.fadings[1], ways))
         last_D = deviations(logs, last_base)
         last = floored(
             self.last_pool.ask(side.parameters("last pool"), last_base, last_D), side.doubts
         )
         ways = np.concatenate([last[:, None], ways], axis=1)
         side.keep(S=S, base=base, D=D, last_base=last_base, last_D=last_D)
-        return side.mean("last", 1.0, ways, np.log(ways))
+        return side.mean("last", 1.0, ways)
 
     def _end_block(self, state):
         """Let the parameters learn the block."""
@@ -178,7 +168,6 @@ class _Learning:
         self._fadings, self._frequencies = mixture.fadings, mixture.frequencies
         n_known = state["t"] + np.arange(len(y)) - mixture.delay
         self.doubts = doubts(n_known, mixture.n_classes)
-        self._rows = np.arange(len(y))
 
     def parameters(self, name):
         theta = self._state["parameters"][name]["theta"]
@@ -192,17 +181,19 @@ class _Learning:
         state["known"]["counts"] = counts[-1].copy()
         return self._read("counts", counts[:-1]), last
 
-    def mean(self, name, fading, P, L, absent=None):
-        """Return the mean (n, C) of P (n, K, C) under likelihoods; L is their logarithms."""
-        start, past = self._state["known"][name], self._state["past"].get(name, ())
-        gains = L[self._rows, :, self._y]
-        path = faded(self._weighted(gains, absent), start, fading)
-        mean = _mean(late(path[:-1], past)[0], P, absent)
-        if absent is not None:
-            # who is absent is charged what the mean loses, as specialists are
-            gains = np.where(absent, np.log(mean[self._rows, self._y])[:, None], gains)
-            path = faded(self._weighted(gains), start, fading)
-        self._state["known"][name] = path[-1] - path[-1].max()
+    def mean(self, name, fading, P, absent=None):
+        """Return the mean (n, C) of P (n, K, C) under likelihoods, which learn."""
+        known, past = self._state["known"], self._state["past"].get(name, ())
+        mean, path = learn_likelihoods(
+            known[name],
+            P,
+            self._y,
+            absent=absent,
+            fading=fading,
+            weights=self._weights,
+            past=past,
+        )
+        known[name] = path[-1] - path[-1].max()
         self._read(name, path[:-1])
         return mean
 
@@ -215,10 +206,6 @@ class _Learning:
             rows = {name: np.concatenate([part, rows[name]]) for name, part in both}
         state["block"] = Shared(rows)
         state["t"] += len(self._y)
-
-    def _weighted(self, gains, absent=None):
-        gains = gains * self._weights[:, None]
-        return gains if absent is None else np.where(absent, 0.0, gains)
 
     def _read(self, name, path):
         if not self._state["past"]:
@@ -243,20 +230,11 @@ class _Asking:
         counts = self._known("counts", self._state["known"]["counts"])
         return repeated(counts, self._n), np.broadcast_to(self._last, self._n)
 
-    def mean(self, name, fading, P, L, absent=None):
-        return _mean(self._known(name, self._state["known"][name]), P, absent)
+    def mean(self, name, fading, P, absent=None):
+        return mean_under(self._known(name, self._state["known"][name]), P, absent)
 
     def keep(self, **block):
         """Nothing is learnt."""
 
     def _known(self, name, now):
         return as_it_was(now, self._state["past"].get(name, ()), self._ago)
-
-
-def _mean(known, P, absent):
-    """Return the mean (n, C) of P (n, K, C), whose log-likelihoods are known, (K,) or (n, K)."""
-    if absent is not None:
-        known, P = np.where(absent, -np.inf, known), np.where(absent[..., None], 0.0, P)
-    weights = np.exp(known - known.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return (weights[..., None, :] @ P)[..., 0, :]

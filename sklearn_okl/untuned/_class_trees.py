@@ -19,10 +19,7 @@ _LEAST = 1e-4  # probability that trees give to what they rule out
 
 
 class Refit(Fits, RefitClassifier):
-    """A batch model of classes 0, 1, ... fitted anew, once there are rows of two: NaN before."""
-
-    def _before_fits(self, sums, known):
-        return np.full(sums.shape, np.nan)
+    """A batch model of classes 0, 1, ... fitted anew, once there are rows of two."""
 
     def _fit(self, state):
         weights = state["past"].weights
@@ -44,8 +41,7 @@ class ClassExpertsAndTrees(ClassExperts):
 
     def __init__(self, estimator, n_classes, budget, forgetting, lags, delay, constants):
         super().__init__(n_classes, budget, forgetting, lags, delay, constants)
-        # a state brings its own seed
-        self.refit = Refit(estimator, label_delay=delay, random_state=0)
+        self.refit = Refit.of(estimator, delay)
         self.refit.classes_ = np.arange(n_classes)
         self.n_labels = lags  # which are a column each, however many classes there are
         self.last = ClassMixture(n_classes, delay, constants.class_fadings, constants.pools[:1])
@@ -110,7 +106,8 @@ class ClassExpertsAndTrees(ClassExperts):
     def table(self, state, age, squared_unit):
         """Return what each expert is and how it fares; weights are those in the last mixture."""
         table, trees = super().table(state, age, squared_unit), state["trees"]
-        silent = [False, *(not trees[name]["fits"] for name in ("rows", "kernels"))]
+        fits = [self.refit._in_force(trees[name]) for name in ("rows", "kernels")]
+        silent = [False, *(not of_one for of_one in fits)]
         weights = self.last._weights(trees["mixture"])
         weights = softmax(np.where(silent, -np.inf, np.log(np.maximum(weights, 1e-300))))
         return with_trees(table, NAMES, trees, weights, self.n_labels > 0)

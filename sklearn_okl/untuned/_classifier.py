@@ -16,7 +16,7 @@ from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
 from ._class_trees import ClassExpertsAndTrees, boosted_classifier
 from ._model import DefaultModel, experts_of
-from ._trees import batch_model
+from ._trees import batch_model, single_fit
 
 
 @inherit_documentation
@@ -32,8 +32,9 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         How many classes there may be in all, at least 2: those that were not in the first call may
         come later. None: all are in the first call, or named by its `classes`.
     trees : bool or classifier, default=False
-        A batch model beside the kernels, fitted anew on the schedule of :class:`RefitClassifier`.
-        True is ``HistGradientBoostingClassifier(early_stopping=False)``; any classifier with
+        A batch model beside the kernels, fitted anew on the schedule of :class:`RefitClassifier`,
+        or, if it is one, on its own. True is
+        ``HistGradientBoostingClassifier(early_stopping=False)``; any classifier with
         `predict_proba` will do. See Notes for what it costs.
 
     Attributes
@@ -231,7 +232,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         return experts_of(self, partial(ClassExpertsAndTrees, estimator, self._n_places))
 
     def _learn(self, state, X, y, sample_weight=None):
-        estimator = batch_model(self.trees, boosted_classifier)
+        estimator = single_fit(batch_model(self.trees, boosted_classifier))
         takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
         if sample_weight is not None and not takes_weights:
             raise ValueError(

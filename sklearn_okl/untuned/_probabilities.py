@@ -1,4 +1,4 @@
-"""Probabilities from scores: calibrated on the way, pooled, and never without a doubt.
+"""Probabilities from scores: calibrated on the way, and pooled.
 
 Two kinds of online multinomial logistic regression, learnt by Newton's steps in blocks of rows. In
 `Calibrations` each expert has one of its own, on its scores: J. Platt, "Probabilistic outputs for
@@ -40,17 +40,6 @@ def probabilities(Z):
     P = np.exp(Z - np.maximum.reduce(Z, axis=-1, keepdims=True))
     P /= np.add.reduce(P, axis=-1, keepdims=True)
     return P
-
-
-def floored(P, doubts):
-    """Return probabilities (n, ..., C) with a share of doubt (n,) spread over all classes."""
-    shares = np.reshape(doubts, (-1, *[1] * (P.ndim - 1)))
-    return (1.0 - shares) * P + shares / P.shape[-1]
-
-
-def doubts(n_known, n_classes):
-    """Return the share of doubt after so many rounds: that of an event that never happened."""
-    return 1.0 / (np.maximum(n_known, 0) + n_classes)
 
 
 class Calibrations:

@@ -15,7 +15,7 @@ from ..meta._refit import check_is_regressor
 from . import _conformal
 from . import _targets as targets
 from ._model import DefaultModel, experts_of
-from ._trees import ExpertsAndTrees, batch_model, boosted_regressor
+from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, single_fit
 
 
 @inherit_documentation
@@ -33,7 +33,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         ``HistGradientBoostingRegressor(early_stopping=False)``; any other regressor with the verbs
         of scikit-learn may be given. One learns the targets and one the errors of the kernels, both
         are fitted anew whenever the past has grown by a twentieth, and mixed with the kernels, see
-        Notes. The whole past is kept then: memory grows with the stream.
+        Notes. The whole past is kept then: memory grows with the stream. A :class:`RefitRegressor`
+        says when its estimator is fitted, on which window, and whether in the background.
 
     Attributes
     ----------
@@ -375,7 +376,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         return experts_of(self, partial(ExpertsAndTrees, estimator, self._n_targets or 1))
 
     def _learn(self, state, X, y, sample_weight=None):
-        estimator = batch_model(self.trees, boosted_regressor)
+        estimator = single_fit(batch_model(self.trees, boosted_regressor))
         takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
         if sample_weight is not None and not takes_weights:
             raise ValueError(

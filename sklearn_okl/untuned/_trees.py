@@ -16,7 +16,7 @@ from ..aggregators import BOARegressor
 from ..aggregators._stacked import mixed
 from ..features._lags import lagged
 from ..meta._refit import RefitRegressor
-from ..meta._refitted import N_FIRST
+from ..meta._refitted import Refitted
 from ._experts import Experts
 
 NAMES = ("trees", "trees on errors")
@@ -26,7 +26,22 @@ _BOA = BOARegressor()
 
 
 class Fits:
-    """How batch models are fitted: where they take no gaps, means of their past fill them."""
+    """How batch models are fitted: where they take no gaps, means of their past fill them.
+
+    Before the first fit they forecast NaN.
+    """
+
+    @classmethod
+    def of(cls, trees, delay):
+        """Return what fits a batch model anew; if it is fitted anew already, when it is."""
+        schedule = {}
+        if isinstance(trees, Refitted):
+            schedule = {name: getattr(trees, name) for name in ("growth", "window", "fit_delay")}
+        # a state brings its own seed
+        return cls(single_fit(trees), **schedule, label_delay=delay, random_state=0)
+
+    def _before_fits(self, sums, known):
+        return np.full(sums.shape, np.nan)
 
     def _unfitted(self):
         if get_tags(self.estimator).input_tags.allow_nan:
@@ -68,8 +83,7 @@ class ExpertsAndTrees(Experts):
 
     def __init__(self, estimator, *of_experts):
         super().__init__(*of_experts)
-        # a state brings its own seed
-        self.refit = Refit(estimator, label_delay=self.delay, random_state=0)
+        self.refit = Refit.of(estimator, self.delay)
 
     def start(self, n_features, seed):
         """Return the state before the first row."""
@@ -129,7 +143,8 @@ class ExpertsAndTrees(Experts):
         """Return what each expert is and how it fares; weights are those in the last mixture."""
         tables = super()._tables(state, ages, squared_units)
         for table, trees, squared_unit in zip(tables, state["trees"], squared_units, strict=True):
-            silent = [False, *(not trees[name]["fits"] for name in ("targets", "errors"))]
+            fits = [self.refit._in_force(trees[name]) for name in ("targets", "errors")]
+            silent = [False, *(not of_one for of_one in fits)]
             weights = softmax(np.where(silent, -np.inf, _BOA._log_weights(trees["mixture"])))
             yield with_trees(table, NAMES, trees, weights, self.lags > 0, squared_unit)
 
@@ -137,11 +152,11 @@ class ExpertsAndTrees(Experts):
         """Let the trees of a target y (n,) learn rows; return the forecasts (n,) of the whole."""
         errors = np.full(len(y), np.nan)
         late_enough = slice(max(_WARMUP + self.delay - trees["targets"]["t"], 0), None)
-        of_trees = self._teach_fits(trees["targets"], rows, y, weights)
-        errors[late_enough] = self._teach_fits(
+        of_trees = self.refit._learn(trees["targets"], rows, _single(y), weights)
+        errors[late_enough] = self.refit._learn(
             trees["errors"],
             _seen(rows, of_kernels)[late_enough],
-            (y - of_kernels)[late_enough],
+            _single(y - of_kernels)[late_enough],
             None if weights is None else weights[late_enough],
         )
         F = self._side_by_side(of_kernels, of_trees, errors, limits)
@@ -172,13 +187,6 @@ class ExpertsAndTrees(Experts):
     def _side_by_side(self, of_kernels, of_trees, errors, limits):
         F = np.column_stack([of_kernels, of_trees, of_kernels + errors])
         return self.mixture._sane(F, limits)
-
-    def _teach_fits(self, state, rows, y, weights):
-        """Let a batch model learn rows; return its forecasts (n,), NaN where it had no fit."""
-        n_silent = max(N_FIRST + self.delay - state["t"], 0)
-        forecasts = self.refit._learn(state, rows, _single(y), weights)
-        forecasts[:n_silent] = np.nan
-        return forecasts
 
     def _ask_fits(self, state, rows, ago):
         """Return a batch model's forecasts (n,) of some rounds ago, NaN where it had no fit."""
@@ -216,6 +224,11 @@ def batch_model(trees, boosting):
     if isinstance(trees, (bool, np.bool_)):
         return boosting() if trees else None
     return trees
+
+
+def single_fit(trees):
+    """Return a batch model, that inside where it is one that is fitted anew already."""
+    return trees._unfitted() if isinstance(trees, Refitted) else trees
 
 
 def boosted_regressor():

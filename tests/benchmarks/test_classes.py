@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 from benchmarks import classes
 from benchmarks.__main__ import main
+from benchmarks.classes_small import small_streams
 from sklearn_okl.datasets import make_ar4
 
 
@@ -17,11 +18,28 @@ def test_tables(tmp_path, capsys, monkeypatch):
     arguments = ["--quick", "--trees", "--data", "arena_electricity", "magic04"]
     assert main(["classes", *arguments, "--output", str(tmp_path)]) == 0
     content = json.loads((tmp_path / "classes.json").read_text(encoding="utf-8"))
-    assert len(content["cells"]) == 2 * 4
+    assert len(content["cells"]) == 2 * 5
     for cell in content["cells"]:
         assert 0.0 <= cell["runs"][0]["errors"] < 1.0
         assert cell["runs"][0]["log_loss"] > 0.0
-    assert "(board)" not in capsys.readouterr().out  # whole streams only
+    said = capsys.readouterr().out
+    assert "(board)" not in said  # whole streams only
+    assert "Probabilities of ours are from" in said
+    # what others forecast is made once
+    monkeypatch.setattr(classes, "Refitted", None)
+    assert main(["classes", *arguments, "--only", "refitted", "--output", str(tmp_path)]) == 0
+    again = json.loads((tmp_path / "classes.json").read_text(encoding="utf-8"))["cells"]
+    assert again == [cell for cell in content["cells"] if "refitted" in cell["line"]]
+    assert main(["classes", "--only", "unknown", "--output", str(tmp_path)]) == 1
+    assert "ours, trees" in capsys.readouterr().out
+
+
+def test_small_streams():
+    found = small_streams(quick=True)
+    assert len(found["rows"]) >= 4
+    for row in found["rows"]:
+        assert len(row) == 1 + len(found["header"])
+        assert float(row[1]) > 0.0
 
 
 def test_figures():

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sklearn_okl import (
+    ExpertsClassifier,
     ExpertsRegressor,
     FOGDClassifier,
     FourierFeatures,
@@ -84,6 +85,7 @@ def every_estimator():
     """Return an estimator of every public class by name, with defaults where there are any."""
     given = {
         StreamingPipeline: pipeline,
+        ExpertsClassifier: lambda: ExpertsClassifier([("fogd", classifier())]),
         ExpertsRegressor: lambda: ExpertsRegressor([("vaw", VAWRegressor())]),
     }
     return {name: given.get(class_, class_)() for name, class_ in all_estimators()}

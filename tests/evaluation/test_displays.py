@@ -6,12 +6,23 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
+from sklearn.metrics import confusion_matrix, log_loss
 
-from sklearn_okl import MultiKernelRegressor, VAW2Regressor, VAWRegressor
+from sklearn_okl import (
+    ExpertsClassifier,
+    FOGDClassifier,
+    MultiKernelRegressor,
+    RakerClassifier,
+    VAW2Regressor,
+    VAWRegressor,
+)
 from sklearn_okl.aggregators import EWARegressor
 from sklearn_okl.evaluation import (
     ExpertWeightsDisplay,
+    PrequentialCalibrationDisplay,
+    PrequentialConfusionDisplay,
     PrequentialDisplay,
     RegretCurveDisplay,
     kernel_ridge_comparator,
@@ -483,3 +494,109 @@ def test_without_matplotlib_there_is_a_sentence(stream, monkeypatch):
     ]:
         with pytest.raises(ImportError, match=f"{name} requires matplotlib. You can install"):
             call()
+
+
+def test_weights_of_several_classes_are_drawn(stream):
+    X, y = stream
+    names = np.array(["high", "low", "middle"])[np.digitize(y, [-0.5, 0.5])]
+    model = RakerClassifier(GRID, n_components=10, random_state=0).fit(X, names)
+    display = ExpertWeightsDisplay.from_estimator(model)
+    assert legend_texts(display) == ["high", "low", "middle"]
+    heights = [[bar.get_height() for bar in bars] for bars in display.bars_]
+    np.testing.assert_array_equal(heights, model.weights_)
+    of_one = ExpertWeightsDisplay.from_estimator(
+        model, X, names, over_time=True, n_points=3, class_label="low"
+    )
+    (weights,) = of_one.weights.values()
+    np.testing.assert_allclose(weights[-1], model.weights_[1])
+    assert weights.shape == (3, 6)
+    both = ExpertWeightsDisplay.from_estimator({"a": model, "b": model}, class_label="low")
+    assert list(both.weights) == ["a, low", "b, low"]
+    with pytest.raises(ValueError, match="weights for each of 3 classes"):
+        ExpertWeightsDisplay.from_estimator(model, X, names, over_time=True)
+    with pytest.raises(ValueError, match="'none' is none of the labels"):
+        ExpertWeightsDisplay.from_estimator(model, class_label="none")
+
+
+def test_experts_of_any_kind_have_their_names(stream):
+    X, y = stream
+    experts = [("sgd", SGDClassifier(loss="log_loss", random_state=0)), ("fogd", FOGDClassifier())]
+    display = ExpertWeightsDisplay.from_estimator(ExpertsClassifier(experts), X, y > 0)
+    assert display.labels == ["sgd", "fogd"]
+
+
+# Displays of classes
+
+
+def three_classes(n=200):
+    rng = np.random.default_rng(1)
+    P = rng.dirichlet(np.ones(3), size=n)
+    return np.array(["a", "b", "c"])[[rng.choice(3, p=p) for p in P]], P
+
+
+def test_log_losses_are_drawn():
+    y, P = three_classes()
+    display = PrequentialDisplay.from_predictions(y, P, loss="log_loss")
+    np.testing.assert_allclose(display.mean_losses["Forecasts"][-1], log_loss(y, P))
+    assert "Log loss (nats)" in display.ax_.get_ylabel()
+    sure = PrequentialDisplay.from_predictions([0, 1], np.eye(2)[[1, 1]], loss="log_loss")
+    np.testing.assert_allclose(
+        sure.mean_losses["Forecasts"][-1], log_loss([0, 1], np.eye(2)[[1, 1]])
+    )
+    with pytest.raises(ValueError, match=r"a column for each label.* \(200, 3\), got \(200, 2\)"):
+        PrequentialDisplay.from_predictions(y, P[:, :2], loss="log_loss")
+
+
+def test_calibration_by_bins():
+    y, P = three_classes()
+    display = PrequentialCalibrationDisplay.from_predictions(y, {"true": P}, n_bins=4)
+    right, sure = np.array(["a", "b", "c"])[P.argmax(axis=1)] == y, P.max(axis=1)
+    expected, said = calibration_curve(right, sure, n_bins=4)
+    np.testing.assert_allclose(display.curves["true"][0], said)
+    np.testing.assert_allclose(display.curves["true"][1], expected)
+    error = sum(
+        abs((sure - right)[bin_ == np.minimum((4 * sure).astype(int), 3)].sum())
+        for bin_ in range(4)
+    )
+    np.testing.assert_allclose(display.errors["true"], error / len(y))
+    assert "true (calibration error" in legend_texts(display)[1]
+    of_one = PrequentialCalibrationDisplay.from_predictions(y, P, class_label="b")
+    expected, said = calibration_curve(y == "b", P[:, 1], n_bins=15)
+    np.testing.assert_allclose(of_one.curves["Forecasts"][0], said)
+    np.testing.assert_allclose(of_one.curves["Forecasts"][1], expected)
+    assert of_one.ax_.get_xlabel() == "Probability of b"
+    with pytest.raises(ValueError, match="'d' is none of the labels"):
+        PrequentialCalibrationDisplay.from_predictions(y, P, class_label="d")
+    with pytest.raises(ValueError, match="a column for each label"):
+        PrequentialCalibrationDisplay.from_predictions(y, P[:, 1])
+
+
+def test_displays_of_classes_run_the_stream(stream):
+    X, y = stream
+    labels = np.where(y > 0, "up", "down")
+    model = FOGDClassifier(random_state=0)
+    models = {"sgd": SGDClassifier(loss="log_loss", random_state=0), "ours": model}
+    display = PrequentialCalibrationDisplay.from_estimator(models, X, labels, delay=3)
+    for name, learner in models.items():
+        P = prequential(learner, X, labels, delay=3, loss="log_loss").forecasts
+        of_forecasts = PrequentialCalibrationDisplay.from_predictions(labels, P)
+        assert display.errors[name] == of_forecasts.errors["Forecasts"]
+        assert display.curves[name][2].sum() == 120 - 4
+    forecasts = prequential(model, X, labels, loss="zero_one").forecasts
+    confusion = PrequentialConfusionDisplay.from_estimator(model, X, labels, window=50)
+    np.testing.assert_array_equal(
+        confusion.confusion_matrix, confusion_matrix(labels[-50:], forecasts[-50:].astype(str))
+    )
+    shown = [text.get_text() for text in confusion.ax_.get_xticklabels()]
+    assert shown == ["down", "up"]
+
+
+def test_confusion_of_the_rows_that_had_a_forecast():
+    y = np.array(["a", "b", "a", "c"])
+    forecasts = np.array([np.nan, "b", "b", "a"], dtype=object)
+    display = PrequentialConfusionDisplay.from_predictions(y, forecasts, window=10)
+    np.testing.assert_array_equal(display.confusion_matrix, [[0, 1, 0], [0, 1, 0], [1, 0, 0]])
+    shares = PrequentialConfusionDisplay.from_predictions(y, forecasts, normalize="true", window=2)
+    np.testing.assert_allclose(shares.confusion_matrix, [[0, 1, 0], [0, 0, 0], [1, 0, 0]])
+    with pytest.raises(ValueError, match="None of the last 1 rows"):
+        PrequentialConfusionDisplay.from_predictions(y, np.full(4, np.nan), window=1)

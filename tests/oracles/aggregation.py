@@ -188,3 +188,24 @@ def ml_prod(F, y, start=None, prior=None, gradient=True, **loss):
         L = eta_new / eta * L + np.log(1 + eta_new * r)
         eta = eta_new
     return out, average(np.log(prior * eta) + L, np.zeros(K), np.ones(K, bool))[0]
+
+
+def log_loss_mixture(P, y, rate=1.0, share=0.0, gradient=False):
+    """Vovk (1990): the mean of probabilities P (T, K, C) under likelihoods; NaN: asleep.
+
+    With a share, Herbster and Warmuth (1998). Returns the means, and the last weights.
+    """
+    T, K, C = P.shape
+    weights, means = np.full(K, 1.0 / K), np.zeros((T, C))
+    for t in range(T):
+        awake = ~np.isnan(P[t, :, 0])
+        for k in np.flatnonzero(awake):
+            means[t] += weights[k] / weights[awake].sum() * P[t, k]
+        for k in range(K):
+            ratio = P[t, k, y[t]] / means[t, y[t]] if awake[k] else 1.0
+            # the tangent of the loss at the mean, or the loss, less what the mean loses
+            loss = 1.0 - ratio if gradient else -np.log(ratio)
+            weights[k] *= np.exp(-rate * loss)
+        weights /= weights.sum()
+        weights = (1.0 - share) * weights + share / K
+    return means, weights

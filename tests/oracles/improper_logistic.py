@@ -69,3 +69,66 @@ def online_newton(x, y, radius):
         A += g * g
         w = np.clip(w - g / (gamma * A), -radius, radius)
     return np.array(values)
+
+
+def log_probabilities(Z):
+    """Logarithms of the softmax."""
+    Z = Z - Z.max(axis=-1, keepdims=True)
+    return Z - np.log(np.exp(Z).sum(axis=-1, keepdims=True))
+
+
+def multinomial_curvature(radius, n_classes):
+    """The share of the curvature of the log loss that its surrogates have."""
+    m = np.log(1.0 + (n_classes - 1) * np.exp(radius))
+    return 2.0 * (np.exp(-m) - 1.0 + m) / m**2
+
+
+def multinomial_surrogate(z, at, label, share):
+    """The quadratic that stands for the log loss of logits z, taken at others."""
+    p, step = np.exp(log_probabilities(at)), z - at
+    slope = p - np.eye(len(p))[label]
+    mean = step @ p
+    return -log_probabilities(at)[label] + step @ slope + share / 2.0 * ((step - mean) ** 2 @ p)
+
+
+def multinomial_forecast(A, b, x):
+    """Return the logits of a row x, by the minimum that defines them.
+
+    The sum of the surrogates and the penalty is W' A W / 2 - b' W, W with a row a class, raveled.
+    To it is added the log-sum-exp of the logits W x less half their inner product with S^-1 diag S,
+    where S is what the inverse of A says of the row.
+    """
+    K = len(b) // len(x)
+    rows = np.kron(np.eye(K), x)  # (K, K d)
+    S = rows @ np.linalg.solve(A, rows.T)
+    linear = rows.T @ np.linalg.solve(S, np.diag(S)) / 2.0
+
+    def gradient(w):
+        return A @ w - b + rows.T @ np.exp(log_probabilities(rows @ w)) - linear
+
+    w = np.linalg.solve(A, b)
+    for _ in range(100):
+        p, before = np.exp(log_probabilities(rows @ w)), gradient(w)
+        step = np.linalg.solve(A + rows.T @ (np.diag(p) - np.outer(p, p)) @ rows, before)
+        rate = 1.0
+        while np.linalg.norm(gradient(w - rate * step)) > np.linalg.norm(before):
+            rate /= 2.0
+            if rate < 1e-3:  # nothing but rounding is left
+                return rows @ w
+        w = w - rate * step
+    return rows @ w
+
+
+def improper_multinomial(X, y, n_classes, alpha, radius):
+    """Logits before each label, and the last A and b."""
+    K, d = n_classes, X.shape[1]
+    share = multinomial_curvature(radius, K)
+    A, b, logits = 2.0 * alpha * np.eye(K * d), np.zeros(K * d), []
+    for x, label in zip(X, y, strict=True):
+        z = multinomial_forecast(A, b, x)
+        p, rows = np.exp(log_probabilities(z)), np.kron(np.eye(K), x)
+        M = share * (np.diag(p) - np.outer(p, p))
+        A = A + rows.T @ M @ rows
+        b = b + rows.T @ (M @ z - (p - np.eye(K)[label]))
+        logits.append(z)
+    return np.array(logits), A, b

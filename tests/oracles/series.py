@@ -5,6 +5,8 @@ before row i of the rows i, ..., i + H - 1. Step h of it, h = 0, ..., H - 1, is 
 i + h is known. Regressions are solved from their sums in each round.
 """
 
+from statistics import NormalDist
+
 import numpy as np
 
 FENCE, JUDGED, MEMORY, REFRESH, ALPHA = 20.0, 32, 2000, 64, 1.0
@@ -32,7 +34,7 @@ class Memory:
     """The rows of one series, filled where they are missing, and its level and scale."""
 
     def __init__(self):
-        self.rows, self.count, self.mean, self.variance = [], 0, 0.0, 0.0
+        self.rows, self.count, self.mean, self.variance, self.beyond = [], 0, 0.0, 0.0, 0
 
     def scale(self):
         return np.sqrt(self.variance) if self.variance > 0 else 1.0
@@ -51,7 +53,14 @@ class Memory:
     def fenced(self, value):
         reach = FENCE * np.sqrt(self.variance)
         if self.count < JUDGED or reach == 0:
+            self.beyond = self.beyond if np.isnan(value) else 0
             return value
+        if np.isnan(value) or abs(value - self.mean) <= reach:
+            self.beyond = self.beyond if np.isnan(value) else 0
+            return value
+        self.beyond += 1
+        if self.beyond < 3:
+            return np.nan
         return min(max(value, self.mean - reach), self.mean + reach)
 
     def push(self, value, filled):
@@ -328,3 +337,65 @@ class Forecaster:
                 for i in range(self.t)
             ]
             self.seasons = seasons_of(rows[-1024:])
+
+
+class Intervals:
+    """How far the intervals of each step and series reach; r, sizes and phases as lists of rows."""
+
+    LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+
+    def __init__(self, horizon, n_series, season):
+        self.H, self.m, self.season, self.t, self.issued = horizon, n_series, season, 0, []
+        normal = NormalDist()
+        usual = [np.log(normal.inv_cdf(0.5 + c / 2) * np.sqrt(np.pi / 2)) for c in self.LEVELS]
+        places = [(h, c) for h in range(horizon) for c in range(n_series)]
+        self.r = {place: list(usual) for place in places}
+        self.errors = {place: [] for place in places}  # sizes as they count, in order
+        self.phases = {(p, place): [5.0, 5.0] for p in range(24) for place in places}
+
+    def phase(self, row):
+        return 24 * (row % self.season) // self.season if self.season else 0
+
+    def factor(self, p, place):
+        size, number = self.phases[p, place]
+        return np.sqrt(max(size / number, 1e-3))
+
+    def faded_mean(self, place, fading):
+        sizes = self.errors[place]
+        weights = [fading**age for age in range(len(sizes))][::-1]
+        return np.dot(weights, sizes) / sum(weights)
+
+    def issue(self):
+        reach = np.full((len(self.LEVELS), self.H, self.m), -1.0)
+        for h, c in self.r:
+            if self.errors[h, c]:
+                share = 0.5 * 0.98 ** (h + 1)
+                lately, always = (self.faded_mean((h, c), f) for f in (0.98, 0.9998))
+                unit = lately**share * always ** (1 - share)
+                unit *= self.factor(self.phase(self.t + h), (h, c))
+                for k in range(len(self.LEVELS)):
+                    reach[k, h, c] = unit * np.exp(max(self.r[h, c][: k + 1]))
+        self.issued.append(reach)
+        return reach
+
+    def learn(self, errors):
+        p = self.phase(self.t)
+        for h in range(min(self.t + 1, self.H)):
+            reach = self.issued[self.t - h][:, h]
+            judged = [c for c in range(self.m) if np.isfinite(errors[h, c]) and reach[0, c] >= 0]
+            for k, level in enumerate(self.LEVELS):
+                missed = [(abs(errors[h, c]) > reach[k, c]) - (1 - level) for c in judged]
+                for c in range(self.m):
+                    self.r[h, c][k] += 0.02 * np.mean(missed) if judged else 0.0
+                for c, miss in zip(judged, missed, strict=True):
+                    self.r[h, c][k] += 0.005 * miss
+            for c in range(self.m):
+                if np.isnan(errors[h, c]):
+                    continue
+                size, place, factor = abs(errors[h, c]), (h, c), self.factor(p, (h, c))
+                usual = self.faded_mean(place, 0.98) if self.errors[place] else 0.0
+                if usual > 0:
+                    own = self.phases[p, place]
+                    self.phases[p, place] = [0.99 * own[0] + size / usual, 0.99 * own[1] + 1]
+                self.errors[place].append(size / factor)
+        self.t += 1

@@ -7,7 +7,7 @@ from .default import sane
 from .refit import refit
 
 
-def beside(b, X, y, estimator, n_lags, delay, weights=None):
+def beside(b, X, y, estimator, n_lags, delay, weights=None, growth=0.05, fit_delay=0):
     """Return the forecasts from those of the kernels, b, for a stream without surprises."""
     unit = np.abs(y - y[0])[y != y[0]][0]
     u, b = (y - y[0]) / unit, (b - y[0]) / unit
@@ -19,14 +19,15 @@ def beside(b, X, y, estimator, n_lags, delay, weights=None):
         ]
     ).reshape(n, n_lags)
     rows = np.hstack([X, single(lags)])
-    trees = refit(estimator, rows, single(u), 0.05, None, delay, weights)
-    trees[: 30 + delay] = np.nan
+    when = growth, None, delay
+    trees = refit(estimator, rows, single(u), *when, weights, fit_delay)
+    trees[: 30 + delay + fit_delay] = np.nan
     late = slice(30 + delay, None)
     errors = np.full(n, np.nan)
     seen = np.column_stack([rows, single(b)])
     w = None if weights is None else weights[late]
-    errors[late] = refit(estimator, seen[late], single(u - b)[late], 0.05, None, delay, w)
-    errors[: 60 + 2 * delay] = np.nan
+    errors[late] = refit(estimator, seen[late], single(u - b)[late], *when, w, fit_delay)
+    errors[: 60 + 2 * delay + fit_delay] = np.nan
     F = np.column_stack([b, trees, b + errors])
     F[:, 1:] = [sane(F[t, 1:], u[: max(t - delay, 0)]) for t in range(n)]
     forecasts = boa(F, u, late=delay, weights=weights)[0] * unit + y[0]

@@ -60,6 +60,7 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     y[60, 0] = np.nan
     y[:9, -1] = np.nan  # starts later
     y[85, 0] = 1e6  # a fault
+    y[95:, -1] += 1e4  # a new level, believed from its third row on
     X[70:72] = np.nan
     model = OnlineForecaster(3, windows=(3, 4, 6), **arguments)
     ours = model.prequential_predict(y, X if n_columns else None)

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RefitRegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned._trees import NAMES, Refit
@@ -48,6 +48,22 @@ def test_oracle(estimator, delay, lags):
     model = fast(estimator, **options)
     assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-6)
     assert not np.allclose(expected, kernels)
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_a_schedule_of_its_own(delay):
+    """Of a batch model that is fitted anew already, in the background or not."""
+    X, y = stream()
+    kernels = fast(False, label_delay=delay).prequential_predict(X, y)
+    given = RefitRegressor(TREE, growth=0.2, fit_delay=25)
+    expected = beside(kernels, X, y, TREE, 4, delay, growth=0.2, fit_delay=25)
+    model, parts = fast(given, label_delay=delay), []
+    for low, high in pairwise([0, 40, 54, 55, 56, 100, 250]):
+        parts.append(model.prequential_predict(X[low:high], y[low:high]))
+        model = pickle.loads(pickle.dumps(model))
+    assert_allclose(np.concatenate(parts), expected, rtol=1e-6)
+    windowed = fast(RefitRegressor(TREE, window=50)).fit(X, y)
+    assert len(windowed._state["trees"][0]["targets"]["past"].rows[0]) == 50
 
 
 @pytest.mark.parametrize(

@@ -303,10 +303,12 @@ def test_memory_is_constant():
     assert sizes[-1] - sizes[-2] < 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_features", "seed"), [(10, 3), (5, 3)])
 @pytest.mark.parametrize("drift", ["jump", "rotation"])
-def test_drift_and_the_first_rows(drift, n_features, seed):
-    X, y = make_friedman_stream(2400, n_features=n_features, drift=drift, random_state=seed)
+def test_drift_and_the_first_rows(drift, n_features, seed, full_size):
+    n = 2400 if full_size else 1400
+    X, y = make_friedman_stream(n, n_features=n_features, drift=drift, random_state=seed)
     found = halves(X, y)
     for half in (0, 1):
         assert found["default"][half] <= 1.1 * min(found["fixed"][half], found["VAW²"][half])

@@ -1,0 +1,245 @@
+"""Scores of intervals and of quantiles: how often they hold, how wide they are, and both in one."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import mean_pinball_loss
+
+from .._types import Array, ArrayLike
+
+
+def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
+    """Return the share of targets that intervals hold.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (...)
+        Targets, such as (n_samples,), or (horizon, n_series); those that are NaN are left out.
+    intervals : array-like of shape (..., n_levels, 2)
+        Lower and upper ends, as `predict_interval` gives them.
+
+    Returns
+    -------
+    coverage : ndarray of shape (n_levels,)
+        Shares from 0 to 1; ends belong to their interval.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a lower end is above its upper one, or no target is known.
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import interval_coverage
+    >>> interval_coverage([1.0, 2.0, 3.0, 4.0], [[[0.0, 3.5]]] * 4)
+    array([0.75])
+    """
+    y, intervals = _known(y_true, intervals)
+    return ((intervals[..., 0] <= y) & (y <= intervals[..., 1])).mean(axis=0)
+
+
+def interval_width(intervals: ArrayLike) -> Array:
+    """Return the mean width of intervals, for each level.
+
+    Parameters
+    ----------
+    intervals : array-like of shape (..., n_levels, 2)
+        Lower and upper ends, as `predict_interval` gives them.
+
+    Returns
+    -------
+    width : ndarray of shape (n_levels,)
+        Mean widths, in the unit of the targets.
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import interval_width
+    >>> interval_width([[[0.0, 2.5]], [[0.0, 1.5]]])
+    array([2.])
+    """
+    intervals = np.asarray(intervals, dtype=np.float64)
+    _, intervals = _known(np.zeros(intervals.shape[:-2]), intervals)
+    return (intervals[..., 1] - intervals[..., 0]).mean(axis=0)
+
+
+def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike) -> Array:
+    r"""Return the interval score, or Winkler score: the width, and what misses cost.
+
+    For a target y and an interval [l, u] of coverage c it is
+
+    .. math:: u - l + \frac{2}{1 - c} \left((l - y)_+ + (y - u)_+\right),
+
+    which is least in the mean for the quantiles (1 - c) / 2 and (1 + c) / 2.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (...)
+        Targets; those that are NaN are left out.
+    intervals : array-like of shape (..., n_levels, 2)
+        Lower and upper ends, as `predict_interval` gives them.
+    coverage : array-like of shape (n_levels,)
+        Shares of targets that the intervals were asked to hold, above 0 and below 1.
+
+    Returns
+    -------
+    score : ndarray of shape (n_levels,)
+        Means over the targets, in their unit; less is better.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a lower end is above its upper one, or no target is known.
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation",
+       Journal of the American Statistical Association 102(477), 2007, eq. (43).
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import interval_score
+    >>> interval_score([1.0, 4.0], [[[0.0, 3.0]], [[0.0, 3.0]]], 0.8)
+    array([8.])
+    """
+    y, intervals = _known(y_true, intervals)
+    coverage = _checked_levels(coverage, "coverage", intervals.shape[1])
+    low, high = intervals[..., 0], intervals[..., 1]
+    misses = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
+    return (high - low + 2.0 / (1.0 - coverage) * misses).mean(axis=0)
+
+
+def quantiles_from_intervals(intervals: ArrayLike, coverage: ArrayLike) -> tuple[Array, Array]:
+    """Return intervals as quantiles: one of coverage c ends at (1 - c) / 2 and (1 + c) / 2.
+
+    Parameters
+    ----------
+    intervals : array-like of shape (..., n_levels, 2)
+        Lower and upper ends, as `predict_interval` gives them.
+    coverage : array-like of shape (n_levels,)
+        Shares of targets that the intervals were asked to hold, above 0 and below 1.
+
+    Returns
+    -------
+    quantiles : ndarray of shape (..., 2 n_levels)
+        The ends, in the order of `levels`.
+    levels : ndarray of shape (2 n_levels,)
+        Increasing, above 0 and below 1.
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import quantiles_from_intervals
+    >>> quantiles, levels = quantiles_from_intervals([[[1.0, 3.0], [0.0, 5.0]]], [0.5, 0.9])
+    >>> quantiles, levels.round(2)
+    (array([[0., 1., 3., 5.]]), array([0.05, 0.25, 0.75, 0.95]))
+    """
+    intervals = np.asarray(intervals, dtype=np.float64)
+    if intervals.ndim < 2 or intervals.shape[-1] != 2:
+        raise ValueError(_shape_sentence(intervals))
+    coverage = _checked_levels(coverage, "coverage", intervals.shape[-2])
+    levels = np.concatenate([0.5 - coverage / 2.0, 0.5 + coverage / 2.0])
+    order = np.argsort(levels, kind="stable")
+    ends = np.concatenate([intervals[..., 0], intervals[..., 1]], axis=-1)
+    return ends[..., order], levels[order]
+
+
+def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLike) -> float:
+    r"""Return the continuous ranked probability score, as far as some quantiles tell it.
+
+    It is twice the integral of the pinball loss over all levels from 0 to 1, in which each level
+    stands for those that are nearest to it: twice the mean over levels (k - 1/2) / K, where k goes
+    from 1 to K. One quantile, the median, gives the absolute error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (...)
+        Targets; those that are NaN are left out.
+    quantiles : array-like of shape (..., n_levels)
+        Forecasts of the quantiles.
+    levels : array-like of shape (n_levels,)
+        Their levels, each another one above 0 and below 1. The more, the nearer the score is to
+        that of the whole distribution.
+
+    Returns
+    -------
+    score : float
+        Mean over the targets, in their unit; less is better.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, two levels are the same, or no target is known.
+
+    See Also
+    --------
+    sklearn.metrics.mean_pinball_loss : The loss of one quantile.
+
+    References
+    ----------
+    .. [1] T. Gneiting, R. Ranjan, "Comparing density forecasts using threshold- and
+       quantile-weighted scoring rules", Journal of Business & Economic Statistics 29(3), 2011,
+       eq. (15) and (16).
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import crps_from_quantiles
+    >>> crps_from_quantiles([1.0, 4.0], [[2.0], [2.0]], [0.5])
+    1.5
+    """
+    y, quantiles = np.asarray(y_true, dtype=np.float64), np.asarray(quantiles, dtype=np.float64)
+    if quantiles.ndim == 0 or quantiles.shape[:-1] != y.shape:
+        raise ValueError(
+            f"quantiles has shape {quantiles.shape}, but y_true has {y.shape}: give a forecast of "
+            "each level for each target, with the levels last."
+        )
+    levels = _checked_levels(levels, "levels", quantiles.shape[-1])
+    order = np.argsort(levels)
+    levels, quantiles = levels[order], quantiles[..., order]
+    if (np.diff(levels) == 0.0).any():
+        raise ValueError(f"levels={levels.tolist()}: give each level once.")
+    nearest = np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2.0, [1.0]]))
+    known = _is_known(y)
+    losses = [
+        mean_pinball_loss(y[known], quantiles[known, k], alpha=level)
+        for k, level in enumerate(levels.tolist())
+    ]
+    return 2.0 * float(nearest @ losses)
+
+
+def _known(y_true, intervals):
+    """Return known targets (n, 1) and their intervals (n, levels, 2)."""
+    y, intervals = (np.asarray(values, dtype=np.float64) for values in (y_true, intervals))
+    if intervals.ndim < 2 or intervals.shape[-1] != 2:
+        raise ValueError(_shape_sentence(intervals))
+    if intervals.shape[:-2] != y.shape:
+        raise ValueError(
+            f"intervals has shape {intervals.shape}, but y_true has {y.shape}: give "
+            "(..., n_levels, 2) for targets of shape (...)."
+        )
+    known = _is_known(y)
+    y, intervals = y[known][:, None], intervals[known]
+    if (intervals[..., 0] > intervals[..., 1]).any():
+        raise ValueError("Some intervals have a lower end above their upper one.")
+    return y, intervals
+
+
+def _is_known(y):
+    known = ~np.isnan(y)
+    if not known.any():
+        raise ValueError("No target is known, so there is nothing to score.")
+    return known
+
+
+def _shape_sentence(intervals):
+    return (
+        f"intervals has shape {intervals.shape}: give lower and upper ends of each level, "
+        "(..., n_levels, 2)."
+    )
+
+
+def _checked_levels(levels, name, n):
+    found = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+    if found.shape != (n,):
+        raise ValueError(f"{name} has shape {found.shape}, but there are {n} levels: give each.")
+    if not ((found > 0.0) & (found < 1.0)).all():
+        raise ValueError(f"{name}={levels!r}: give numbers above 0 and below 1, such as 0.9.")
+    return found

@@ -1,0 +1,81 @@
+"""The fan of a forecaster, drawn."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_okl import OnlineForecaster
+from sklearn_okl.evaluation import ForecastFanDisplay
+
+pd = pytest.importorskip("pandas")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+SMALL = {"windows": (3, 4, 6)}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+def frame(n=40):
+    index = pd.date_range("2024-01-01", periods=n, freq="h")
+    values = np.random.default_rng(0).normal([0.0, 50.0], size=(n, 2))
+    return pd.DataFrame(values, index=index, columns=["load", "price"])
+
+
+def test_a_fan_is_what_the_forecaster_says():
+    y = frame()
+    model = OnlineForecaster(4, **SMALL).fit(y[:36])
+    arguments = {"coverage": [0.8, 0.5], "y_true": y[36:], "y_past": y[30:36], "series": "price"}
+    display = ForecastFanDisplay.from_forecaster(model, **arguments)
+    assert_array_equal(display.line_.get_ydata(), model.predict()["price"])
+    assert_array_equal(display.intervals, model.predict_interval(coverage=[0.8, 0.5])[:, 1])
+    assert_array_equal(display.times, y.index[36:])
+    assert_array_equal(display.true_.get_ydata(), y["price"][36:])
+    assert_array_equal(display.past_times, y.index[30:36])
+    wide, narrow = (area.get_datalim(display.ax_.transData) for area in display.areas_)
+    assert wide.y0 < narrow.y0 < narrow.y1 < wide.y1
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["Past", "What came", "Forecast", "50 %", "80 %"]
+    again = display.plot(ax=plt.figure().add_subplot(), color="C3")
+    assert again.line_.get_color() == "C3"
+
+
+def test_arrays_count_rows_and_the_whole_line_is_not_drawn():
+    intervals = np.array([[[-1.0, 1.0]], [[-np.inf, np.inf]], [[-2.0, 2.0]]])
+    display = ForecastFanDisplay.from_predictions(
+        [0.0, 1.0, 2.0], intervals, 0.9, y_past=[5.0, 6.0]
+    )
+    assert_array_equal(display.line_.get_xdata(), [0, 1, 2])
+    assert_array_equal(display.past_.get_xdata(), [-2, -1])
+    assert display.true_ is None
+    assert np.isfinite(display.ax_.dataLim.get_points()).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"series": "wind"}, "none of the series: they are"),
+        ({"series": 2}, "none of the series"),
+        ({"coverage": [0.5, 0.8]}, "2 coverages"),
+        ({"y_true": np.zeros((3, 2))}, "y_true has 3 rows"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, words):
+    call = {"coverage": [0.9], **arguments}
+    with pytest.raises(ValueError, match=words):
+        ForecastFanDisplay.from_predictions(frame(4), np.zeros((4, 2, 1, 2)), **call)
+
+
+def test_matplotlib_is_imported_when_something_is_drawn():
+    code = (
+        "import sys; from sklearn_okl.evaluation import ForecastFanDisplay as Fan;"
+        "Fan([0.0], [[[0.0, 1.0]]], [0.9]); sys.exit('matplotlib' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

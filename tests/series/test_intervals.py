@@ -1,0 +1,58 @@
+"""Intervals of the forecaster: against the loop, and how often they hold."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import OnlineForecaster
+from sklearn_okl.series import _intervals
+from tests.oracles import series as oracle
+
+SMALL = {"windows": (3, 4, 6)}
+
+
+@pytest.mark.parametrize("season", [0, 5, 48])
+def test_intervals_are_those_of_the_loop(season):
+    rng = np.random.default_rng(0)
+    n, horizon, m = 90, 3, 2
+    errors = rng.standard_t(3, size=(n, horizon, m))  # [i, h]: of row i + h
+    errors[rng.random(errors.shape) < 0.1] = np.nan
+    errors[:20, :, 1] = np.nan
+    errors[30:33] = 0.0
+    state, loop, issued = _intervals.start(horizon, m), oracle.Intervals(horizon, m, season), []
+    for t in range(n):
+        issued.append(_intervals.reaches(state, t, season))
+        assert_allclose(issued[-1], loop.issue(), rtol=1e-8)
+        known = np.full((horizon, m), np.nan)
+        reach = np.full((len(_intervals.LEVELS), horizon, m), -1.0)
+        for h in range(min(t + 1, horizon)):
+            known[h], reach[:, h] = errors[t - h, h], issued[t - h][:, h]
+        _intervals.learn(state, t, season, known, reach)
+        loop.learn(known)
+
+
+def held(y, first, horizon=2, coverage=(0.8, 0.9, 0.95)):
+    """Return whether intervals held (n - first, levels), of all series, a step ahead."""
+    model, hits = OnlineForecaster(horizon, **SMALL), []
+    for t, row in enumerate(y):
+        if t >= first:
+            ends = model.predict_interval(coverage=coverage)[0]
+            assert (np.diff(ends[..., 0], axis=-1) <= 0).all()  # nested
+            hits.append(((row >= ends[..., 0].T) & (row <= ends[..., 1].T)).T)
+        model.partial_fit(y[t : t + 1])
+    return np.array(hits)
+
+
+def test_intervals_hold_as_often_as_asked_for():
+    rng = np.random.default_rng(0)
+    y = rng.standard_t(4, size=500) * np.where(np.arange(500) < 250, 1.0, 4.0)
+    assert_allclose(held(y, 100).mean(axis=0), [0.8, 0.9, 0.95], atol=0.045)
+
+
+def test_series_share_what_makes_forecasts_worse():
+    # eight series that become restless at once: soon intervals of all of them hold again
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(260, 8)) * np.where(np.arange(260) < 150, 1.0, 3.0)[:, None]
+    hits = held(y, 150)[..., 1]
+    assert hits[:20].mean() < 0.75
+    assert 0.87 < hits[30:].mean() < 0.96
