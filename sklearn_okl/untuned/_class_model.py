@@ -14,7 +14,8 @@ from ._class_encoding import ClassEncoder
 from ._class_experts import ClassExperts
 from ._constants import CLASS_BUDGETS, Constants
 from ._encoding import Encoder, is_same, layout_of, width_of
-from ._model import _LAYOUTS, _LONGEST, DefaultModel, _checked_weights, experts_of
+from ._model import _LONGEST, DefaultModel, _checked_weights, experts_of
+from ._restarts import LAYOUTS
 
 _OF_ROWS = ("X", "gaps", "y", "weights")
 
@@ -147,13 +148,13 @@ class ClassModel(DefaultModel):
         """Return the number of rounds until something else than learning is due."""
         births, delay = self.constants.births, self.label_delay
         waits = 0, delay, delay + self.constants.apprenticeship
-        stops = (*_LAYOUTS, *(birth + wait for birth in births for wait in waits))
+        stops = (*LAYOUTS, *(birth + wait for birth in births for wait in waits))
         return min((stop - t for stop in stops if stop > t), default=_LONGEST)
 
     def _stop(self, state, run):
         """Do what is due at this round, if anything is."""
         t = state["t"]
-        if t in _LAYOUTS:
+        if t in LAYOUTS:
             self._lay_out(state, run)
         if t in self.constants.births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
@@ -164,7 +165,7 @@ class ClassModel(DefaultModel):
         """Learn rows that nothing comes between; return the probabilities forecast for them."""
         P = self._learn_rows(state, X, y, weights, run)
         self._put_former(state, X, P)
-        if state["t"] < _LAYOUTS[-1]:
+        if state["t"] < LAYOUTS[-1]:
             gaps = np.isnan(X)
             counted = np.ones(len(y)) if weights is None else weights
             rows = (np.where(gaps, 0.0, X), gaps, y, counted)
@@ -199,7 +200,7 @@ class ClassModel(DefaultModel):
         layout = layout_of(former["nominal"], X)
         if not is_same(layout, former):
             self._start_anew(state, layout, X, run)
-        if state["t"] == _LAYOUTS[-1]:
+        if state["t"] == LAYOUTS[-1]:
             state["latest"] = _no_rows(X.shape[1])
 
     def _start_anew(self, state, layout, X, run):

@@ -1,8 +1,8 @@
 """One estimator that needs no tuning: kernels, ridges, scales and memories learnt from the stream.
 
 Who forecasts, and how they are mixed, is in `_experts.py`; when a target is not believed in
-`_targets.py`. What is left for here: the units of the targets, and what is done when they turn out
-to have been taken wrongly.
+`_targets.py`; what is done when it turns out that first ones were taken wrongly in `_restarts.py`.
+What is left for here: the rounds, in which targets have units.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ..base._bank import threads
 from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
-from ._encoding import is_same, layout_of, plain_layout
+from ._encoding import plain_layout
 from ._experts import Experts
+from ._restarts import LAYOUTS, Restarts, ages_of, no_rows
 from ._targets_encoding import TargetsEncoder
 
-_LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 _SHOWN = 8  # targets whose losses a summary names
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
 
-class DefaultModel:
+class DefaultModel(Restarts):
     """Base of the estimators without tuning: what they share, and how their parts work together.
 
     A class derived from one of them may set ``constants``, see
@@ -136,7 +136,7 @@ class DefaultModel:
     def experts_(self) -> dict[str, Any]:
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        return self._as_taught()._experts().table(state, _ages(state), _squared_units(state))
+        return self._as_taught()._experts().table(state, ages_of(state), _squared_units(state))
 
     def summary(self) -> str:
         """Say in a paragraph what was learnt.
@@ -197,7 +197,7 @@ class DefaultModel:
         state, X = self._asked(X)
         with one_blas_thread:
             X = self._encoder().look(state["columns"], X)
-            F = self._experts().forecasts(state, X, _ages(state))
+            F = self._experts().forecasts(state, X, ages_of(state))
             return self._flat(targets.unscaled(state["targets"], F))
 
     def _flat(self, values, axis=-1):
@@ -250,7 +250,7 @@ class DefaultModel:
             "t": 0,
             "targets": [fence.start(self._guarded, self.label_delay) for _ in range(q)],
             "former": {},  # the model before it started anew, while its forecasts have no labels
-            "latest": _no_rows(n_columns, q),  # up to a block of rows as they came, while young
+            "latest": no_rows(n_columns, q),  # up to a block of rows as they came, while young
             "loss": np.zeros(q),
             "scored": np.zeros(2),  # number and weight of the rows in it
             "seed": seed,
@@ -314,7 +314,7 @@ class DefaultModel:
         X = self._encoder().look(
             state["columns"], X, self.label_delay - np.arange(len(X)) if ahead else ago
         )
-        return self._experts().forecast(state, X, _ages(state), ago, ahead)
+        return self._experts().forecast(state, X, ages_of(state), ago, ahead)
 
     def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
@@ -323,15 +323,15 @@ class DefaultModel:
         begun = {guard["since"] for guard in state["targets"]}
         reviews = (since + age for since in begun for age in self.constants.fence.reviews)
         stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
-        return min(stop - t for stop in (*stops, *_LAYOUTS, 1 << t.bit_length()) if stop > t)
+        return min(stop - t for stop in (*stops, *LAYOUTS, 1 << t.bit_length()) if stop > t)
 
     def _stop(self, state, run):
         """Do what is due at this round, if anything is."""
         fence = self.constants.fence
         t = state["t"]
-        if self._guarded and not set(fence.reviews).isdisjoint(_ages(state)):
+        if self._guarded and not set(fence.reviews).isdisjoint(ages_of(state)):
             self._review(state, run)
-        if t in _LAYOUTS:
+        if t in LAYOUTS:
             self._lay_out(state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
             self._experts().choose_reference(state)
@@ -376,7 +376,7 @@ class DefaultModel:
             # a target far off costs the forecasts beside it their last digits
             forecasts, _ = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)
         youngest = t - max(guard["since"] for guard in guards)
-        if youngest < (fence.reviews[-1] if self._guarded else _LAYOUTS[-1]):
+        if youngest < (fence.reviews[-1] if self._guarded else LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
             rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps}
             rows |= {"y": y[:n], "faulty": (u != taught)[:n]}
@@ -401,7 +401,7 @@ class DefaultModel:
     def _learn_rows(self, state, X, u, weights, run):
         """Learn rows and targets; return the forecasts, and those of the experts of reference."""
         X = self._encoder().learn(state["columns"], X, u)
-        return self._experts().learn(state, X, u, _ages(state), run, weights)
+        return self._experts().learn(state, X, u, ages_of(state), run, weights)
 
     def _put_former(self, state, X, answer):
         """Put in the forecasts (n, q) of the next rows that were made before a start anew."""
@@ -422,93 +422,6 @@ class DefaultModel:
         """Go on in another unit of target j, in which its latest are these, the last one first."""
         known = state["inputs"]["lags"]
         known[: len(lags), j] = lags[: len(known)]
-
-    def _review(self, state, run):
-        """Judge the latest targets as a whole; start anew with them if they were taken wrongly.
-
-        Where other targets have been learnt from more rows than are at hand, those that were taken
-        wrongly are forgotten alone.
-        """
-        fence = self.constants.fence
-        t, guards, latest = state["t"], state["targets"], state["latest"]
-        units, n_latest, youngest = [{} for _ in guards], 0, min(_ages(state))
-        for j, guard in enumerate(guards):
-            age = t - guard["since"]
-            if age not in fence.reviews:
-                continue
-            n = min(age, fence.block)
-            y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
-            faulty, middle, usual = fence.first_faulty(y)
-            judged_otherwise = age == n and (faulty != known).any()
-            if judged_otherwise or not fence.is_sane(guard, middle, usual):
-                n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
-                known[:] = faulty
-                units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
-                units[j]["n_faulty"] = n_faulty
-                n_latest = max(n_latest, n)
-        if n_latest == t or all(units):
-            self._start_anew(state, state["columns"]["layout"], n_latest, units, run)
-        elif any(units):
-            former = _copied(dict(state)) if self.label_delay else {}
-            for j, anew in enumerate(units):
-                if anew:
-                    self._forget(state, j, anew)
-            state["former"] = former
-        if youngest == fence.reviews[-1]:
-            state["latest"] = _no_rows(latest["X"].shape[1], len(guards))
-
-    def _forget(self, state, j, units):
-        """Forget what was learnt of target j, and go on in other units."""
-        fence, since = self.constants.fence, state["targets"][j]["since"]
-        age = state["t"] - since
-        latest = state["latest"]["y"][-min(age, fence.block) :, j]
-        _, middle, usual = fence.first_faulty(latest)
-        y = np.clip(latest[::-1], middle - usual, middle + usual)
-        units = units | {"origin": float(middle)}  # what is forecast by experts that know nothing
-        since = since if age <= fence.block else state["t"]
-        guard = fence.start(self._guarded, self.label_delay) | units | {"since": since}
-        guard["past"][:] = guard["origin"], targets.unit(guard)
-        for name in ("sizes", "counts"):  # an error of one unit
-            guard[name] += 1.0
-        state["targets"][j] = guard
-        state["loss"][j] = 0.0
-        self._encoder().forget_target(state["columns"], j)
-        self._experts().forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
-
-    def _lay_out(self, state, run):
-        """Show columns to the experts as the rows so far ask for; start anew if that is new."""
-        t, latest, guards = state["t"], state["latest"], state["targets"]
-        if len(latest["y"]) == t and not any(guard["since"] for guard in guards):
-            former = state["columns"]["layout"]
-            layout = layout_of(former["nominal"], np.where(latest["gaps"], np.nan, latest["X"]))
-            if not is_same(layout, former):
-                self._start_anew(state, layout, t, [{} for _ in guards], run)
-        if t == _LAYOUTS[-1] and not self._guarded:
-            state["latest"] = _no_rows(latest["X"].shape[1], len(guards))
-
-    def _start_anew(self, state, layout, n, units, run):
-        """Start anew from the latest n rows, faulty targets nearer, some of them in new units."""
-        t, fence = state["t"], self.constants.fence
-        latest = {name: rows[-n:] for name, rows in state["latest"].items()}
-        X = np.where(latest["gaps"], np.nan, latest["X"])
-        former, before = dict(state) if self.label_delay else {}, state["targets"]
-        state.update(self._start_from(layout, X.shape[1], state["seed"]), former=former)
-        state["latest"] = latest
-        guards, y = state["targets"], latest["y"].copy()
-        for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
-            _, middle, usual = fence.first_faulty(y[:, j])
-            limits = middle - usual, middle + usual
-            y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
-            guard["since"] = max(known["since"], t - n)
-            guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
-        u = fence.scaled(guards, y)
-        weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-        forecasts, references = self._learn_rows(state, X, u, weights, run)
-        fence.learn(guards, t - n, u, forecasts, references, u)
-        state["t"] = t
-        scored = slice(1 + self.label_delay, None)
-        errors = (u - forecasts)[scored]
-        self._learn_errors(state, errors, errors, None if weights is None else weights[scored])
 
 
 def _keep(state, room):
@@ -556,12 +469,6 @@ def _for_targets(n_targets):
     return partial(experts_of, kind=partial(Experts, n_targets))
 
 
-def _no_rows(n_features, n_targets):
-    rows, Y = np.empty((0, n_features)), np.empty((0, n_targets))
-    known = {"X": rows, "gaps": rows.astype(bool), "y": Y, "faulty": Y.astype(bool)}
-    return known | {"weights": np.empty(0)}
-
-
 def _checked_weights(sample_weight, n):
     weights = weights_of(sample_weight, n)
     if weights.max() > _HEAVIEST:
@@ -586,11 +493,6 @@ def _mean_weight(state):
     """Return the mean weight of the rows whose errors are in the loss, 1 where it is 0."""
     n, weight = state["scored"].tolist()
     return weight / n if weight else 1.0
-
-
-def _ages(state):
-    """Return for how many rounds what is known of each target has counted."""
-    return [state["t"] - guard["since"] for guard in state["targets"]]
 
 
 def _squared_units(state):
