@@ -25,7 +25,7 @@ from . import _targets as targets
 from ._constants import BUDGETS, Constants
 from ._encoding import plain_layout
 from ._experts import Experts
-from ._restarts import LAYOUTS, Restarts, ages_of, no_rows
+from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._targets_encoding import TargetsEncoder
 
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
@@ -33,7 +33,7 @@ _SHOWN = 8  # targets whose losses a summary names
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
 
-class DefaultModel(Restarts):
+class DefaultModel:
     """Base of the estimators without tuning: what they share, and how their parts work together.
 
     A class derived from one of them may set ``constants``, see
@@ -330,9 +330,9 @@ class DefaultModel(Restarts):
         fence = self.constants.fence
         t = state["t"]
         if self._guarded and not set(fence.reviews).isdisjoint(ages_of(state)):
-            self._review(state, run)
+            review(self, state, run)
         if t in LAYOUTS:
-            self._lay_out(state, run)
+            lay_out(self, state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
             self._experts().choose_reference(state)
         if t in self.constants.births:
@@ -422,6 +422,10 @@ class DefaultModel(Restarts):
         """Go on in another unit of target j, in which its latest are these, the last one first."""
         known = state["inputs"]["lags"]
         known[: len(lags), j] = lags[: len(known)]
+
+    def _forget(self, state, j, units):
+        """Forget what was learnt of target j, and go on in other units."""
+        forget(self, state, j, units)
 
 
 def _keep(state, room):

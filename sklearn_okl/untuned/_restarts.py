@@ -14,95 +14,95 @@ from ._encoding import is_same, layout_of
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 
 
-class Restarts:
-    """What a model does at certain ages: the part of `DefaultModel` that is seldom called."""
+def review(model, state, run):
+    """Judge the latest targets as a whole; start anew with them if they were taken wrongly.
 
-    def _review(self, state, run):
-        """Judge the latest targets as a whole; start anew with them if they were taken wrongly.
+    Where other targets have been learnt from more rows than are at hand, those that were taken
+    wrongly are forgotten alone.
+    """
+    fence = model.constants.fence
+    t, guards, latest = state["t"], state["targets"], state["latest"]
+    units, n_latest, youngest = [{} for _ in guards], 0, min(ages_of(state))
+    for j, guard in enumerate(guards):
+        age = t - guard["since"]
+        if age not in fence.reviews:
+            continue
+        n = min(age, fence.block)
+        y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
+        faulty, middle, usual = fence.first_faulty(y)
+        judged_otherwise = age == n and (faulty != known).any()
+        if judged_otherwise or not fence.is_sane(guard, middle, usual):
+            n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
+            known[:] = faulty
+            units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
+            units[j]["n_faulty"] = n_faulty
+            n_latest = max(n_latest, n)
+    if n_latest == t or all(units):
+        _start_anew(model, state, state["columns"]["layout"], n_latest, units, run)
+    elif any(units):
+        former = _copied(dict(state)) if model.label_delay else {}
+        for j, anew in enumerate(units):
+            if anew:
+                model._forget(state, j, anew)
+        state["former"] = former
+    if youngest == fence.reviews[-1]:
+        state["latest"] = no_rows(latest["X"].shape[1], len(guards))
 
-        Where other targets have been learnt from more rows than are at hand, those that were taken
-        wrongly are forgotten alone.
-        """
-        fence = self.constants.fence
-        t, guards, latest = state["t"], state["targets"], state["latest"]
-        units, n_latest, youngest = [{} for _ in guards], 0, min(ages_of(state))
-        for j, guard in enumerate(guards):
-            age = t - guard["since"]
-            if age not in fence.reviews:
-                continue
-            n = min(age, fence.block)
-            y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
-            faulty, middle, usual = fence.first_faulty(y)
-            judged_otherwise = age == n and (faulty != known).any()
-            if judged_otherwise or not fence.is_sane(guard, middle, usual):
-                n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
-                known[:] = faulty
-                units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
-                units[j]["n_faulty"] = n_faulty
-                n_latest = max(n_latest, n)
-        if n_latest == t or all(units):
-            self._start_anew(state, state["columns"]["layout"], n_latest, units, run)
-        elif any(units):
-            former = _copied(dict(state)) if self.label_delay else {}
-            for j, anew in enumerate(units):
-                if anew:
-                    self._forget(state, j, anew)
-            state["former"] = former
-        if youngest == fence.reviews[-1]:
-            state["latest"] = no_rows(latest["X"].shape[1], len(guards))
 
-    def _forget(self, state, j, units):
-        """Forget what was learnt of target j, and go on in other units."""
-        fence, since = self.constants.fence, state["targets"][j]["since"]
-        age = state["t"] - since
-        latest = state["latest"]["y"][-min(age, fence.block) :, j]
-        _, middle, usual = fence.first_faulty(latest)
-        y = np.clip(latest[::-1], middle - usual, middle + usual)
-        units = units | {"origin": float(middle)}  # what is forecast by experts that know nothing
-        since = since if age <= fence.block else state["t"]
-        guard = fence.start(self._guarded, self.label_delay) | units | {"since": since}
-        guard["past"][:] = guard["origin"], targets.unit(guard)
-        for name in ("sizes", "counts"):  # an error of one unit
-            guard[name] += 1.0
-        state["targets"][j] = guard
-        state["loss"][j] = 0.0
-        self._encoder().forget_target(state["columns"], j)
-        self._experts().forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
+def forget(model, state, j, units):
+    """Forget what was learnt of target j, and go on in other units."""
+    fence, since = model.constants.fence, state["targets"][j]["since"]
+    age = state["t"] - since
+    latest = state["latest"]["y"][-min(age, fence.block) :, j]
+    _, middle, usual = fence.first_faulty(latest)
+    y = np.clip(latest[::-1], middle - usual, middle + usual)
+    units = units | {"origin": float(middle)}  # what is forecast by experts that know nothing
+    since = since if age <= fence.block else state["t"]
+    guard = fence.start(model._guarded, model.label_delay) | units | {"since": since}
+    guard["past"][:] = guard["origin"], targets.unit(guard)
+    for name in ("sizes", "counts"):  # an error of one unit
+        guard[name] += 1.0
+    state["targets"][j] = guard
+    state["loss"][j] = 0.0
+    model._encoder().forget_target(state["columns"], j)
+    model._experts().forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
 
-    def _lay_out(self, state, run):
-        """Show columns to the experts as the rows so far ask for; start anew if that is new."""
-        t, latest, guards = state["t"], state["latest"], state["targets"]
-        if len(latest["y"]) == t and not any(guard["since"] for guard in guards):
-            former = state["columns"]["layout"]
-            layout = layout_of(former["nominal"], np.where(latest["gaps"], np.nan, latest["X"]))
-            if not is_same(layout, former):
-                self._start_anew(state, layout, t, [{} for _ in guards], run)
-        if t == LAYOUTS[-1] and not self._guarded:
-            state["latest"] = no_rows(latest["X"].shape[1], len(guards))
 
-    def _start_anew(self, state, layout, n, units, run):
-        """Start anew from the latest n rows, faulty targets nearer, some of them in new units."""
-        t, fence = state["t"], self.constants.fence
-        latest = {name: rows[-n:] for name, rows in state["latest"].items()}
-        X = np.where(latest["gaps"], np.nan, latest["X"])
-        former, before = dict(state) if self.label_delay else {}, state["targets"]
-        state.update(self._start_from(layout, X.shape[1], state["seed"]), former=former)
-        state["latest"] = latest
-        guards, y = state["targets"], latest["y"].copy()
-        for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
-            _, middle, usual = fence.first_faulty(y[:, j])
-            limits = middle - usual, middle + usual
-            y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
-            guard["since"] = max(known["since"], t - n)
-            guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
-        u = fence.scaled(guards, y)
-        weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-        forecasts, references = self._learn_rows(state, X, u, weights, run)
-        fence.learn(guards, t - n, u, forecasts, references, u)
-        state["t"] = t
-        scored = slice(1 + self.label_delay, None)
-        errors = (u - forecasts)[scored]
-        self._learn_errors(state, errors, errors, None if weights is None else weights[scored])
+def lay_out(model, state, run):
+    """Show columns to the experts as the rows so far ask for; start anew if that is new."""
+    t, latest, guards = state["t"], state["latest"], state["targets"]
+    if len(latest["y"]) == t and not any(guard["since"] for guard in guards):
+        former = state["columns"]["layout"]
+        layout = layout_of(former["nominal"], np.where(latest["gaps"], np.nan, latest["X"]))
+        if not is_same(layout, former):
+            _start_anew(model, state, layout, t, [{} for _ in guards], run)
+    if t == LAYOUTS[-1] and not model._guarded:
+        state["latest"] = no_rows(latest["X"].shape[1], len(guards))
+
+
+def _start_anew(model, state, layout, n, units, run):
+    """Start anew from the latest n rows, faulty targets nearer, some of them in new units."""
+    t, fence = state["t"], model.constants.fence
+    latest = {name: rows[-n:] for name, rows in state["latest"].items()}
+    X = np.where(latest["gaps"], np.nan, latest["X"])
+    former, before = dict(state) if model.label_delay else {}, state["targets"]
+    state.update(model._start_from(layout, X.shape[1], state["seed"]), former=former)
+    state["latest"] = latest
+    guards, y = state["targets"], latest["y"].copy()
+    for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
+        _, middle, usual = fence.first_faulty(y[:, j])
+        limits = middle - usual, middle + usual
+        y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
+        guard["since"] = max(known["since"], t - n)
+        guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
+    u = fence.scaled(guards, y)
+    weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
+    forecasts, references = model._learn_rows(state, X, u, weights, run)
+    fence.learn(guards, t - n, u, forecasts, references, u)
+    state["t"] = t
+    scored = slice(1 + model.label_delay, None)
+    errors = (u - forecasts)[scored]
+    model._learn_errors(state, errors, errors, None if weights is None else weights[scored])
 
 
 def ages_of(state):
