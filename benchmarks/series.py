@@ -44,7 +44,7 @@ PUBLISHED = {
 }
 
 
-def run(output=RESULTS, *, data=("ett_h1",), n_seeds=20, n_rows=None, quick=False):
+def run(output=RESULTS, *, data=("ett_h1",), n_seeds=10, n_rows=None, quick=False):
     """Forecast real series and made ones, print tables, and return the exit status."""
     where, found = print_environment(), {"series": {}}
     for name in data:

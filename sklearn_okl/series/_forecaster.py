@@ -99,7 +99,9 @@ class OnlineForecaster(BaseEstimator):
     above it in the last hour is carried on.
 
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
-    their size lately and at this phase of the season.
+    their size in the long run, lately, and at this phase of the season. All series share a part of
+    what misses teach: in a week that is hard for all, one hears it sooner. Shares of rows held are
+    those of all series together.
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its

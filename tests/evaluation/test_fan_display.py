@@ -1,8 +1,5 @@
 """The fan of a forecaster, drawn."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -71,11 +68,3 @@ def test_what_does_not_fit_is_refused(arguments, words):
     call = {"coverage": [0.9], **arguments}
     with pytest.raises(ValueError, match=words):
         ForecastFanDisplay.from_predictions(frame(4), np.zeros((4, 2, 1, 2)), **call)
-
-
-def test_matplotlib_is_imported_when_something_is_drawn():
-    code = (
-        "import sys; from sklearn_okl.evaluation import ForecastFanDisplay as Fan;"
-        "Fan([0.0], [[[0.0, 1.0]]], [0.9]); sys.exit('matplotlib' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

