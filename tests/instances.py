@@ -69,7 +69,7 @@ ARGUMENTS = {
         ARM,
         ARM | {"kernels": GRID, "horizon": 300, "loss": "pinball", "quantile": 0.7},
     ],
-    "ImproperLogisticClassifier": [{}, {"alpha": 0.01, "radius": 2.0}],
+    "ImproperLogisticClassifier": [{}],
     "KernelAIOLIClassifier": [{}, {"kernel": "laplacian", "alpha": 0.1, "radius": 2.0}],
     "KernelVAWRegressor": [{}, {"kernel": "laplacian", "alpha": 0.1, "forecaster": "ridge"}],
     "KOGDRegressor": [{"eta0": 0.7}, {"eta0": 0.7, "radius": 20.0}],

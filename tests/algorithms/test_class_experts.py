@@ -281,14 +281,14 @@ def test_what_cannot_be_an_aggregator(aggregator, message):
 
 
 def test_a_search_and_models_of_all_kinds():
-    X, y = stream()
+    X, y = stream(n=90)
     search = GridSearchCV(
         ExpertsClassifier([("odds", ODDS)]),
-        {"odds__alpha": [1e-4, 1e3]},
+        {"odds__alpha": [0.01, 1e3]},
         cv=TimeSeriesSplit(2),
         scoring="neg_log_loss",
     ).fit(X, y)
-    assert search.best_params_ == {"odds__alpha": 1e-4}
+    assert search.best_params_ == {"odds__alpha": 0.01}
     experts = [
         ("kernels", OnlineKernelClassifier(budget="fast", random_state=0)),
         ("batch", RefitClassifier(LogisticRegression(), growth=1.0)),

@@ -12,7 +12,7 @@ from sklearn_okl.algorithms._multinomial_logistic import curvature, equalised
 from tests.oracles import improper_logistic as oracle
 
 
-def stream(seed, n_classes, n=80, d=3):
+def stream(seed, n_classes, n=60, d=3):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, (X @ rng.normal(size=(d, n_classes)) + rng.gumbel(size=(n, n_classes))).argmax(axis=1)
@@ -27,9 +27,9 @@ def test_equals_the_oracle(alpha, radius, n_classes):
     logits, A, b = oracle.improper_multinomial(X, y, n_classes, alpha, radius)
     expected = np.exp(oracle.log_probabilities(logits))
     classes = np.arange(n_classes)
-    for cuts in ([], [1], [1, 2, 30]):
+    for cuts in ([], [1, 2, 30]):
         model, parts = ImproperLogisticClassifier(alpha, radius=radius), []
-        for rows in np.split(np.arange(80), cuts):
+        for rows in np.split(np.arange(60), cuts):
             parts.append(model.prequential_predict_proba(X[rows], y[rows], classes=classes))
         assert_allclose(np.concatenate(parts), expected, rtol=1e-9, atol=1e-12)
     assert_allclose(model.coef_.ravel(), np.linalg.solve(A, b), rtol=1e-8, atol=1e-10)
@@ -165,10 +165,10 @@ def test_regret_within_the_bound(kind, n_classes, radius):
         assert least + factor * most < n * np.log(n_classes), "the bound says nothing"
 
 
-@pytest.mark.parametrize("radius", [8.0, 10.0, 12.0])
+@pytest.mark.parametrize("radius", [8.0, 12.0])
 def test_regret_where_online_newton_pays_exponentially(radius):
     """All labels alike: the regret of the proper algorithm is beyond the bound."""
-    n, alpha = 1500, 0.05
+    n, alpha = 800, 0.05
     X, y = np.ones((n, 1)), np.ones(n, dtype=int)
     model = ImproperLogisticClassifier(alpha, radius=radius)
     P = model.prequential_predict_proba(X, y, classes=[0, 1])
