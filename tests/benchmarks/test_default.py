@@ -16,8 +16,14 @@ def made_up(name, return_X_y):
     return X, np.where(y > 0, 1.0, -1.0) if name == "magic04" else y
 
 
+def two_of_the_made_streams(n_rows, seed, made=default.synthetic_streams):
+    streams = made(n_rows, seed)
+    return {name: streams[name] for name in ("jump, 5", "AR(2)")}
+
+
 def test_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(default, "load_dataset", made_up)
+    monkeypatch.setattr(default, "synthetic_streams", two_of_the_made_streams)
     some = {name: default.CHOICES[name] for name in ("the default", "no lags", "no refinement")}
     monkeypatch.setattr(default, "CHOICES", some)
     arguments = ["--data", "airfoil", "elevators", "magic04", "--quick", "--rows", "120"]
@@ -33,6 +39,7 @@ def test_tables(tmp_path, capsys, monkeypatch):
         assert cell["rows"] == 120
         assert_allclose(cell["ratio"], np.mean(cell["figures"]) / best)
     assert content["choices"]["ratios"].keys() == some.keys()
+    assert content["choices"]["synthetic"]["no lags"].keys() == {"jump, 5", "AR(2)"}
     assert "Friedman, rotation, 5 inputs, 300 rows" in content["drift"]
     assert "airfoil, permuted" in content["coverage"]
 
