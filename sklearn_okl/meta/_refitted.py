@@ -141,7 +141,7 @@ class Refitted:
     def n_samples_fit_(self) -> int:
         """Number of rows seen by the latest fit that forecasts."""
         fits = self._in_force(self._fitted_state("n_samples_fit_"))
-        return fits[-1][0] - self.fit_delay if fits else 0
+        return fits[-1][0] - self._as_taught().fit_delay if fits else 0
 
     def _unfitted(self):
         return self._by_default() if self.estimator is None else self.estimator
