@@ -9,7 +9,7 @@ from sklearn_okl import OnlineKernelRegressor
 
 from ._progress import progress
 from ._report import RESULTS, print_environment, print_saved, streams_at_hand, table
-from .tables import ARRAYS, N_TREES, PERMUTED, load_stream, ordered, refitted
+from .tables import ARRAYS, N_TREES, PERMUTED, load_stream, ordered, refitted, run_line
 
 SHARE = 0.1  # of the cells is missing
 N_ROWS = 8000
@@ -49,17 +49,14 @@ def ratios(X, y, seed, n_trees):
     with_gaps = np.where(gaps, np.nan, X)
     scaled = StandardScaler().fit_transform(with_gaps)
     filled = IterativeImputer(random_state=0).fit_transform(scaled)
-
-    def loss(model, rows):
-        return np.mean(np.square(model.prequential_predict(rows, y) - y))
-
-    def ours():
-        return OnlineKernelRegressor(random_state=seed)
-
-    complete, of_rival = loss(ours(), X), loss(refitted(n_trees, []), with_gaps)
+    ours, rival = OnlineKernelRegressor(), refitted(n_trees, [])
+    complete, of_gaps, of_filled = (
+        run_line(ours, rows, y, seed)["mse"] for rows in (X, with_gaps, filled)
+    )
+    rival_complete, of_rival = (run_line(rival, rows, y, seed)["mse"] for rows in (X, with_gaps))
     return {
-        GAPS: loss(ours(), with_gaps) / complete,
-        FILLED: loss(ours(), filled) / complete,
-        RIVAL: of_rival / loss(refitted(n_trees, []), X),
+        GAPS: of_gaps / complete,
+        FILLED: of_filled / complete,
+        RIVAL: of_rival / rival_complete,
         f"{RIVAL}, over ours": of_rival / complete,
     }

@@ -7,7 +7,6 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike, Seed
@@ -16,7 +15,7 @@ from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
 from ._class_trees import ClassExpertsAndTrees, boosted_classifier
 from ._model import DefaultModel, experts_of
-from ._trees import batch_model, single_fit
+from ._trees import batch_model, check_takes_weights
 
 
 @inherit_documentation
@@ -232,11 +231,6 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         return experts_of(self, partial(ClassExpertsAndTrees, estimator, self._n_places))
 
     def _learn(self, state, X, y, sample_weight=None):
-        estimator = single_fit(batch_model(self.trees, boosted_classifier))
-        takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
-        if sample_weight is not None and not takes_weights:
-            raise ValueError(
-                f"The rows have weights, but {type(estimator).__name__} in 'trees' has a 'fit' "
-                "that takes no sample_weight. Give another classifier, or leave the weights out."
-            )
+        if sample_weight is not None:
+            check_takes_weights(batch_model(self.trees, boosted_classifier), "classifier")
         return super()._learn(state, X, y, sample_weight)

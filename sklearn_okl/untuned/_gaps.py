@@ -45,9 +45,9 @@ class GapFiller:
         spreads : ndarray of shape (n, d) or None
             Variances of what was filled in, in squared scales, 0 elsewhere; None without gaps.
         """
-        gaps = np.isnan(X)
-        is_first = not state
-        if is_first and not np.logical_or.reduce(gaps, axis=None):
+        gaps, is_first = np.isnan(X), not state
+        has_gaps = np.logical_or.reduce(gaps, axis=None)
+        if is_first and not has_gaps:
             return X, None
         if X.shape[1] > _WIDEST:
             return np.where(gaps, known[:, 0], X), _unknown(known, gaps)
@@ -69,7 +69,7 @@ class GapFiller:
             state["rows"] = np.concatenate([state["rows"], Z[rows]])
             state["n"] += rows.stop - low
             low = rows.stop
-        return _in_units(X, Z, known, gaps), spreads
+        return _in_units(X, Z, known, gaps), spreads if has_gaps else None
 
     def look(self, state, X, known, ago=0):
         """Return rows without gaps, each as if the next, by what was known some rounds ago.

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import has_fit_parameter
 
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike, Seed
@@ -15,7 +14,7 @@ from ..meta._refit import check_is_regressor
 from . import _conformal
 from . import _targets as targets
 from ._model import DefaultModel, experts_of
-from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, single_fit
+from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, check_takes_weights
 
 
 @inherit_documentation
@@ -376,13 +375,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         return experts_of(self, partial(ExpertsAndTrees, estimator, self._n_targets or 1))
 
     def _learn(self, state, X, y, sample_weight=None):
-        estimator = single_fit(batch_model(self.trees, boosted_regressor))
-        takes_weights = estimator is None or has_fit_parameter(estimator, "sample_weight")
-        if sample_weight is not None and not takes_weights:
-            raise ValueError(
-                f"The rows have weights, but {type(estimator).__name__} in 'trees' has a 'fit' "
-                "that takes no sample_weight. Give another regressor, or leave the weights out."
-            )
+        if sample_weight is not None:
+            check_takes_weights(batch_model(self.trees, boosted_regressor), "regressor")
         return super()._learn(state, X, y, sample_weight)
 
     def _start_from(self, layout, n_columns, seed):

@@ -8,6 +8,7 @@ a pair for itself, as many estimators learn one target only.
 import numpy as np
 from sklearn import config_context
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from .._delay import as_it_was, late
 from .._linalg import softmax
@@ -227,8 +228,18 @@ def batch_model(trees, boosting):
 
 
 def single_fit(trees):
-    """Return a batch model, that inside where it is one that is fitted anew already."""
+    """Return a batch model or None, that inside where it is one that is fitted anew already."""
     return trees._unfitted() if isinstance(trees, Refitted) else trees
+
+
+def check_takes_weights(trees, kind):
+    """Refuse weights of rows if there is a batch model, of some kind, whose `fit` takes none."""
+    model = single_fit(trees)
+    if model is not None and not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(
+            f"The rows have weights, but {type(model).__name__} in 'trees' has a 'fit' that takes "
+            f"no sample_weight. Give another {kind}, or leave the weights out."
+        )
 
 
 def boosted_regressor():
