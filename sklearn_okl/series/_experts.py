@@ -10,7 +10,7 @@ RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leav
 _MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
 _FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
-_ALPHA = 1.0  # ridge, in squared running deviations
+_ALPHA = 1.0  # ridge: windows are divided by the root of their length, so whole ones are about 1
 
 
 class Ridge(NamedTuple):
@@ -102,11 +102,14 @@ def features(experts, states, views, common):
 
 def _features(expert, state, window, common, begun):
     if expert.sharing == "all":
-        return np.concatenate([window.ravel(), common * begun.any()])[None, None]
-    if expert.is_kernel:
+        window = window.reshape(1, -1)
+    elif expert.is_kernel:
         angles = window @ state["frequencies"]
         window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
     length = window.shape[1]
+    window = window / np.sqrt(length)
+    if expert.sharing == "all":
+        return np.concatenate([window[0], common * begun.any()])[None, None]
     Z = np.empty((len(begun), length + len(common)))
     Z[:, :length], Z[:, length:] = window, common
     if not begun.all():

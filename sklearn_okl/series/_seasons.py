@@ -9,6 +9,8 @@ _FIRST_LOOK = 32  # rows, and again whenever the stream has doubled
 _LEAST = 0.25  # autocorrelation that a season has at least
 _CHANCE = 3.0  # and in standard deviations of that of noise
 _AS_LARGE = 0.9  # share of the largest peak that a shorter season has at least: not its double
+_APART = 1.5  # least ratio of a season to a shorter one; peaks less far apart are of one hill
+_NEAR = 0.05  # share that a season may be off a multiple of the shorter one, to be taken as it
 
 
 def is_look_due(t, seasons):
@@ -22,8 +24,9 @@ def found(values):
 
     A season is the lag where the mean autocorrelation of the series, each less its straight line,
     has its largest peak, or a shorter one nearly as large, beyond chance; the next one is that of
-    what the mean of each phase of it leaves, at half as long again at least. Of lags more than a
-    third of the rows nothing is known.
+    what the mean of each phase of it leaves, at half as long again at least. Where it is nearly a
+    multiple of the first, it is this multiple: a week has whole days, and noise moves a broad peak
+    by some rows. Of lags more than a third of the rows nothing is known.
     """
     seasons = np.zeros(N_SEASONS, dtype=np.int64)
     n = len(values)
@@ -38,9 +41,12 @@ def found(values):
         seasons[k] = _strongest(rest, shortest)
         if not seasons[k]:
             break
+        multiple = np.rint(seasons[k] / seasons[0]) * seasons[0]
+        if abs(seasons[k] - multiple) <= _NEAR * multiple:
+            seasons[k] = multiple
         phase = np.arange(n) % seasons[k]
         profile = np.stack([rest[phase == p].mean(axis=0) for p in range(seasons[k])])
-        rest, shortest = rest - profile[phase], 1.5 * seasons[k]
+        rest, shortest = rest - profile[phase], _APART * seasons[k]
     return seasons
 
 
@@ -60,7 +66,9 @@ def _strongest(rest, shortest):
     lags = lags[lags >= shortest]
     if not len(lags):
         return 0
-    return lags[correlation[lags] >= _AS_LARGE * correlation[lags].max()][0]
+    first = lags[correlation[lags] >= _AS_LARGE * correlation[lags].max()][0]
+    hill = lags[(lags >= first) & (lags < _APART * first)]
+    return hill[correlation[hill].argmax()]
 
 
 def continued(values, season, horizon):

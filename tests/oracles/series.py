@@ -87,6 +87,10 @@ def standardised(columns, x):
     return np.nan_to_num(np.clip(np.array(z, dtype=float), -FENCE, FENCE), nan=0.0)
 
 
+def unit_length(features):
+    return features / np.sqrt(len(features))
+
+
 def phase_features(seasons, t):
     features = []
     for s in seasons:
@@ -118,7 +122,10 @@ def seasons_of(rows):
         peaks = [k for k in peaks if k >= (1.5 * found[-1] if found else 2)]
         if not peaks:
             break
-        season = min(k for k in peaks if c[k] >= 0.9 * max(c[peaks]))
+        first = min(k for k in peaks if c[k] >= 0.9 * max(c[peaks]))
+        season = max((k for k in peaks if first <= k < 1.5 * first), key=lambda k: c[k])
+        if found and abs(season - round(season / found[0]) * found[0]) <= 0.05 * season:
+            season = round(season / found[0]) * found[0]
         found.append(season)
         rests = [r - [r[i % season :: season].mean() for i in range(n)] for r in rests]
     return found + [0] * (2 - len(found))
@@ -192,11 +199,11 @@ class Forecaster:
         if sharing == "all":
             lags = [self.views[view][c].window(window) for c in range(self.m)]
             begun = any(memory.count for memory in self.views[0])
-            return np.concatenate([*lags, shared * begun])
+            return np.concatenate([unit_length(np.concatenate(lags)), shared * begun])
         lags = self.views[view][c].window(window)
         if waves is not None:
             lags = np.concatenate([np.sin(lags @ waves), np.cos(lags @ waves)])
-        return np.concatenate([lags, shared]) * (self.views[0][c].count > 0)
+        return np.concatenate([unit_length(lags), shared]) * (self.views[0][c].count > 0)
 
     def static_features(self, moments, x, t):
         mean, scale = moments

@@ -90,6 +90,14 @@ def test_seasons_are_found_and_none_in_noise():
     assert _seasons.found(np.ones((100, 1))).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_week_is_found_although_noise_moves_its_broad_peak(seed):
+    time, noise = np.arange(1024), np.random.default_rng(seed).normal(size=1024)
+    y = 2.0 * np.sin(2 * np.pi * time / 24) + np.sin(2 * np.pi * time / 168) + 0.5 * noise
+    for n in (700, 1024):
+        assert _seasons.found(y[:n, None]).tolist() == [24, 168]
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_noise_is_forecast_by_its_mean(seed):
     # whatever the first values are: a unit taken from two of them may be anything
