@@ -33,7 +33,7 @@ _RATE, _SHARED_RATE = 0.005, 0.02  # eta, and that of all series together
 _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
 _N_PHASES = 24  # parts of the season that have a size of their own
-_PHASE_FADING = 0.99  # of these, per season
+_PHASE_FADING = 0.95  # of these, per season; .99, .998 and .9 are wider on early rows of `ett_h1`
 _PHASE_PRIOR = 5.0  # seasons that a size relative to all others begins with, at 1
 _FADINGS = np.array([_FADING, _SLOW_FADING])[:, None, None]
 

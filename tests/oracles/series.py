@@ -403,6 +403,6 @@ class Intervals:
                 usual = self.faded_mean(place, 0.98) if self.errors[place] else 0.0
                 if usual > 0:
                     own = self.phases[p, place]
-                    self.phases[p, place] = [0.99 * own[0] + size / usual, 0.99 * own[1] + 1]
+                    self.phases[p, place] = [0.95 * own[0] + size / usual, 0.95 * own[1] + 1]
                 self.errors[place].append(size / factor)
         self.t += 1
