@@ -7,7 +7,7 @@ import numpy as np
 from . import _delayed_ridge, _seasons, _views
 
 RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
-_MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
+_MOST_LAGS = 168  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
 _FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
 _ALPHA = 1.0  # ridge: windows are divided by the root of their length, so whole ones are about 1

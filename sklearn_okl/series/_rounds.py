@@ -51,17 +51,16 @@ def successor(state, n_rows):
 
 
 def _copied(state, copies_recent):
-    kind = type(state)
-    if kind is dict:
-        return {
-            name: {key: array.copy() for key, array in value.items()}
-            if name == "recent" and copies_recent
-            else _copied(value, copies_recent)
-            for name, value in state.items()
-        }
-    if kind is list:
-        return [_copied(value, copies_recent) for value in state]
-    return state
+    """Return new dicts and lists of the same arrays, or of copies of those that are written."""
+    if type(state) is list:
+        return [_copied(part, copies_recent) for part in state]
+    copy = dict(state)
+    for name, part in state.items():
+        if name == "recent" and copies_recent:
+            copy[name] = {key: array.copy() for key, array in part.items()}
+        elif type(part) in (dict, list) and name != "origin":  # which is replaced as a whole
+            copy[name] = _copied(part, copies_recent)
+    return copy
 
 
 def phases(plan, state, calendar, t):
@@ -82,7 +81,8 @@ def issue(plan, state, calendar):
     """
     views, horizon = state["views"], plan.horizon
     now = _standardised(state["now"], state["now"]["values"][-1])
-    common = np.concatenate([phases(plan, state, calendar, state["t"]), now])
+    known = phases(plan, state, calendar, state["t"])
+    common = np.concatenate([known, now])
     Z = _experts.features(plan.experts, state["experts"], views, common)
     levels = [_views.level(view) for view in views]
     forecasts = np.empty((len(plan.views), horizon, plan.n_series))
@@ -108,9 +108,9 @@ def issue(plan, state, calendar):
         # shares that the mixtures have of what the columns known ahead add to residuals
         adds = np.broadcast_to((plan.views == RESIDUAL)[:, None, None], forecasts.shape)
         slot["mixed_share"] = _mixture.forecasts(state["mixture"], adds.astype(np.float64))
-        known = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
-        slot |= {"static_" + name: value for name, value in known.items()}
-    return {"calendar": calendar, "features": Z, "slot": slot}
+        seen = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
+        slot |= {"static_" + name: value for name, value in seen.items()}
+    return {"calendar": calendar, "phases": known, "features": Z, "slot": slot}
 
 
 def forecast(plan, state, X_ahead, calendars):
@@ -132,8 +132,8 @@ def forecast(plan, state, X_ahead, calendars):
     return forecasts
 
 
-def absorb(plan, state, y, x_ahead, x_now, calendar):
-    """Learn the row after the origin, y (m,), its columns and its time, and write the state."""
+def absorb(plan, state, y, x_ahead, x_now):
+    """Learn the row after the origin, y (m,), and its columns, and write the state."""
     t, horizon, recent, views = state["t"], plan.horizon, state["recent"], state["views"]
     origin = state["origin"]
     for name, value in origin["slot"].items():
@@ -143,11 +143,10 @@ def absorb(plan, state, y, x_ahead, x_now, calendar):
     F = recent["forecasts"][past, :, steps].swapaxes(0, 1)  # (E, H, m)
     mixed = recent["mixed"][past, :, steps].swapaxes(0, 1)  # (mixtures, H, m)
     begun = recent["begun"][past]
-    now = phases(plan, state, calendar, t)
     if plan.n_ahead:
         known = {name: value[past] for name, value in _known(recent).items()}
         rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
-        times = np.broadcast_to(now, (horizon, len(now)))
+        times = np.broadcast_to(origin["phases"], (horizon, plan.n_phases))
         added = _static.forecasts(known, rows, times)  # (H, m)
         F[plan.views == RESIDUAL] += added
         mixed = mixed + recent["mixed_share"][past, :, steps].swapaxes(0, 1) * added
@@ -177,7 +176,7 @@ def absorb(plan, state, y, x_ahead, x_now, calendar):
     if plan.n_ahead:
         level, unit = views[RAW]["mean"], _views.level(views[RAW])[1]
         known = np.where(np.isnan(units[1][0]), np.nan, target[0])
-        _static.learn(state["static"], x_ahead, now, known, level, unit)
+        _static.learn(state["static"], x_ahead, origin["phases"], known, level, unit)
         explained = np.where(begun[0], added[0], learnt)  # the first value leaves nothing
         rest = np.where(begun[0], filled - explained, 0.0)
         _views.push(views[RESIDUAL], learnt - explained, rest)
@@ -211,7 +210,7 @@ def learn(plan, state, rows, future=None):
         if future is not None:
             to_come = slice(t, t + horizon)
             forecasts[t] = forecast(plan, state, ahead[to_come], calendar[to_come])
-        absorb(plan, state, rows.y[t], rows.ahead[t], rows.now[t], calendar[t])
+        absorb(plan, state, rows.y[t], rows.ahead[t], rows.now[t])
         state["origin"] = issue(plan, state, calendar[t + 1])
     return None if future is None else forecasts
 
