@@ -7,7 +7,7 @@ import numpy as np
 from . import _delayed_ridge, _seasons, _views
 
 RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
-_MOST_LAGS = 168  # of all series together, beyond which fewer lags of each are taken
+_MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
 _FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
 _ALPHA = 1.0  # ridge: windows are divided by the root of their length, so whole ones are about 1
@@ -47,9 +47,9 @@ def ridges(n_series, windows, pooled, has_residuals):
         experts.append(Ridge(RAW, short, alone))
     else:
         experts.append(Ridge(RAW, long, "pooled"))
-        seen = [min(length, _MOST_LAGS // n_series) for length in (middle, short)]
-        if seen[1] > 1:
-            experts += [Ridge(RAW, seen[0], "all"), Ridge(RAW, seen[1], "all", _FORGETTING)]
+        seen = min(short, _MOST_LAGS // n_series)
+        if seen > 1:
+            experts.append(Ridge(RAW, seen, "all", _FORGETTING))
     experts.append(Ridge(RAW, middle, "pooled", is_kernel=True))
     if has_residuals:
         experts += [

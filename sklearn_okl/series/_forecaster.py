@@ -78,11 +78,12 @@ class OnlineForecaster(BaseEstimator):
 
     *Experts.* Direct ridge regressions for all steps: of each series on its own latest values, with
     a long memory and a window of 168 rows, and with a memory of a thousand rows and a window of 48;
-    of each on the values of all series, with and without forgetting; one model of all series
-    together; and one of them on random Fourier features of the window, which is kernel ridge
-    regression. Besides them the latest value, and the season come again. Windows are values less
-    the latest one, in running standard deviations, so that a + b y has the forecasts a + b f. All
-    see the phases of the seasons, or of the calendar if the index has dates.
+    of each on the latest 24 values of all series, with a memory of a thousand rows; one model of
+    all series together; and one of them on random Fourier features of the window, which is kernel
+    ridge regression. Besides them the latest value, and the season come again. Windows are values
+    less the latest one, in running standard deviations, so that a + b y has the forecasts a + b f,
+    and over the root of their length: the ridge is 1 where a whole window is about 1. All see the
+    phases of the seasons, or of the calendar if the index has dates.
 
     *One inverse for all steps.* The gains of recursive least squares know features only. So those
     of an origin are computed once, wait with its features, and teach step h when the target of row
