@@ -357,6 +357,7 @@ class Intervals:
         usual = [np.log(normal.inv_cdf(0.5 + c / 2) * np.sqrt(np.pi / 2)) for c in self.LEVELS]
         places = [(h, c) for h in range(horizon) for c in range(n_series)]
         self.r = {place: list(usual) for place in places}
+        self.lately = {(h, k): 0.0 for h in range(horizon) for k in range(len(usual))}
         self.errors = {place: [] for place in places}  # sizes as they count, in order
         self.phases = {(p, place): [5.0, 5.0] for p in range(24) for place in places}
 
@@ -380,8 +381,9 @@ class Intervals:
                 lately, always = (self.faded_mean((h, c), f) for f in (0.98, 0.9998))
                 unit = lately**share * always ** (1 - share)
                 unit *= self.factor(self.phase(self.t + h), (h, c))
+                r = [own + 2 * self.lately[h, k] for k, own in enumerate(self.r[h, c])]
                 for k in range(len(self.LEVELS)):
-                    reach[k, h, c] = unit * np.exp(max(self.r[h, c][: k + 1]))
+                    reach[k, h, c] = unit * np.exp(max(r[: k + 1]))
         self.issued.append(reach)
         return reach
 
@@ -392,10 +394,13 @@ class Intervals:
             judged = [c for c in range(self.m) if np.isfinite(errors[h, c]) and reach[0, c] >= 0]
             for k, level in enumerate(self.LEVELS):
                 missed = [(abs(errors[h, c]) > reach[k, c]) - (1 - level) for c in judged]
+                if not judged:
+                    continue
+                self.lately[h, k] = 0.98 * self.lately[h, k] + 0.02 * np.mean(missed)
                 for c in range(self.m):
-                    self.r[h, c][k] += 0.02 * np.mean(missed) if judged else 0.0
+                    self.r[h, c][k] += 0.01 * np.mean(missed)
                 for c, miss in zip(judged, missed, strict=True):
-                    self.r[h, c][k] += 0.005 * miss
+                    self.r[h, c][k] += 0.002 * miss
             for c in range(self.m):
                 if np.isnan(errors[h, c]):
                     continue
