@@ -21,6 +21,7 @@ from sklearn.neural_network import MLPClassifier
 
 from sklearn_okl import OnlineKernelClassifier, RefitClassifier, RunningStandardScaler
 from sklearn_okl.datasets import load_dataset
+from sklearn_okl.evaluation import calibration_error
 
 from ._progress import progress
 from ._report import (
@@ -278,15 +279,8 @@ def figures_of(forecast, X, y):
         "log_loss": float(-np.log(np.maximum(P[rows, y], FLOOR)).mean()),
         "errors": float(wrong.mean()),
         "kappa": float(1.0 - wrong.mean() / persistent),
-        "calibration": calibration_error(P.max(axis=1), ~wrong),
+        "calibration": calibration_error(y, P, labels=np.arange(P.shape[1]), n_bins=N_BINS),
         "least": float(P.min()),
         "rest": float((1.0 - P).min()),  # that the surest forecast leaves to the other classes
         "ms": 1e3 * seconds / len(y),
     }
-
-
-def calibration_error(sure, right):
-    """Return the mean distance of how sure forecasts are from how often they are right, by bins."""
-    places = np.minimum((sure * N_BINS).astype(int), N_BINS - 1)
-    differences = np.bincount(places, weights=sure - right, minlength=N_BINS)
-    return float(np.abs(differences).sum() / len(sure))

@@ -7,6 +7,7 @@ from ._bounds import (
     vaw_logdet_bound,
     vaw_regret_bound,
 )
+from ._calibration import calibration_error
 from ._classes_display import PrequentialCalibrationDisplay, PrequentialConfusionDisplay
 from ._comparators import (
     effective_dimension,
@@ -58,6 +59,7 @@ __all__ = [
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
+    "calibration_error",
     "check_online_estimator",
     "compare",
     "concatenated_vaw_loss_bound",

@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
 from .._types import Any, ArrayLike
+from ._calibration import by_bins, error_of, known_rows, of_the_likeliest
 from ._display_parts import COLORS, axes_of, draw_legend, named_estimators, named_forecasts
 from ._prequential import prequential
 
@@ -68,10 +69,7 @@ class PrequentialCalibrationDisplay:
     @property
     def errors(self) -> dict[str, float]:
         """Expected calibration error of each learner."""
-        return {
-            name: float(np.abs(said - came) @ counts / counts.sum())
-            for name, (said, came, counts) in self.curves.items()
-        }
+        return {name: error_of(*curve) for name, curve in self.curves.items()}
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the curves.
@@ -191,25 +189,18 @@ class PrequentialCalibrationDisplay:
         """
         check_matplotlib_support(f"{cls.__name__}.from_predictions")
         check_scalar(n_bins, "n_bins", Integral, min_val=1)
-        classes, places = np.unique(np.asarray(y_true), return_inverse=True)
+        classes = np.unique(np.asarray(y_true))
         if class_label is not None and class_label not in classes:
             raise ValueError(f"class_label={class_label!r} is none of the labels {classes}.")
         curves = {}
         for name, P in named_forecasts(forecasts).items():
-            P = np.asarray(P, dtype=np.float64)
-            if P.shape != (len(places), len(classes)):
-                raise ValueError(
-                    "Probabilities must have a column for each label in y_true, the shape "
-                    f"{(len(places), len(classes))}, got {P.shape}."
-                )
-            scored = ~np.isnan(P).any(axis=1)
-            P, of_rows = P[scored], places[scored]
+            P, places = known_rows(y_true, P)
             if class_label is None:
-                said, came = P.max(axis=1), P.argmax(axis=1) == of_rows
+                said, came = of_the_likeliest(P, places)
             else:
                 place = np.searchsorted(classes, class_label)
-                said, came = P[:, place], of_rows == place
-            curves[name] = _by_bins(said, came, n_bins)
+                said, came = P[:, place], places == place
+            curves[name] = by_bins(said, came, n_bins)
         return cls(curves, class_label=class_label).plot(ax=ax, **kwargs)
 
 
@@ -378,12 +369,3 @@ class PrequentialConfusionDisplay:
             normalize=normalize,
         )
         return cls(matrix, labels).plot(ax=ax, **kwargs)
-
-
-def _by_bins(said, came, n_bins):
-    """Return mean probability, share of rows in which it came true, and rows, of bins with any."""
-    bins = np.minimum((said * n_bins).astype(int), n_bins - 1)
-    counts = np.bincount(bins, minlength=n_bins)
-    sums = [np.bincount(bins, weights=part, minlength=n_bins) for part in (said, came)]
-    filled = counts > 0
-    return sums[0][filled] / counts[filled], sums[1][filled] / counts[filled], counts[filled]
