@@ -22,6 +22,11 @@ the bound above does not change. With it r needs half the rate, and intervals ho
 any 500 rows, and are no wider: so it was on rows of `ett_h1` before those that the benchmark
 scores.
 
+Nor does r fall further than one below that of Gaussian errors. While a sensor stands still all
+intervals hold, and r would sink as long as it does, to rise again for as long when something moves.
+The bound above then is one for misses beyond 1 - c only: what has much heavier tails holds more
+often than asked.
+
 The size u is a geometric mean of the size of errors in the long run and of their size lately, the
 latter with the exponent :math:`.98^h / 2`: of errors h steps ahead one hears h rows later, when
 what they say of the rows to come has faded, and half of what a few errors say is chance. Scores
@@ -36,6 +41,8 @@ from scipy.special import ndtri
 LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99])
 _GAUSSIAN = np.log(ndtri(0.5 + LEVELS / 2.0) * np.sqrt(np.pi / 2.0))  # quantiles over the mean size
 _RATE, _SHARED_RATE = 0.002, 0.01  # eta, and that of all series together
+_DEPTH = 1.0  # that r may be below that of Gaussian errors at most
+_LEAST = _GAUSSIAN - _DEPTH
 _GAIN = 2.0  # kappa, of the misses lately, which fade like the errors
 _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
@@ -104,7 +111,8 @@ def learn(state, t, season, errors, issued):
     misses = np.where(judged, (sizes > issued) - (1.0 - LEVELS)[:, None, None], 0.0)
     n_judged = judged.sum(axis=-1, keepdims=True)
     shared = misses.sum(axis=-1, keepdims=True) / np.maximum(n_judged, 1)
-    state["radius"] = state["radius"] + _RATE * misses + _SHARED_RATE * shared
+    radius = state["radius"] + _RATE * misses + _SHARED_RATE * shared
+    state["radius"] = np.maximum(radius, _LEAST[:, None, None])
     change = np.where(n_judged > 0, shared - state["misses"], 0.0)
     state["misses"] = state["misses"] + (1.0 - _FADING) * change
 

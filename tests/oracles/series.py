@@ -355,6 +355,7 @@ class Intervals:
         self.H, self.m, self.season, self.t, self.issued = horizon, n_series, season, 0, []
         normal = NormalDist()
         usual = [np.log(normal.inv_cdf(0.5 + c / 2) * np.sqrt(np.pi / 2)) for c in self.LEVELS]
+        self.least = [r - 1.0 for r in usual]
         places = [(h, c) for h in range(horizon) for c in range(n_series)]
         self.r = {place: list(usual) for place in places}
         self.lately = {(h, k): 0.0 for h in range(horizon) for k in range(len(usual))}
@@ -401,6 +402,8 @@ class Intervals:
                     self.r[h, c][k] += 0.01 * np.mean(missed)
                 for c, miss in zip(judged, missed, strict=True):
                     self.r[h, c][k] += 0.002 * miss
+                for c in range(self.m):
+                    self.r[h, c][k] = max(self.r[h, c][k], self.least[k])
             for c in range(self.m):
                 if np.isnan(errors[h, c]):
                     continue

@@ -56,3 +56,20 @@ def test_series_share_what_makes_forecasts_worse():
     hits = held(y, 150)[..., 1]
     assert hits[:20].mean() < 0.75
     assert 0.87 < hits[30:].mean() < 0.96
+
+
+def test_a_sensor_that_stood_still_is_heard_again():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2600)
+    y[300:2200] = 0.0
+    hits = held(y, 2200)[..., 1]
+    assert hits[50:].mean() > 0.6  # 0.5 without a floor
+
+
+def test_radii_have_a_floor():
+    state = _intervals.start(1, 1)
+    issued = np.full((len(_intervals.LEVELS), 1, 1), 1.0)
+    for t in range(10_000):
+        _intervals.learn(state, t, 0, np.full((1, 1), 1e-6), issued)
+    start = _intervals.start(1, 1)["radius"]
+    assert_allclose(state["radius"], start - 1.0)
