@@ -126,18 +126,43 @@ def forecast(plan, state, X_ahead, calendars):
         forecasts[n_known:] = np.nan
         if n_known:
             times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
-            added = _static.forecasts(_known(slot), X_ahead, np.array(times))
-            forecasts[:n_known] += slot["mixed_share"][-1, :n_known] * added
+            forecasts[:n_known] = _mixed(plan, slot, X_ahead, np.array(times))
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
 
 
+def _mixed(plan, slot, X_ahead, times):
+    """Return the first forecasts (k, m) of an origin; X_ahead (k, d) and times (k, p) are theirs."""
+    forecasts = slot["mixed"][-1, : len(times)]
+    if not plan.n_ahead:
+        return forecasts
+    added = _static.forecasts(_known(slot), X_ahead, times)
+    return forecasts + slot["mixed_share"][-1, : len(times)] * added
+
+
+def _move(plan, state, by):
+    """Move all that is remembered of series by some amounts (m,), as if they had been there."""
+    recent = dict(state["recent"])
+    _views.move(state["views"][RAW], by)
+    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None, None]
+    share = 1.0 - recent["mixed_share"] if plan.n_ahead else 1.0
+    recent["mixed"] = recent["mixed"] + by * share
+    recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
+    if plan.n_ahead:
+        recent["static_level"] = recent["static_level"] + by
+    state["recent"] = recent
+
+
 def absorb(plan, state, y, x_ahead, x_now):
     """Learn the row after the origin, y (m,), and its columns, and write the state."""
-    t, horizon, recent, views = state["t"], plan.horizon, state["recent"], state["views"]
-    origin = state["origin"]
+    t, horizon, views, origin = state["t"], plan.horizon, state["views"], state["origin"]
     for name, value in origin["slot"].items():
-        recent[name][horizon + t % BLOCK] = value
+        state["recent"][name][horizon + t % BLOCK] = value
+    said = _mixed(plan, origin["slot"], x_ahead[None], origin["phases"][None])[0]
+    learnt, state["n_beyond"], is_new = _views.as_learnt(views[RAW], y, said, state["n_beyond"])
+    if is_new.any():
+        _move(plan, state, np.where(is_new, y - said, 0.0))
+    recent = state["recent"]
     steps = np.arange(horizon)
     past = horizon + t % BLOCK - steps  # the places of the latest origins, the last one first
     F = recent["forecasts"][past, :, steps].swapaxes(0, 1)  # (E, H, m)
@@ -151,10 +176,9 @@ def absorb(plan, state, y, x_ahead, x_now):
         F[plan.views == RESIDUAL] += added
         mixed = mixed + recent["mixed_share"][past, :, steps].swapaxes(0, 1) * added
     issued = mixed[-1]
-    learnt, state["n_beyond"] = _views.as_learnt(views[RAW], y, state["n_beyond"])
 
     last, scale = recent["last"][past], recent["scale"][past]  # (H, V, m)
-    target = np.where(begun, learnt, np.nan)
+    target = np.where(begun & ~is_new, learnt, np.nan)
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     units = last[:, RAW], scale[:, RAW]
     near = (target - units[0]) / units[1]

@@ -5,8 +5,10 @@ running standard deviation. So series of any size share a model, and y -> a + b 
 in the same way.
 
 A value that is missing is filled in by whoever forecast it. One that is more than `FENCE` running
-deviations from the mean counts as missing, too: a single one is a fault. From the third in a row on
-such values are a new level, and learnt as that far away, which a few dozen rows overcome.
+deviations from the mean counts as missing, too: a single one is a fault. The third in a row is a
+new level: all that is remembered moves by as much as its forecast was off, and goes on as if the
+series had always been there. Where that would not help, as forecasts are beyond the fence as well,
+or would cost the digits, it is learnt as `FENCE` away.
 """
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
 _BELIEVED = 3  # values in a row beyond the fence that are no fault
+_FARTHEST = 1e8  # deviations that a level moves at most
 _JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _MEMORY = 2000  # rows that means and deviations remember
@@ -46,18 +49,41 @@ def unit(state):
     return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
 
 
-def as_learnt(state, values, n_beyond):
-    """Return values (m,), possibly NaN, as they are learnt, and how many in a row were beyond.
+def as_learnt(state, values, forecasts, n_beyond):
+    """Tell faults and new levels among values (m,), possibly NaN.
 
-    `n_beyond` (m,) is how many values before these were beyond the fence, without another between.
+    Parameters
+    ----------
+    state : dict
+    values, forecasts : ndarray of shape (m,)
+        What came, and what was forecast.
+    n_beyond : ndarray of int of shape (m,)
+        How many values before these were beyond the fence, without another between.
+
+    Returns
+    -------
+    learnt : ndarray of shape (m,)
+        The values as they are learnt, NaN for faults.
+    n_beyond : ndarray of int of shape (m,)
+        The number with these values.
+    is_new : ndarray of bool of shape (m,)
+        Which values are of a new level.
     """
-    reach = np.where(state["count"] >= _JUDGED, FENCE * np.sqrt(state["variance"]), np.inf)
-    reach[reach == 0.0] = np.inf  # a series that has been constant has no unit
+    deviation = np.where(state["count"] >= _JUDGED, np.sqrt(state["variance"]), 0.0)
+    reach = np.where(deviation > 0.0, FENCE * deviation, np.inf)  # a constant has no unit
     low, high = state["mean"] - reach, state["mean"] + reach
     is_beyond = (values < low) | (values > high)
     n_beyond = np.where(np.isnan(values), n_beyond, (n_beyond + 1) * is_beyond)
-    is_fault = is_beyond & (n_beyond < _BELIEVED)
-    return np.where(is_fault, np.nan, np.clip(values, low, high)), n_beyond
+    is_believed = is_beyond & (n_beyond >= _BELIEVED)
+    is_new = is_believed & (np.abs(values - state["mean"]) <= _FARTHEST * deviation)
+    is_new &= (low <= forecasts) & (forecasts <= high)
+    learnt = np.where(is_new, values, np.clip(values, low, high))
+    return np.where(is_beyond & ~is_believed, np.nan, learnt), n_beyond * ~is_new, is_new
+
+
+def move(state, by):
+    """Move all that is remembered by some amounts (m,)."""
+    state["values"], state["mean"] = state["values"] + by, state["mean"] + by
 
 
 def push(state, values, filled):

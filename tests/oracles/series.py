@@ -30,6 +30,10 @@ class Ridge:
         self.S, self.b = self.S + lost * np.eye(len(self.b)), self.b + lost * self.theta
 
 
+class NewLevel(float):
+    """A value that the series has moved to."""
+
+
 class Memory:
     """The rows of one series, filled where they are missing, and its level and scale."""
 
@@ -50,7 +54,7 @@ class Memory:
         known = [value for value in self.rows if value is not None]
         return known[max(len(known) - lag, 0)]
 
-    def fenced(self, value):
+    def fenced(self, value, forecast):
         reach = FENCE * np.sqrt(self.variance)
         if self.count < JUDGED or reach == 0:
             self.beyond = self.beyond if np.isnan(value) else 0
@@ -61,7 +65,15 @@ class Memory:
         self.beyond += 1
         if self.beyond < 3:
             return np.nan
+        is_near = abs(value - self.mean) <= 1e8 * np.sqrt(self.variance)
+        if is_near and abs(forecast - self.mean) <= reach:
+            self.beyond = 0
+            return NewLevel(value)
         return min(max(value, self.mean - reach), self.mean + reach)
+
+    def move(self, by):
+        self.rows = [None if row is None else row + by for row in self.rows]
+        self.mean += by
 
     def push(self, value, filled):
         if np.isnan(value):
@@ -284,11 +296,27 @@ class Forecaster:
             f[np.array(self.view) == 1] += self.from_static(origin, c, x, origin["t"] + h)
         return f
 
+    def move(self, c, by):
+        """Move all that is remembered of a series, as if it had always been there."""
+        self.views[0][c].move(by)
+        raw = np.array(self.view) == 0
+        for origin in self.origins:
+            origin["level"][0, c, 0] += by
+            origin["forecasts"][:, c, raw] += by
+            if self.ahead:
+                mean, *rest = origin["static"][1][c]
+                origin["static"][1][c] = (mean + by, *rest)
+
     def learn(self, y, x_ahead=(), x_now=()):
         origin, t = self.issue(), self.t
         self.origins.append(origin)
-        learnt = [memory.fenced(value) for memory, value in zip(self.views[0], y, strict=True)]
         first = [self.forecast(origin, 0, c, x_ahead) for c in range(self.m)]
+        learnt = [v.fenced(*pair) for v, *pair in zip(self.views[0], y, first, strict=True)]
+        came = list(learnt)
+        for c in range(self.m):
+            if isinstance(learnt[c], NewLevel):
+                self.move(c, learnt[c] - first[c])
+                learnt[c], first[c] = np.nan, float(learnt[c])
         for h in range(min(t + 1, self.H)):
             past = self.origins[t - h]
             for c in range(self.m):
@@ -331,9 +359,9 @@ class Forecaster:
                 mean, scale, _ = origin["static"][1][c]
                 known = begun[c] and origin["level"][0, c, 2]
                 self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
-                own = rest if begun[c] else learnt[c]
-                self.views[1][c].push(learnt[c] - own, filled - rest)
-            self.views[0][c].push(learnt[c], filled)
+                own = rest if begun[c] else came[c]
+                self.views[1][c].push(came[c] - own, filled - rest)
+            self.views[0][c].push(float(came[c]), filled)
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
