@@ -109,8 +109,8 @@ class OnlineForecaster(BaseEstimator):
     forecasts; before it the series counts as that value.
 
     *Faults.* A value 20 running standard deviations off counts as missing, and intervals are not
-    judged by it. From the third in a row on such values are a new level, and are learnt as 20
-    deviations off.
+    judged by it. The third in a row is a new level: all that is remembered of the series moves
+    there, and forecasts go on as if it had always been at it.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
 

@@ -132,7 +132,7 @@ def forecast(plan, state, X_ahead, calendars):
 
 
 def _mixed(plan, slot, X_ahead, times):
-    """Return the first forecasts (k, m) of an origin; X_ahead (k, d) and times (k, p) are theirs."""
+    """Return the first forecasts (k, m) of an origin, of rows X_ahead (k, d) at times (k, p)."""
     forecasts = slot["mixed"][-1, : len(times)]
     if not plan.n_ahead:
         return forecasts

@@ -148,10 +148,25 @@ def test_a_fault_is_forgotten_and_a_new_level_is_not():
     faulty[100], missing[100] = 1e6 * np.nanstd(y), np.nan
     forecasts = clone(model).prequential_predict(faulty)
     assert_array_equal(forecasts, clone(model).prequential_predict(missing))
-    jump = 1e3 * np.nanstd(y)
-    y[100:] += jump
-    errors = y[150:196, 0] - model.prequential_predict(y)[150:196, 0, 0]
-    assert np.abs(errors).mean() < 0.1 * jump
+    usual = np.nanmean(np.abs(y[103:, 0] - clone(model).prequential_predict(y)[103:, 0, 0]))
+    for jump in (1e2, 1e6):
+        moved = y.copy()
+        moved[100:] += jump * np.nanstd(y)
+        errors = moved[103:, 0] - clone(model).prequential_predict(moved)[103:, 0, 0]
+        assert np.nanmean(np.abs(errors)) < 1.2 * usual
+
+
+@pytest.mark.parametrize("n_rows", [3, 40])
+def test_a_level_may_come_back(n_rows):
+    y, X, model = stream("columns", n=240)
+    there = slice(100, 100 + n_rows)
+    moved = y.copy()
+    moved[there] += 1e3 * np.nanstd(y)
+    forecasts, usual = (clone(model).prequential_predict(z, X)[:, 0] for z in (moved, y))
+    forecasts, usual = forecasts.reshape(len(y), -1), usual.reshape(len(y), -1)
+    rows = slice(there.stop + 3, -3)
+    errors, least = np.abs(y[rows] - forecasts[rows]), np.abs(y[rows] - usual[rows])
+    assert np.nanmean(errors) < 1.3 * np.nanmean(least)
 
 
 def test_constant_series_are_forecast_as_they_are():
