@@ -194,7 +194,7 @@ class PrequentialCalibrationDisplay:
             raise ValueError(f"class_label={class_label!r} is none of the labels {classes}.")
         curves = {}
         for name, P in named_forecasts(forecasts).items():
-            P, places = known_rows(y_true, P)
+            P, places = known_rows(y_true, P, classes)
             if class_label is None:
                 said, came = of_the_likeliest(P, places)
             else:

@@ -102,16 +102,13 @@ def features(experts, states, views, common):
 
 def _features(expert, state, window, common, begun):
     if expert.sharing == "all":
-        window = window.reshape(1, -1)
+        window, begun = window.reshape(1, -1), begun.any(keepdims=True)
     elif expert.is_kernel:
         angles = window @ state["frequencies"]
         window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
     length = window.shape[1]
-    window = window / np.sqrt(length)
-    if expert.sharing == "all":
-        return np.concatenate([window[0], common * begun.any()])[None, None]
-    Z = np.empty((len(begun), length + len(common)))
-    Z[:, :length], Z[:, length:] = window, common
+    Z = np.empty((len(window), length + len(common)))
+    Z[:, :length], Z[:, length:] = window / np.sqrt(length), common
     if not begun.all():
         Z[~begun] = 0.0
     return Z[:, None] if expert.sharing == "own" else Z[None]

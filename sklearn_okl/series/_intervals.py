@@ -41,8 +41,7 @@ from scipy.special import ndtri
 LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99])
 _GAUSSIAN = np.log(ndtri(0.5 + LEVELS / 2.0) * np.sqrt(np.pi / 2.0))  # quantiles over the mean size
 _RATE, _SHARED_RATE = 0.002, 0.01  # eta, and that of all series together
-_DEPTH = 1.0  # that r may be below that of Gaussian errors at most
-_LEAST = _GAUSSIAN - _DEPTH
+_LEAST = _GAUSSIAN - 1.0  # that r falls to
 _GAIN = 2.0  # kappa, of the misses lately, which fade like the errors
 _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by

@@ -126,18 +126,36 @@ def forecast(plan, state, X_ahead, calendars):
         forecasts[n_known:] = np.nan
         if n_known:
             times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
-            forecasts[:n_known] = _mixed(plan, slot, X_ahead, np.array(times))
+            added = _static.forecasts(_known(slot), X_ahead, np.array(times))
+            forecasts[:n_known] += slot["mixed_share"][-1, :n_known] * added
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
 
 
-def _mixed(plan, slot, X_ahead, times):
-    """Return the first forecasts (k, m) of an origin, of rows X_ahead (k, d) at times (k, p)."""
-    forecasts = slot["mixed"][-1, : len(times)]
-    if not plan.n_ahead:
-        return forecasts
-    added = _static.forecasts(_known(slot), X_ahead, times)
-    return forecasts + slot["mixed_share"][-1, : len(times)] * added
+def _said(plan, state, past, x_ahead):
+    """Return what the latest origins, in some places, said of the row after the last of them.
+
+    Returns
+    -------
+    F : ndarray of shape (E, H, m)
+        Forecasts of the experts.
+    mixed : ndarray of shape (4, H, m)
+        Those of the mixtures.
+    added : ndarray of shape (H, m) or None
+        What the columns known ahead say, which is in both; None without columns.
+    """
+    recent, horizon, added = state["recent"], plan.horizon, None
+    steps = np.arange(horizon)
+    F = recent["forecasts"][past, :, steps].swapaxes(0, 1)
+    mixed = recent["mixed"][past, :, steps].swapaxes(0, 1)
+    if plan.n_ahead:
+        known = {name: value[past] for name, value in _known(recent).items()}
+        rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
+        times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
+        added = _static.forecasts(known, rows, times)
+        F[plan.views == RESIDUAL] += added
+        mixed = mixed + recent["mixed_share"][past, :, steps].swapaxes(0, 1) * added
+    return F, mixed, added
 
 
 def _move(plan, state, by):
@@ -158,24 +176,19 @@ def absorb(plan, state, y, x_ahead, x_now):
     t, horizon, views, origin = state["t"], plan.horizon, state["views"], state["origin"]
     for name, value in origin["slot"].items():
         state["recent"][name][horizon + t % BLOCK] = value
-    said = _mixed(plan, origin["slot"], x_ahead[None], origin["phases"][None])[0]
-    learnt, state["n_beyond"], is_new = _views.as_learnt(views[RAW], y, said, state["n_beyond"])
-    if is_new.any():
-        _move(plan, state, np.where(is_new, y - said, 0.0))
-    recent = state["recent"]
     steps = np.arange(horizon)
     past = horizon + t % BLOCK - steps  # the places of the latest origins, the last one first
-    F = recent["forecasts"][past, :, steps].swapaxes(0, 1)  # (E, H, m)
-    mixed = recent["mixed"][past, :, steps].swapaxes(0, 1)  # (mixtures, H, m)
-    begun = recent["begun"][past]
-    if plan.n_ahead:
-        known = {name: value[past] for name, value in _known(recent).items()}
-        rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
-        times = np.broadcast_to(origin["phases"], (horizon, plan.n_phases))
-        added = _static.forecasts(known, rows, times)  # (H, m)
-        F[plan.views == RESIDUAL] += added
-        mixed = mixed + recent["mixed_share"][past, :, steps].swapaxes(0, 1) * added
+    F, mixed, added = _said(plan, state, past, x_ahead)
     issued = mixed[-1]
+    learnt, state["n_beyond"], is_new = _views.as_learnt(
+        views[RAW], y, issued[0], state["n_beyond"]
+    )
+    if is_new.any():
+        _move(plan, state, np.where(is_new, y - issued[0], 0.0))
+        F, mixed, added = _said(plan, state, past, x_ahead)
+        issued = mixed[-1]
+    recent = state["recent"]
+    begun = recent["begun"][past]
 
     last, scale = recent["last"][past], recent["scale"][past]  # (H, V, m)
     target = np.where(begun & ~is_new, learnt, np.nan)
