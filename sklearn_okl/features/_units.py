@@ -38,6 +38,9 @@ class RunningUnits:
         Share of steps of 0 from which on a column's steps say nothing of its unit.
     apart : float, default=4.0
         Ratio of roughness that makes a new unit, and standard deviations of the ratios before it.
+    lonely : float, default=0.1
+        Largest share of the rows after a change of unit that faults, or the old unit, may have: a
+        new scale leaves these aside, and no others.
     """
 
     clip: float = 5.0
@@ -47,6 +50,7 @@ class RunningUnits:
     patience: int = 4
     repeated: float = 0.2
     apart: float = 4.0
+    lonely: float = 0.1
 
     def start(self, n_columns: Any) -> Any:
         """Return what is known of columns before the first row."""
@@ -62,6 +66,7 @@ class RunningUnits:
             # of blocks, its logarithm: number, mean, sum of squares
             "roughness": np.zeros((3, n_columns)),
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
+            "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
         }
 
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
@@ -159,7 +164,7 @@ class RunningUnits:
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
         # every block, and yet the same unit. Columns of few values have no typical step.
         steps = np.abs(np.diff(block, axis=0))
-        telling = (steps == 0.0).mean(axis=0) < self.repeated
+        telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
         rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
         changed = telling & self._changed(state, middle, rough)
         if changed.any():
@@ -167,13 +172,15 @@ class RunningUnits:
             before = center + state["origin"], scale
             # had the change come later, most steps would be those of the old unit; some may be
             latest = block[self.block // 2 :]
-            _start_anew(state, changed, latest, ~self._far_off(latest))
+            sums = self._sums(latest)
+            changed &= self._is_new(sums, center, scale)
+            _start_anew(state, changed, *sums)
             self._translate(state, changed, before)
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
             rows = self._nearer(block, middle, _spread(block, middle))
-            _start_anew(state, (rows != block).any(axis=0), rows, np.ones(rows.shape, dtype=bool))
+            _start_anew(state, (rows != block).any(axis=0), *sums_of(rows))
             too_wide = state["steady"][1] > self.apart * self.known(state)[0, 1]  # a faulty row's
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
         number, mean, squares = state["roughness"]
@@ -196,11 +203,26 @@ class RunningUnits:
         steady = np.stack([new - (old - first) * ratio, unit * ratio])
         state["steady"] = np.where(known, steady, np.where(columns, 0.0, state["steady"]))
 
-    def _far_off(self, rows):
-        """Return which values (n, d) are far from most of their column: those of an old unit."""
+    def _sums(self, rows):
+        """Return number, mean and squares of the values of rows, but for a few that are far off.
+
+        Those may be faults, or of the old unit. Where many are far from most of their column it has
+        two levels, and its scale is that of both. No scale is less than half the usual step.
+        """
         middle = np.median(rows, axis=0)
         spread = _spread(rows, middle)
-        return (np.abs(rows - middle) > self.clip * spread) & (spread > 0.0)
+        far = (np.abs(rows - middle) > self.clip * spread) & (spread > 0.0)
+        far &= far.mean(axis=0) <= self.lonely
+        number, mean, squares = sums_of(rows, ~far)
+        least = 0.5 * np.median(np.abs(np.diff(rows, axis=0)), axis=0)
+        return number, mean, np.maximum(squares, number * np.square(least))
+
+    def _is_new(self, sums, center, scale):
+        """Tell in which columns the rows that suggest a change do not fit what was known before."""
+        number, mean, squares = sums
+        ratio = np.sqrt(squares / number) / np.where(scale > 0.0, scale, 1.0)
+        other_scale = (ratio > self.apart) | (ratio < 1.0 / self.apart)
+        return (scale == 0.0) | other_scale | (np.abs(mean - center) > self.clip * scale)
 
     def _changed(self, state, middle, rough):
         """Return which columns have changed their unit or their nature within the block.
@@ -248,12 +270,17 @@ def pairs(first, second):
     return pairs
 
 
-def _start_anew(state, columns, rows, kept):
-    """Take the moments of some columns from some rows alone, but for values that are not kept."""
+def sums_of(rows, kept=True):
+    """Return number, mean and sum of squared distances from it (d,) of the values that are kept."""
+    kept = np.broadcast_to(kept, rows.shape)
+    number = kept.sum(axis=0)
+    mean = (rows * kept).sum(axis=0) / number
+    return number, mean, (kept * np.square(rows - mean)).sum(axis=0)
+
+
+def _start_anew(state, columns, number, mean, squares):
+    """Take the moments of some columns from some rows alone."""
     if columns.any():
-        number = kept.sum(axis=0)
-        mean = (rows * kept).sum(axis=0) / number
-        squares = (kept * np.square(rows - mean)).sum(axis=0)
         state["origin"] = np.where(columns, state["origin"] + mean, state["origin"])
         state["weights"] = np.where(columns, number.astype(float), state["weights"])
         state["sums"] = np.where(columns, 0.0, state["sums"])

@@ -20,10 +20,11 @@ from .._types import Any, Array, ArrayLike, Seed
 from .._validation import weights_of
 from ..base import _copied, twin
 from ..base._bank import threads
+from ..features._moments import moderate
 from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
-from ._encoding import plain_layout
+from ._encoding import mark_units, plain_layout
 from ._experts import Experts
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._targets_encoding import TargetsEncoder
@@ -217,12 +218,13 @@ class DefaultModel:
         elif self._columns is None and not plain:
             self._columns = columns.all_numbers(self.n_features_in_)
         if self._columns is None:
-            return super()._validated_rows(X, y, restart, **validation)
+            X, y = super()._validated_rows(X, y, restart, **validation)
+            return moderate(X), y
         Z, self._columns = columns.read(self, X, self._columns, restart)
         named = columns.names_put_aside(self, Z.shape[1])
-        found = super()._validated_rows(Z, y, restart, **validation)
+        X, y = super()._validated_rows(Z, y, restart, **validation)
         columns.names_put_back(self, named)
-        return found
+        return moderate(X), y
 
     def _asked(self, X):
         known = vars(self).get("_columns")
@@ -230,15 +232,20 @@ class DefaultModel:
         if known is None and not plain:
             known = columns.all_numbers(self.n_features_in_)
         if known is None:
-            return super()._asked(X)
+            state, X = super()._asked(X)
+            return state, moderate(X)
         Z, model = columns.asked(self, X, known), twin(self)
         columns.names_put_aside(model, Z.shape[1])
-        return super(DefaultModel, model)._asked(Z)
+        state, X = super(DefaultModel, model)._asked(Z)
+        return state, moderate(X)
 
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self._start_from(plain_layout(self._nominal()), n_features, seed)
+        nominal = self._nominal()
+        if self._columns:  # the same columns, however many rows the first call has
+            nominal = np.union1d(nominal, np.array(self._columns["began_empty"], dtype=int))
+        return self._start_from(plain_layout(nominal), n_features, seed)
 
     def _nominal(self):
         """Return the columns, as the experts' inputs are made of them, that may be categories."""
@@ -246,7 +253,7 @@ class DefaultModel:
 
     def _start_from(self, layout, n_columns, seed):
         q, fence, encoder = self._n_targets or 1, self.constants.fence, self._encoder()
-        return {
+        state = {
             "t": 0,
             "targets": [fence.start(self._guarded, self.label_delay) for _ in range(q)],
             "former": {},  # the model before it started anew, while its forecasts have no labels
@@ -256,6 +263,8 @@ class DefaultModel:
             "seed": seed,
             "columns": encoder.start(layout, n_columns),
         } | self._experts().start(encoder.width(layout, n_columns), seed)
+        mark_units(state)
+        return state
 
     def _learn(self, state, X, y, sample_weight=None):
         fence, Y = self.constants.fence, y.reshape(len(y), -1)
@@ -277,6 +286,8 @@ class DefaultModel:
                 # a faulty target is met alone
                 alone = len(part) < n or fence.alarmed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
+                if len(part) == 0:  # what is due at this round is done
+                    continue
                 self._stop(state, run)
                 former = state["former"]
                 if former and former["t"] <= state["t"] - self.label_delay:
@@ -378,7 +389,7 @@ class DefaultModel:
         youngest = t - max(guard["since"] for guard in guards)
         if youngest < (fence.reviews[-1] if self._guarded else LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
-            rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps}
+            rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps, "far": np.zeros_like(gaps)}
             rows |= {"y": y[:n], "faulty": (u != taught)[:n]}
             rows["weights"] = np.ones(n) if weights is None else weights[:n]
             for name, before in state["latest"].items():
