@@ -12,7 +12,7 @@ import numpy as np
 from ._progress import progress
 from ._report import RESULTS, print_environment, print_saved, table
 from .guards_cases import BUDGETS, KINDS, Sizes, cases
-from .tables import N_TREES
+from .guards_models import N_TREES
 
 N_SEEDS = 5
 N_ROWS_QUICK = 450

@@ -15,8 +15,7 @@ from sklearn_okl.datasets import (
 )
 
 from . import guards_models as models
-from .guards_models import FORECASTER
-from .tables import N_TREES
+from .guards_models import FORECASTER, N_TREES
 
 JUMPS, EVERYDAY, SENTINELS, SINGLE = "jumps", "everyday", "sentinels", "single faults"
 CHANGES, CELLS, TAILS, ADVERSARY = "changes", "cells", "heavy tails", "adversary"
@@ -106,7 +105,7 @@ def cases(kinds=KINDS, budgets=BUDGETS, sizes=None, *, n_trees=N_TREES, kept=Non
         Which budgets; the forecaster counts as one.
     sizes : Sizes, default=None
         Rows of the streams.
-    n_trees : int, default=300
+    n_trees : int, default=100
         Trees of boosting, the rival of everyday streams; 0 leaves it and the other rivals out.
     kept : Path, default=None
         Folder that keeps what boosting forecasts.
@@ -165,7 +164,7 @@ def jumping(n_rows, settings, budget, seed):
     model = models.guarded(budget, seed)
     errors = np.abs(model.prequential_predict(X, y) - y)
     theirs = [np.abs(forecasts - y) for forecasts in (models.last_value(y), models.ridge(X, y))]
-    rows = slice(changes[min(SETTLED, len(changes) - 1)], None)
+    rows = scored_rows(stream)
 
     first = slice(*changes[:2]) if len(changes) > 1 else slice(changes[0], None)
     rival = min(theirs, key=lambda e: np.median(e[first]))
@@ -177,6 +176,13 @@ def jumping(n_rows, settings, budget, seed):
         "lost": np.sum((errors[first] > far) & (rival[first] <= far)),
         "doubted": model.n_faulty_,
     }
+
+
+def scored_rows(stream):
+    """Return the rows from the fourth change on; without changes those after the warm-up."""
+    changes = stream.changes
+    first = changes[min(SETTLED, len(changes) - 1)] if len(changes) else WARM_UP
+    return slice(int(first), None)
 
 
 # ---- everyday streams: the best of last value, ridge with lags, boosting; the trusting twin ----
@@ -197,8 +203,8 @@ def everyday_line(kind, n_rows, n_trees=0, kept=None):
 
 def everyday(kind, n_rows, n_trees, kept, budget, seed):
     """Return the squared error over the best rival's and over the trusting twin's."""
-    X, y = make_irregular_stream(n_rows, kind=kind, random_state=seed, return_X_y=True)
-    rows = slice(WARM_UP, None)
+    stream = make_irregular_stream(n_rows, kind=kind, random_state=seed)
+    X, y, rows = stream.data, stream.target, scored_rows(stream)
     model = models.guarded(budget, seed)
     loss = np.mean((model.prequential_predict(X, y) - y)[rows] ** 2)
     twin = np.mean((models.trusting(budget, seed).prequential_predict(X, y) - y)[rows] ** 2)
@@ -233,7 +239,7 @@ def sentinel_line(base, value, share, n_rows):
 
 
 def sentinel(n_rows, settings, budget, seed):
-    """Return the squared error on good rows over that of the told twin, and the running median's."""
+    """Return the squared error on good rows over the told twin's, and over the median's."""
     stream = make_faulty_stream(n_rows, random_state=seed, **settings)
     X, y, faulty = stream.data, stream.target, stream.faulty
     good = ~faulty & (np.arange(n_rows) >= WARM_UP)
