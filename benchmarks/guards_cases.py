@@ -168,7 +168,7 @@ def jumping(n_rows, settings, budget, seed):
 
     first = slice(*changes[:2]) if len(changes) > 1 else slice(changes[0], None)
     rival = min(theirs, key=lambda e: np.median(e[first]))
-    size = abs(np.median(y[first]) - np.median(y[: changes[0]][-(first.stop or n_rows) :]))
+    size = abs(y[changes[0]] - y[changes[0] - 1])
     far = max(size / 4.0, 8.0 * np.median(rival[first]))
     return {
         "absolute": np.mean(errors[rows]) / min(np.mean(e[rows]) for e in theirs),

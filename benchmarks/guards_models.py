@@ -70,14 +70,14 @@ def running_median(y):
 def ridge(X, y, n_lags=0):
     """Return forecasts of an online ridge on a constant, X as it comes, and the latest targets.
 
-    What it learns is the step from the last target, and the others enter as steps, too, so that no
-    level costs it digits; there was none before the first target, which it forecasts as 0.
+    What it learns is the step from the last target, without lags from the first one, and the others
+    enter as steps, too, so that no level costs it digits. The first target it forecasts as 0.
     """
     rows = np.arange(len(y))
     lags = [y[np.maximum(rows - k, 0)] for k in range(1, n_lags + 1)]
-    last = lags[0] if lags else np.zeros(len(y))
+    last = lags[0] if lags else np.full(len(y), y[0])
     steps = [newer - older for newer, older in pairwise(lags)]
-    Z = np.column_stack([np.ones(len(y)), X, *lags[:1], *steps])[1:]
+    Z = np.column_stack([np.ones(len(y)), X, *(last - y[0] for _ in lags[:1]), *steps])[1:]
     forecasts = last + 0.0
     forecasts[0] = 0.0
     line = VAWRegressor(1e-3, forecaster="ridge")
@@ -97,15 +97,14 @@ def boosting(kind, n_rows, seed, n_trees=N_TREES, kept=None):
     X, y = make_irregular_stream(n_rows, kind=kind, random_state=seed, return_X_y=True)
     if kept is None:
         return refitted(n_trees).prequential_predict(X, y)
-    path = (
-        kept / f"scikit-learn-{version('scikit-learn')}" / f"{kind}-{n_rows}-{seed}-{n_trees}.npz"
-    )
+    folder = kept / f"scikit-learn-{version('scikit-learn')}"
+    path = folder / f"{kind}-{n_rows}-{seed}-{n_trees}.npz"
     if path.exists():
         saved = np.load(path)
         if np.array_equal(saved["y"], y):
             return saved["forecasts"]
     forecasts = refitted(n_trees).prequential_predict(X, y)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path, y=y, forecasts=forecasts)
     return forecasts
 
