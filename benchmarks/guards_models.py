@@ -28,7 +28,7 @@ DAY = 24
 class _Trusting(OnlineKernelRegressor):
     constants = Constants(
         fence=TargetFence(
-            reach=1e200, early_reach=1e200, far=1e200, worse=1e200, most=2.0, alarm=2.0,
+            reach=np.inf, early_reach=np.inf, far=1e200, worse=1e200, most=2.0,
             reviews=(1 << 40,),
         )
     )  # fmt: skip

@@ -41,6 +41,15 @@ class RunningUnits:
     lonely : float, default=0.1
         Largest share of the rows after a change of unit that faults, or the old unit, may have: a
         new scale leaves these aside, and no others.
+    absurd : float, default=50.0
+        Standard deviations from which on a value is none, unless that of the row before is near it.
+    strange : float, default=20.0
+        Usual steps from the row before that make a row strange: it may be why its target is.
+    aftermath : int, default=3
+        Rows for which that counts.
+    rare : int, default=8
+        Such steps in a block up to which they say anything; of a column that stands still but for
+        half as many steps, each counts.
     """
 
     clip: float = 5.0
@@ -51,6 +60,10 @@ class RunningUnits:
     repeated: float = 0.2
     apart: float = 4.0
     lonely: float = 0.1
+    absurd: float = 50.0
+    strange: float = 20.0
+    aftermath: int = 3
+    rare: int = 8
 
     def start(self, n_columns: Any) -> Any:
         """Return what is known of columns before the first row."""
@@ -66,23 +79,31 @@ class RunningUnits:
             # of blocks, its logarithm: number, mean, sum of squares
             "roughness": np.zeros((3, n_columns)),
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
+            "last": nothing,  # the row before; of a column with a gap there, the last value
+            "step": nothing - 1.0,  # usual step in the latest block, less than 0 for none
+            "n_strange": np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
+            "quiet": self.aftermath,  # rows since a strange one, at most so many
             "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
         }
 
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
-        """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
+        """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
-        These are the centres and scales, and those of steady units: as they were first known. A
-        scale is 0 where a column has been constant. Values far beyond what was known before their
-        block are moved nearer. After each block of rows a column whose unit or nature has changed
-        gives up its past for the block, see `_changed`. All sums are taken row by row, so that a
-        cut of the stream leaves them the same to the last bit, and with them that decision. Of one
-        that changes anything `on_change` is told the number of rows before it, and the columns.
+        What is known, (n, 2, 2, d), are the centres and scales, and those of steady units: as they
+        were first known. A scale is 0 where a column has been constant. Values far beyond what was
+        known before their block are moved nearer. After each block of rows a column whose unit or
+        nature has changed gives up its past for the block, see `_changed`. All sums are taken row
+        by row, so that a cut of the stream leaves them the same to the last bit, and with them that
+        decision. Of one that changes anything `on_change` is told the number of rows before it, and
+        the columns.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
-        counts as the mean known before it.
+        counts as the mean known before it. So does a lonely absurd value; rows are returned with
+        such means in their place, and (n,) whether they are strange.
         """
-        gaps = np.isnan(X)
+        gaps, before = np.isnan(X), np.concatenate([state["last"][None], X])
+        state["last"] = np.where(gaps[-1], state["last"], X[-1])
+        strange = np.zeros(len(X), dtype=bool)
         any_gaps = bool(np.logical_or.reduce(gaps, axis=None))
         if state["origin"] is None:
             state["origin"] = np.where(gaps[0], 0.0, X[0])
@@ -92,9 +113,15 @@ class RunningUnits:
             high = min(low + self.block - len(state["block"]), len(X))
             if any_gaps or 0.0 in state["weights"]:
                 high = low + _begin_columns(state, X[low:high])
+            absurd = self._absurd(state, X[low:high], before[low:high])
+            if absurd is not None:
+                X = X.copy()
+                X[low:high][absurd] = np.broadcast_to(self._center(state), absurd.shape)[absurd]
+                gaps[low:high] |= absurd
+            strange[low:high] = self._learn_strange(state, X[low:high], before[low:high])
             rows = X[low:high] - state["origin"]
             nearer = self._nearer(rows, *state["known"])
-            observed = ~gaps[low:high] if any_gaps else None
+            observed = ~gaps[low:high] if any_gaps or absurd is not None else None
             weights, sums, squares = _paths(nearer, state, observed)
             means, variances = mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
             centers = means + state["origin"]
@@ -104,7 +131,7 @@ class RunningUnits:
                 state["steady"], weights[:-1], centers, scales
             )
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
-            if any_gaps:
+            if observed is not None:
                 rows = np.where(observed, rows, means)
             state["block"] = np.concatenate([state["block"], rows])
             if len(state["block"]) == self.block:
@@ -112,7 +139,50 @@ class RunningUnits:
                 if on_change is not None and changed.any():
                     on_change(high, changed)
             low = high
-        return known
+        return known, X, strange
+
+    def look(self, state: Any, X: ArrayLike) -> Any:
+        """Return rows (n, d), each as if the next, as seen, and whether they are strange."""
+        absurd = self._absurd(state, X, state["last"])
+        X = X if absurd is None else np.where(absurd, self._center(state), X)
+        if state["n_strange"][1] > self.rare:
+            return X, np.zeros(len(X), dtype=bool)
+        return X, self._steps_far(state, X, state["last"]) | (state["quiet"] < self.aftermath)
+
+    def _steps_far(self, state, X, before):
+        """Return which rows (n,) are many usual steps from those before."""
+        step = state["step"]
+        return ((np.abs(X - before) > self.strange * step) & (step >= 0.0)).any(axis=1)
+
+    def _learn_strange(self, state, X, before):
+        """Return which rows (n,) are strange: those after a far step, and the step itself."""
+        far = self._steps_far(state, X, before)
+        state["n_strange"] = state["n_strange"] + [int(far.sum()), 0]
+        if state["quiet"] >= self.aftermath and not far.any():
+            return far
+        places = np.arange(len(X))
+        latest = np.maximum.accumulate(np.where(far, places, -1 - state["quiet"]))
+        state["quiet"] = min(int(len(X) - 1 - latest[-1]), self.aftermath)
+        is_rare = state["n_strange"][1] <= self.rare
+        return (places - latest <= self.aftermath) & is_rare
+
+    def _center(self, state):
+        return state["known"][0] + state["origin"]
+
+    def _absurd(self, state, X, before):
+        """Return which values (n, d) are absurd, if any; `before` has those of the rows before.
+
+        That is judged by what was known before the block, so that no cut of the stream matters.
+        """
+        scale = state["known"][1]
+        if state["origin"] is None or not scale.any():
+            return None
+        distances = np.abs(X - self._center(state))
+        far = (distances > self.absurd * scale) & (scale > 0.0)
+        if not np.logical_or.reduce(far, axis=None):
+            return None
+        far &= ~(np.abs(X - before) <= 0.5 * distances)
+        return far if far.any() else None
 
     def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (2, 2, d)."""
@@ -165,7 +235,11 @@ class RunningUnits:
         # every block, and yet the same unit. Columns of few values have no typical step.
         steps = np.abs(np.diff(block, axis=0))
         telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
-        rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
+        usual = np.median(steps, axis=0)
+        stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
+        state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
+        state["n_strange"] = np.array([0, state["n_strange"][0]])
+        rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
         changed = telling & self._changed(state, middle, rough)
         if changed.any():
             center, scale = state["known"]  # before the block

@@ -273,7 +273,7 @@ class DefaultModel:
             self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty_like(Y)
-        low, room, alone = 0, {}, fence.alarmed(state["targets"])
+        low, room, alone = 0, {}, fence.disputed(state["targets"])
         longest = 1 if alone else _LONGEST
         with threads(self.n_jobs) as run:
             while low < len(y):
@@ -284,7 +284,7 @@ class DefaultModel:
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
-                alone = len(part) < n or fence.alarmed(state["targets"])
+                alone = len(part) < n or fence.disputed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
                 if len(part) == 0:  # what is due at this round is done
                     continue
@@ -321,11 +321,14 @@ class DefaultModel:
         forecasts = self._forecast_scaled(state, X, ago, ahead)
         return targets.unscaled(state["targets"], forecasts, ago)
 
-    def _forecast_scaled(self, state, X, ago=0, ahead=False):
+    def _forecast_scaled(self, state, X, ago=0, ahead=False, with_experts=False):
         X = self._encoder().look(
             state["columns"], X, self.label_delay - np.arange(len(X)) if ahead else ago
         )
-        return self._experts().forecast(state, X, ages_of(state), ago, ahead)
+        forecasts = self._experts().forecast(state, X, ages_of(state), ago, ahead)
+        if not with_experts:
+            return forecasts
+        return forecasts, *self._experts().that_see_rows(state, X, ago)
 
     def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
@@ -367,16 +370,22 @@ class DefaultModel:
         n = fence.n_alike(guards, t, y)
         X, y, weights = X[:n], y[:n], _first(n, weights)
         u = taught = fence.scaled(guards, y)
-        if alone:
-            asked = self._forecast_scaled(state, X, self.label_delay) if t else np.zeros_like(u)
-            taught = fence.fenced(guards, t, u[0], asked[0])[None]
-        elif not self._stands_at(t):
-            _keep(state, room)
-        forecasts, references = self._learn_rows(state, X, taught, weights, run)
         origins, units = targets.units_read(guards, len(u))
+        moves = np.zeros(u.shape[1])
+        if alone and t:
+            asked, *known = self._forecast_scaled(state, X, self.label_delay, with_experts=True)
+            taught, moves = fence.believed(guards, t, u[0], asked[0], *known)
+            taught = taught[None] - moves
+        elif not alone and not self._stands_at(t):
+            _keep(state, room)
+        forecasts, references, *known = self._learn_rows(state, X, taught, weights, run)
         misses = u - forecasts
+        back = {
+            j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0
+        }
+        u = u - moves
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
-        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts)
+        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, *known)
         n, moved = fence.learn(guards, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
             if self._stands_at(t):
@@ -385,7 +394,7 @@ class DefaultModel:
             if n == 0:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
-            forecasts, _ = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)
+            forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)[0]
         youngest = t - max(guard["since"] for guard in guards)
         if youngest < (fence.reviews[-1] if self._guarded else LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
@@ -401,16 +410,29 @@ class DefaultModel:
         scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
         of_errors = None if weights is None else weights[scored]
         self._learn_errors(state, misses[scored], errors[scored], of_errors)
+        for j, lags in back.items():
+            self._move(state, j, np.concatenate([u[:, j], lags]))
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
+
+    def _follow(self, state, j, by):
+        """Move the level of target j, and the latest rows with it; return those of the dispute."""
+        guard, latest = state["targets"][j], state["latest"]
+        in_dispute = self.constants.fence.move(guard, by)
+        n = max(len(latest["y"]) - len(in_dispute), 0)
+        y, faulty = latest["y"].copy(), latest["faulty"].copy()
+        y[:n, j] += by * targets.unit(guard)
+        faulty[n:, j] = False
+        latest |= {"y": y, "faulty": faulty}
+        return in_dispute
 
     def _stands_at(self, t):
         """Return whether the model's own state, which a call does not touch, is that of round t."""
         return "_state" in vars(self) and self._state["t"] == t
 
     def _learn_rows(self, state, X, u, weights, run):
-        """Learn rows and targets; return the forecasts, and those of the experts of reference."""
+        """Learn rows and targets; return the forecasts, those of reference, and of the experts."""
         X = self._encoder().learn(state["columns"], X, u)
         return self._experts().learn(state, X, u, ages_of(state), run, weights)
 

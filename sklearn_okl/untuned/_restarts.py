@@ -61,8 +61,7 @@ def forget(model, state, j, units):
     since = since if age <= fence.block else state["t"]
     guard = fence.start(model._guarded, model.label_delay) | units | {"since": since}
     guard["past"][:] = guard["origin"], targets.unit(guard)
-    for name in ("sizes", "counts"):  # an error of one unit
-        guard[name] += 1.0
+    guard["errors"] = np.ones(1)  # an error of one unit
     state["targets"][j] = guard
     state["loss"][j] = 0.0
     model._encoder().forget_target(state["columns"], j)
@@ -127,9 +126,10 @@ def _start_anew(model, state, layout, n, units, run):
         y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
         guard["since"] = max(known["since"], t - n)
         guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
+        guard["odds"] = fence.odds_after(latest["faulty"][:, j])
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-    forecasts, references = model._learn_rows(state, X, u, weights, run)
+    forecasts, references, *_ = model._learn_rows(state, X, u, weights, run)
     fence.learn(guards, t - n, u, forecasts, references, u)
     state["t"] = t
     scored = slice(1 + model.label_delay, None)
