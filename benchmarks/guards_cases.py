@@ -297,7 +297,8 @@ def single(place, delay, budget, seed):
     low, high = (place + n for n in AFTER)
     clean, y, X = _clean(base, delay, budget, seed, 600 if place <= 80 else max(PLACES) + AFTER[1])
     spoilt = y[:high].copy()
-    spoilt[place] = (-1.0) ** (place + seed // 2) * FAULTS[(place + seed) % len(FAULTS)]
+    faults = FAULTS[:-1] if budget == FORECASTER else FAULTS  # it refuses what is beyond 1e100
+    spoilt[place] = (-1.0) ** (place + seed // 2) * faults[(place + seed) % len(faults)]
     if budget == FORECASTER:
         forecasts = models.forecaster(seed).prequential_predict(spoilt, X[:high])
         losses = [_loss_of_days(said, y, low, high) for said in (forecasts, clean)]
