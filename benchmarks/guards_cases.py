@@ -297,7 +297,8 @@ def single(place, delay, budget, seed):
     low, high = (place + n for n in AFTER)
     clean, y, X = _clean(base, delay, budget, seed, 600 if place <= 80 else max(PLACES) + AFTER[1])
     spoilt = y[:high].copy()
-    spoilt[place] = (-1.0) ** (place + seed // 2) * FAULTS[(place + seed) % len(FAULTS)]
+    faults = FAULTS[:-1] if budget == FORECASTER else FAULTS  # it refuses what is beyond 1e100
+    spoilt[place] = (-1.0) ** (place + seed // 2) * faults[(place + seed) % len(faults)]
     if budget == FORECASTER:
         forecasts = models.forecaster(seed).prequential_predict(spoilt, X[:high])
         losses = [_loss_of_days(said, y, low, high) for said in (forecasts, clean)]
@@ -474,9 +475,10 @@ ATTACKS = {
 
 
 def attacked(name, n_rows, budget, seed):
-    """Return processor time over that of the clean stream."""
+    """Return processor time over that of the clean stream, attacked from row 200 on."""
     X, y = make_faulty_stream(n_rows, share=0.0, random_state=seed, return_X_y=True)
     spoilt = ATTACKS[name](np.random.RandomState(1000 + seed), y)
+    spoilt[:WARM_UP] = y[:WARM_UP]
     seconds = []
     for targets in (y, spoilt):
         started = time.process_time()
