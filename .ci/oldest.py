@@ -9,7 +9,7 @@ import re
 import tomllib
 from pathlib import Path
 
-RUNNERS = {"pytest", "pytest-xdist", "ruff"}
+RUNNERS = {"pytest", "pytest-timeout", "pytest-xdist", "ruff"}
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 for requirement in project["dependencies"] + project["optional-dependencies"]["test"]:

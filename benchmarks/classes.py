@@ -55,12 +55,15 @@ class Line(NamedTuple):
     ----------
     make : callable
         Returns, given a seed, what makes progressive probabilities.
-    by : str or None
-        The package and its version, by which runs are found again; None where they are not kept.
+    what : str or None
+        What others forecast with; their runs are kept, and ours, None, are not.
+    package : str or None
+        Theirs. Only a run asks for its version: the line is listed where it is not installed.
     """
 
     make: Callable
-    by: str | None
+    what: str | None = None
+    package: str | None = None
 
 
 def run(
@@ -126,11 +129,12 @@ def run(
 
 def run_line(line, X, y, seed, n_trees, folder):
     """Return the figures of a run; others' runs are made once."""
-    if line.by is None:
+    if line.what is None:
         return figures_of(line.make(seed), X, y)
-    file = folder / f"{joblib.hash([line.by, n_trees, seed, X, y])}.json"
+    by = f"{line.what}, {line.package} {version(line.package)}"
+    file = folder / f"{joblib.hash([by, n_trees, seed, X, y])}.json"
     if not file.is_file():
-        save_json(file, {"by": line.by, **figures_of(line.make(seed), X, y)})
+        save_json(file, {"by": by, **figures_of(line.make(seed), X, y)})
     figures = json.loads(file.read_text(encoding="utf-8"))
     del figures["by"]
     return figures
@@ -163,13 +167,13 @@ def ordered(name, stream, n_rows, seed):
 
 def lines_of(n_trees, trees, peers):
     """Return the lines by name."""
-    lines = {OURS: Line(lambda seed: Ours(random_state=seed), None)}
+    lines = {OURS: Line(lambda seed: Ours(random_state=seed))}
     if trees:
         lines[f"{OURS}, trees"] = Line(
-            lambda seed: Ours(random_state=seed, trees=boosting(n_trees, seed)), None
+            lambda seed: Ours(random_state=seed, trees=boosting(n_trees, seed))
         )
         lines["boosting, refitted"] = Line(
-            lambda seed: Refitted(boosting(n_trees, seed)), f"boosting, {_boosting_in_words()}"
+            lambda seed: Refitted(boosting(n_trees, seed)), "boosting", _package_of_boosting()
         )
     learners = {
         "SGD": lambda seed: SGDClassifier(loss="log_loss", random_state=seed),
@@ -177,20 +181,16 @@ def lines_of(n_trees, trees, peers):
     }
     for name, make in learners.items():
         lines[f"scikit-learn, {name}"] = Line(
-            lambda seed, make=make: Taught(make(seed)), f"{name}, {_versioned('scikit-learn')}"
+            lambda seed, make=make: Taught(make(seed)), name, "scikit-learn"
         )
     if peers:
-        lines["River, adaptive random forest"] = Line(River, f"forest, {_versioned('river')}")
+        lines["River, adaptive random forest"] = Line(River, "forest", "river")
     return lines
 
 
-def _versioned(package):
-    return f"{package} {version(package)}"
-
-
-def _boosting_in_words():
+def _package_of_boosting():
     is_lightgbm = type(boosting(1, 0)).__name__ == "LGBMClassifier"
-    return _versioned("lightgbm" if is_lightgbm else "scikit-learn")
+    return "lightgbm" if is_lightgbm else "scikit-learn"
 
 
 class Ours:

@@ -69,6 +69,17 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker("data")
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Write what was skipped to the file that OKL_SKIPPED names, a line each.
+
+    `pytest @file` runs these tests and no others: `.ci/run` does, once other packages are there.
+    """
+    if file := os.environ.get("OKL_SKIPPED"):
+        skipped = [report.nodeid for report in terminalreporter.stats.get("skipped", [])]
+        lines = [f"{name}\n" for name in dict.fromkeys(skipped)]
+        Path(file).write_text("".join(lines), encoding="utf-8")
+
+
 def pytest_collection_finish():
     """Spare the garbage collector the collected tests: it looks at them for a third of a second."""
     gc.collect()

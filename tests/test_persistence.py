@@ -5,9 +5,7 @@ import pickle
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
-import time
 import zipfile
 from collections import defaultdict
 from functools import partial
@@ -529,32 +527,38 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["model.skops"]
 
 
+KILLED = """
+import os, signal, sys
+from sklearn_okl import load, save
+
+model, path, share = load(sys.argv[1]), sys.argv[1], float(sys.argv[2])
+
+def calls_of_save(last=None):
+    n = 0
+    def count(frame, event, argument):
+        nonlocal n
+        n += event in ("call", "c_call")
+        if n == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+    sys.setprofile(count)
+    save(model, path)
+    sys.setprofile(None)
+    return n
+
+calls_of_save(1 + int(share * calls_of_save()))
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_in_mid_write_the_old_file_is_intact(tmp_path, seed):
     path = tmp_path / "model.skops"
     X, y = stream(400, 300)
     save(VAWRegressor().fit(X, y), path)
-    program = textwrap.dedent(
-        """
-        import sys
-        from sklearn_okl import load, save
-        model = load(sys.argv[1])
-        print("ready", flush=True)
-        while True:
-            save(model, sys.argv[1])
-        """
-    )
-    child = subprocess.Popen(
-        [sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(np.random.default_rng(seed).uniform(0.05, 0.6))
-    finally:
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-        child.stdout.close()
+    # at a call of a function somewhere: on the way, near the end, and where the file is replaced
+    share = 1.0 - 10.0 ** -(seed + np.random.default_rng(seed).uniform(0.1, 1.0))
+    done = subprocess.run([sys.executable, "-c", KILLED, path, str(share)], check=False)
+    assert done.returncode == -signal.SIGKILL
     np.testing.assert_array_equal(load(path).predict(X), VAWRegressor().fit(X, y).predict(X))
 
 

@@ -54,6 +54,16 @@ def test_crps_of_a_gaussian_forecast(y):
     assert_allclose(crps_from_quantiles([y], norm.ppf(levels)[None], levels), known, rtol=1e-2)
 
 
+def test_ends_belong_to_their_interval():
+    # each end by itself, one of no width, and targets next to an end
+    y = np.array([-1.5, 2.0, 0.25, np.nextafter(-1.5, -2.0), np.nextafter(2.0, 3.0)])
+    intervals = np.array([[-1.5, 2.0], [-1.5, 2.0], [0.25, 0.25], [-1.5, 2.0], [-1.5, 2.0]])
+    held = [interval_coverage(y[[t]], intervals[[t], None])[0] for t in range(5)]
+    assert held == [1.0, 1.0, 1.0, 0.0, 0.0]
+    scores = [interval_score(y[[t]], intervals[[t], None], 0.9)[0] for t in range(3)]
+    assert scores == [3.5, 3.5, 0.0]  # a target at an end misses nothing
+
+
 def test_unknown_targets_are_left_out():
     y = np.array([0.0, np.nan, 3.0])
     intervals = gaussian_intervals((3,))

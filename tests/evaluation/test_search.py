@@ -5,7 +5,6 @@ import os
 import pickle
 import signal
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -226,15 +225,23 @@ def test_an_interrupted_call_leaves_the_search_as_it_was(monkeypatch, n_jobs, ve
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of this kind are those of POSIX")
-def test_ctrl_c_stops_a_long_search_and_leaves_it_usable():
-    X, y = stream(n=20_000)
+def test_ctrl_c_stops_a_long_search_and_leaves_it_usable(monkeypatch):
+    monkeypatch.setattr(_search, "_CHUNK", 64)
+    X, y = stream(n=2000)
     search = PrequentialSearch(PIPELINE, GRID).fit(X[:300], y[:300])
     before = pickle.dumps(search)
-    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-    timer.start()
+    learn, calls = VAWRegressor.prequential_predict, []
+
+    def pressed(self, X, y):
+        calls.append(0)
+        if len(calls) == 50:
+            signal.raise_signal(signal.SIGINT)
+        return learn(self, X, y)
+
+    monkeypatch.setattr(VAWRegressor, "prequential_predict", pressed)
     with pytest.raises(KeyboardInterrupt):
-        search.partial_fit(X, y)  # takes seconds
-    timer.join()
+        search.partial_fit(X, y)
+    assert len(calls) == 50  # of some two hundred
     assert pickle.dumps(search) == before
     assert search.partial_fit(X[:100], y[:100]).n_samples_seen_ == 400
 

@@ -62,6 +62,23 @@ def test_an_extreme_row_is_brought_in_at_once():
     assert_allclose(in_pieces(cut, X, y, range(1, 300)), expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("ends", [[], range(1, 60)], ids=["a call", "rows"])
+@pytest.mark.parametrize("gain", [4e5, 1e6, 1e7])
+def test_a_row_of_a_large_gain_costs_no_digits(gain, ends):
+    # P shrinks by the gain in the row's column: unless rebuilt it keeps errors of its old size
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
+    X[:10, 2] = 0.0  # nothing is known of this column
+    X[10:13] = [0.0, 0.0, np.sqrt(gain), 0.0]
+    y[10:13] = [0.7, -0.4, 1.0]
+    expected = [
+        X[t] @ np.linalg.solve(np.eye(4) + X[: t + 1].T @ X[: t + 1], X[:t].T @ y[:t])
+        for t in range(60)
+    ]
+    forecasts = in_pieces(VAWRegressor(), X, y, ends)
+    assert_allclose(forecasts[11:13], expected[11:13], rtol=1e-12)
+
+
 def test_forgetting_may_be_set_in_mid_stream():
     X, y = stream()
     long, single = VAWRegressor(forgetting=0.9), VAWRegressor(forgetting=0.9)
