@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from .._validation import is_lazy
 from ..features._calendar import CalendarFeatures, _wall_time
 from ..features._columns import (
     columns_of,
@@ -33,7 +34,7 @@ def is_plain(X, categorical_features):
     declared = categorical_features is not None and not isinstance(categorical_features, str)
     if declared:
         return False
-    if not _is_frame(X) or categorical_features is None:
+    if is_lazy(X) or not _is_frame(X) or categorical_features is None:
         return True
     return all(map(_is_numeric, _types(X)))
 
