@@ -16,22 +16,12 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.datasets import make_irregular_stream
-from sklearn_okl.untuned import Constants, TargetFence
 
 from .tables import N_LAGS
 
 N_TREES = 100
 FORECASTER = "forecaster"  # in place of a budget
 DAY = 24
-
-
-class _Trusting(OnlineKernelRegressor):
-    constants = Constants(
-        fence=TargetFence(
-            reach=np.inf, early_reach=np.inf, far=1e200, worse=1e200, most=2.0,
-            reviews=(1 << 40,),
-        )
-    )  # fmt: skip
 
 
 def guarded(budget, seed, **settings):
@@ -41,7 +31,7 @@ def guarded(budget, seed, **settings):
 
 def trusting(budget, seed, **settings):
     """Return the twin that believes every target."""
-    return _Trusting(budget=budget, random_state=seed, **settings)
+    return OnlineKernelRegressor(budget=budget, random_state=seed, guard=False, **settings)
 
 
 def told(budget, seed, X, y, faulty):

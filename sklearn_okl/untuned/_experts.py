@@ -96,8 +96,6 @@ class Experts:
             Those of the whole, and of the experts of reference.
         experts : ndarray of shape (q, n, K)
             Those of the experts that see rows and no lags, NaN where one is yet to be born.
-        strange : ndarray of shape (n,)
-            Which rows have values that no row before them had led to expect.
         """
         n_learnt, heard = self.n_learnt(state), self._heard(state, ages, self.delay)
         yet_to_be_born = ~self._existed(state, self.delay)
@@ -129,8 +127,7 @@ class Experts:
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
         references = F[np.arange(self.n_targets), :, state["reference"]].T
-        experts = F[..., self._without_lags(state)]
-        return forecasts, references, experts, seen.strange
+        return forecasts, references, F[..., self._without_lags(state)]
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
@@ -157,7 +154,7 @@ class Experts:
     def that_see_rows(self, state, X, ago=0):
         """Return the forecasts (q, n, K) of the experts that see rows and no lags.
 
-        And which rows are strange, as `learn` does.
+        And which rows (n,) have values that no row before them had led to expect.
         """
         F, seen = self.ask(state, X, ago)
         F = np.where(self._existed(state, ago), F, np.nan)

@@ -378,14 +378,12 @@ class DefaultModel:
             taught = taught[None] - moves
         elif not alone and not self._stands_at(t):
             _keep(state, room)
-        forecasts, references, *known = self._learn_rows(state, X, taught, weights, run)
+        forecasts, references, experts = self._learn_rows(state, X, taught, weights, run)
         misses = u - forecasts
-        back = {
-            j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0
-        }
+        back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
         u = u - moves
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
-        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, *known)
+        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts)
         n, moved = fence.learn(guards, t, u[:n], forecasts[:n], references[:n], taught[:n])
         if n < len(u):
             if self._stands_at(t):

@@ -129,7 +129,7 @@ def _start_anew(model, state, layout, n, units, run):
         guard["odds"] = fence.odds_after(latest["faulty"][:, j])
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-    forecasts, references, *_ = model._learn_rows(state, X, u, weights, run)
+    forecasts, references, _ = model._learn_rows(state, X, u, weights, run)
     fence.learn(guards, t - n, u, forecasts, references, u)
     state["t"] = t
     scored = slice(1 + model.label_delay, None)

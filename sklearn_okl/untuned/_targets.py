@@ -125,9 +125,10 @@ class TargetFence:
             "odds": self.odds[0],  # log odds that what is in doubt is a new level
             "foreseen": 0.0,  # log odds that forecasts know of what is in doubt, as of no fault
             "forecasts": np.empty(0),  # the latest ones of targets not in doubt
-            # rows in a row in doubt that agree, how far the last one is off, and itself; the last
-            # move of the level: how far, how many rows were needed, and how many have come since
-            "dispute": np.zeros(3),
+            # rows in a row in doubt that agree, how far the last one is off, itself, and whether
+            # the row of the first was strange
+            "dispute": np.zeros(4),
+            # last move of the level: how far, how many rows were needed, how many have come since
             "moved": np.zeros(3),
             "n_faulty": 0,
             "level": 0.0,  # median of the latest block
@@ -183,25 +184,22 @@ class TargetFence:
         """Return whether the next row may end a dispute."""
         return any(state["dispute"][0] > 0.0 for state in states)
 
-    def n_sound(
-        self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, strange: Any
-    ) -> Any:
+    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any) -> Any:
         """Return how many of the rows (n, q) of rounds t, t + 1, ... come before one in doubt.
 
-        The forecasts of experts that see X are (q, n, K), NaN where one has none. Nor is a target
-        in doubt whose row is `strange` (n,): that may be why.
+        The forecasts of experts that see X are (q, n, K), NaN where one has none.
         """
         return min(
-            self._n_sound(state, t, u[:, j], forecasts[:, j], experts[j], strange)
+            self._n_sound(state, t, u[:, j], forecasts[:, j], experts[j])
             for j, state in enumerate(states)
         )
 
-    def _n_sound(self, state, t, u, forecasts, experts, strange):
+    def _n_sound(self, state, t, u, forecasts, experts):
         if not state["guarded"]:
             return len(u)
         errors = np.abs(u - forecasts)
         reach = self._factors(state, t, len(u)) * self._path(state, t, errors, u)[0]
-        for i in np.flatnonzero((errors > reach) & ~strange).tolist():
+        for i in np.flatnonzero(errors > reach).tolist():
             if not _is_explained(u[i], errors[i], experts[i], reach[i]):
                 return i
         return len(u)
@@ -209,7 +207,10 @@ class TargetFence:
     def believed(
         self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, strange: Any
     ) -> Any:
-        """Judge the targets u (q,) of round t, met alone.
+        """Judge the targets u (q,) of round t, met alone; its row may be strange, (1,).
+
+        A level that begins with a strange row is believed as any other, but it is learnt as it
+        comes: what X explains is no new level.
 
         Returns
         -------
@@ -225,13 +226,13 @@ class TargetFence:
     def _believed(self, state, t, target, forecast, experts, is_strange):
         """Return as what a target is learnt, and by how much its level has moved."""
         reach, error = self._reach(state, t), target - forecast
-        n, off, last = state["dispute"].tolist()
+        n, off, last, began_strangely = state["dispute"].tolist()
         is_near = not abs(error) > reach
-        if is_near or is_strange or _is_explained(target, error, experts, reach):
+        if is_near or _is_explained(target, error, experts, reach):
             if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
                 is_level = abs(target - last) < abs(error)
                 self._settle(state, self.bound if is_level else -self.bound)
-            state["dispute"] = np.zeros(3)
+            state["dispute"] = np.zeros(4)
             return target, 0.0
         agrees = n > 0.0 and min(abs(error - off), abs(target - last)) <= reach
         is_far = abs(error) > self.cap * reach  # nearer levels are left to the experts
@@ -239,8 +240,12 @@ class TargetFence:
         moved, needed, since = state["moved"].tolist()
         # back again within as many rows as it took: those were the faults
         is_return = moved != 0.0 and since <= needed and abs(error + moved) <= reach
-        state["dispute"] = np.array([n, error, target])
+        began_strangely = began_strangely if agrees else float(is_strange)
+        state["dispute"] = np.array([n, error, target, began_strangely])
         is_level = is_far and state["odds"] + self.bound * (n - 1.0) >= self.settled
+        if is_level and began_strangely:
+            self._settle(state, self.bound)
+            return target, 0.0
         if is_return or is_level:
             self._settle(state, -2.0 * self.bound if is_return else self.bound)
             state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
@@ -303,7 +308,7 @@ class TargetFence:
             rows[:, 3] = 0.0
             places = slice(max(len(state["errors"]) - n, 0), None)
             state["errors"][places] = np.abs(rows[:, 0] - rows[:, 1])[-len(state["errors"]) :]
-        state["dispute"] = np.zeros(3)
+        state["dispute"] = np.zeros(4)
         return state["block"][len(state["block"]) - n :][::-1, 0].copy()
 
     def learn(
@@ -426,7 +431,7 @@ class TargetFence:
         state["origin"] += level * unit(state)
         state["unit"] = float(np.clip(slope * unit(state), *_UNITS))
         state["level"] = (state["level"] - level) / slope
-        state["share"], state["dispute"], state["moved"] = 0.0, np.zeros(3), np.zeros(3)
+        state["share"], state["dispute"], state["moved"] = 0.0, np.zeros(4), np.zeros(3)
         state["errors"] = np.abs(block - state["level"])[:0]
         state["values"] = state["forecasts"] = state["errors"]
         return (block - level) / slope
