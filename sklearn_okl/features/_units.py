@@ -113,7 +113,7 @@ class RunningUnits:
             high = min(low + self.block - len(state["block"]), len(X))
             if any_gaps or 0.0 in state["weights"]:
                 high = low + _begin_columns(state, X[low:high])
-            absurd = self._absurd(state, X[low:high], before[low:high])
+            absurd, as_they_came = self._absurd(state, X[low:high], before[low:high]), X[low:high]
             if absurd is not None:
                 X = X.copy()
                 X[low:high][absurd] = np.broadcast_to(self._center(state), absurd.shape)[absurd]
@@ -133,6 +133,8 @@ class RunningUnits:
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
             if observed is not None:
                 rows = np.where(observed, rows, means)
+            if absurd is not None:  # many of them are another unit
+                rows = np.where(absurd, as_they_came - state["origin"], rows)
             state["block"] = np.concatenate([state["block"], rows])
             if len(state["block"]) == self.block:
                 changed = self._end_block(state)

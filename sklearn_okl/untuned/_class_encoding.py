@@ -64,7 +64,7 @@ class ClassEncoder(Encoder):
     def _beside(self, Z, others, state):
         layout = state["layout"]
         own = self._own(layout)
-        is_nominal = np.isin(own, layout["nominal"])
+        is_nominal = np.isin(own, layout["nominal"]) | (own < 0)  # the last ones are of gaps
         of_others = (other[:, own] for other in others)
         # what nobody has seen yet, and what has turned out to be a number, says nothing of a class
         return np.hstack([Z, *(np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others)])

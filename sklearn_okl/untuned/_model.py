@@ -371,6 +371,7 @@ class DefaultModel:
         X, y, weights = X[:n], y[:n], _first(n, weights)
         u = taught = fence.scaled(guards, y)
         origins, units = targets.units_read(guards, len(u))
+        scales = [targets.origin_and_unit(guard) for guard in guards]
         moves = np.zeros(u.shape[1])
         if alone and t:
             asked, *known = self._forecast_scaled(state, X, self.label_delay, with_experts=True)
@@ -384,7 +385,9 @@ class DefaultModel:
         u = u - moves
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
         n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts)
-        n, moved = fence.learn(guards, t, u[:n], forecasts[:n], references[:n], taught[:n])
+        rows = slice(0, n)
+        of_rows = u[rows], forecasts[rows], references[rows], taught[rows]
+        n, moved = fence.learn(guards, t, *of_rows, scales)
         if n < len(u):
             if self._stands_at(t):
                 room.update(_copied(self._state))

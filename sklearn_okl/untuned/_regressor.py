@@ -110,7 +110,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     more inputs, as gaps and categories ask for.
 
     *Faulty targets.* A target is in doubt if it is more than 6 robust deviations (1.48 medians of
-    the sizes of the latest 65 errors) from its forecast, no expert without lags accounts for three
+    the sizes of the latest 113 errors) from its forecast, no expert without lags accounts for three
     quarters of that, and no column of X has just made a step out of the usual. It is learnt as one
     18 deviations off at most, and teaches nothing if it is the third in a row, or if more than one
     in fifty of the latest are in doubt and forecasts know nothing of them beforehand. One beyond 18

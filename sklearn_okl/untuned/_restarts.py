@@ -130,7 +130,8 @@ def _start_anew(model, state, layout, n, units, run):
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
     forecasts, references, _ = model._learn_rows(state, X, u, weights, run)
-    fence.learn(guards, t - n, u, forecasts, references, u)
+    scales = [targets.origin_and_unit(guard) for guard in guards]
+    fence.learn(guards, t - n, u, forecasts, references, u, scales)
     state["t"] = t
     scored = slice(1 + model.label_delay, None)
     errors = (u - forecasts)[scored]

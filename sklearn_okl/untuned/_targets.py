@@ -45,8 +45,9 @@ class TargetFence:
     ----------
     block : int, default=64
         Rounds between two questions whether level or unit have changed.
-    window : int, default=32
-        Latest rows of a block that answer it: had it come later, most would be the old ones.
+    window, fewest : int, default=32 and 16
+        Latest rows of a block that answer it: had it come later, most would be the old ones. And
+        the fewest after a new level.
     reviews : tuple of int, default=(8, 16, 32, 64, 128, 256, 512, 1024)
         Ages at which the latest targets, up to a block of them, are judged as a whole.
     reach : float, default=6.0
@@ -54,7 +55,7 @@ class TargetFence:
         meet it.
     early_reach : float, default=12.0
         And in the first block, which is judged as a whole when it ends.
-    latest : int, default=65
+    latest : int, default=113
         Errors whose median is the robust deviation: half of them may be faults.
     refresh : int, default=8
         Rounds after which it is taken anew.
@@ -76,7 +77,7 @@ class TargetFence:
         Share of fenced targets in the window that asks for a new level or unit.
     worse : float, default=4.0
         Errors over those before the block, or those of a constant, that ask for it, too.
-    explained : float, default=5.0
+    explained : float, default=10.0
         Standard deviations of the errors before that those of the line may have.
     level : float, default=5.0
         And that a new level must be off.
@@ -86,10 +87,11 @@ class TargetFence:
 
     block: int = 64
     window: int = 32
+    fewest: int = 16
     reviews: tuple = (8, 16, 32, 64, 128, 256, 512, 1024)
     reach: float = 6.0
     early_reach: float = 12.0
-    latest: int = 65
+    latest: int = 113
     refresh: int = 8
     far: float = 8.0
     gap: float = 2.5
@@ -101,7 +103,7 @@ class TargetFence:
     settled: float = 2.0
     most: float = 0.75
     worse: float = 4.0
-    explained: float = 5.0
+    explained: float = 10.0
     level: float = 5.0
     other_unit: float = 4.0
 
@@ -312,9 +314,18 @@ class TargetFence:
         return state["block"][len(state["block"]) - n :][::-1, 0].copy()
 
     def learn(
-        self, states: Any, t: Any, u: Any, forecasts: ArrayLike, references: Any, taught: Any
+        self,
+        states: Any,
+        t: Any,
+        u: Any,
+        forecasts: ArrayLike,
+        references: Any,
+        taught: Any,
+        known: Any,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
+
+        Of each target `known` has origin and unit (2,) as they were before the first of the rounds.
 
         Returns
         -------
@@ -329,16 +340,21 @@ class TargetFence:
             high = min(len(u), low + self.block - (t + low) % self.block)
             rows = slice(low, high)
             for j, state in enumerate(states):
-                known = np.tile(_origin_and_unit(state), (high - low, 1))
-                _, state["past"] = late(known, state["past"])
+                before = np.tile(known[j], (high - low, 1))
+                _, state["past"] = late(before, state["past"])
                 of_target = (part[rows, j] for part in (u, forecasts, references, taught))
                 self._learn_rows(state, t + low, *of_target)
             low = high
             if (t + low) % self.block == 0:
-                moved = {j: self._judge_block(state, t + low) for j, state in enumerate(states)}
-                moved = {j: lags for j, lags in moved.items() if lags is not None}
-                if moved:
-                    return low, moved
+                judge = self._judge_block
+            elif len(u) == 1 and (t + low) % self.refresh == 0:
+                judge = self._judge_doubts
+            else:
+                continue
+            moved = {j: judge(state, t + low) for j, state in enumerate(states)}
+            moved = {j: lags for j, lags in moved.items() if lags is not None}
+            if moved:
+                return low, moved
         return low, {}
 
     def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
@@ -399,6 +415,18 @@ class TargetFence:
             return np.inf
         return float(self._factors(state, t, 1)[0] * state["deviation"])
 
+    def _judge_doubts(self, state, t):
+        """Ask for a new unit before their errors are usual, if most of the latest are in doubt."""
+        rows = state["block"][-self.window :]
+        old_enough = t - state["since"] - state["delay"] > self.block
+        if not old_enough or len(rows) < self.window or rows[:, 3].mean() < self.most:
+            return None
+        line = self._end_block(state)
+        if line is None:
+            return None
+        block, state["block"] = rows[::-1, 0].copy(), np.empty((0, 4))
+        return self._move(state, line, block)
+
     def _judge_block(self, state, t):
         """End a block before round t; return its targets, the latest first, if these have moved."""
         old_enough = t - state["since"] - state["delay"] > self.block
@@ -417,6 +445,11 @@ class TargetFence:
         most = in_doubt.mean() >= self.most
         if most and np.median(np.abs(u)) == _FARTHEST:
             return 0.0, _FARTHEST  # the unit was next to nothing
+        off, _, since = state["moved"].tolist()
+        # after a new level, which one row has told, and which may have come with a new unit
+        if off and self.fewest <= since < self.block + self.fewest:
+            n = min(int(since), self.window)
+            return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
         errors = np.abs(u - forecasts)
         constant = np.abs(u - np.median(u)).mean()
         if not most and errors.mean() <= self.worse * min(constant, state["usual"]):
@@ -436,8 +469,12 @@ class TargetFence:
         state["values"] = state["forecasts"] = state["errors"]
         return (block - level) / slope
 
-    def _line(self, u, references, deviation):
-        """Return level and slope of the line that explains the targets; None where none does."""
+    def _line(self, u, references, deviation, any_line=False):
+        """Return level and slope of the line that explains the targets; None where none does.
+
+        Nor where it says too little, a level that is near and a unit of less than a factor four,
+        unless `any_line` will do.
+        """
         slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
         if not lowest > 0.0 or lowest <= 1.0 <= highest:
             slope = 1.0
@@ -445,7 +482,7 @@ class TargetFence:
         spread = _MAD * np.median(np.abs(u - level - slope * references))
         explained = spread <= self.explained * slope * deviation
         other_unit = max(slope, 1.0 / slope) > self.other_unit
-        if explained and (other_unit or abs(level) > self.level * deviation):
+        if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
 
@@ -506,16 +543,17 @@ def unit(state):
 
 def unscaled(states, u, ago=0):
     """Return forecasts (..., q) in the units that the targets had some rounds ago."""
-    known = [as_it_was(_origin_and_unit(state), state["past"], ago) for state in states]
+    known = [as_it_was(origin_and_unit(state), state["past"], ago) for state in states]
     origins, sizes = np.transpose(known)
     return u * sizes + origins
 
 
 def units_read(states, n):
     """Return the origins and units (2, n, q) in which forecasts of the next rounds were made."""
-    read = [late(np.tile(_origin_and_unit(state), (n, 1)), state["past"])[0] for state in states]
+    read = [late(np.tile(origin_and_unit(state), (n, 1)), state["past"])[0] for state in states]
     return np.transpose(read, (2, 1, 0))
 
 
-def _origin_and_unit(state):
+def origin_and_unit(state):
+    """Return what the targets are measured from, and in, (2,)."""
     return np.array([state["origin"], unit(state)])

@@ -67,8 +67,8 @@ def test_absurd_cells_by_any_cut(kind, label_delay):
 
 def test_lonely_values():
     X = np.tile(np.arange(10.0)[:, None], (1, 5))
-    X[4, 0] = 300.0
-    X[[2, 4], 1] = 300.0  # two of ten are not lonely
+    X[4, 0] = 3000.0
+    X[[2, 4], 1] = 3000.0  # two of ten are not lonely
     X[:, 2] = 1.0
     X[0, 2], X[1, 2] = 1e12, 2e12  # two of ten again
     X[:3, 3], X[5, 3] = np.nan, 1e160
