@@ -27,7 +27,7 @@ _LINES = ("default", "fixed", "VAW²")
 def run(available, published, n_rows, quick):
     """Print drift and coverage; return the numbers."""
     seeds = _SEEDS[:1] if quick else _SEEDS
-    most = 300 if quick else n_rows or max(_N_DRIFTING)
+    most = n_rows or max(_N_DRIFTING)
     kinds = dict.fromkeys(
         (kind, d, min(n, most))
         for n, widths in zip(_N_DRIFTING, ((10, 5), (5,)), strict=True)

@@ -14,6 +14,7 @@ import pytest
 # Without the variable no test can come to depend on the data unnoticed. It is kept under another
 # name, because xdist's workers inherit the environment of a process that has been here already.
 _FOLDER = "SKLEARN_OKL_TESTS_DATA"
+_FULL = os.environ.get("OKL_FULL") == "1"
 if "SKLEARN_OKL_DATA" in os.environ:
     os.environ[_FOLDER] = os.environ.pop("SKLEARN_OKL_DATA")
 
@@ -67,6 +68,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "data_files" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+        if _FULL and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(0))  # as long as it takes
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -89,7 +92,7 @@ def pytest_collection_finish():
 @pytest.fixture(scope="session")
 def full_size():
     """Whether slow tests run at their full size: OKL_FULL=1 says so."""
-    return os.environ.get("OKL_FULL") == "1"
+    return _FULL
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from sklearn_okl.datasets import make_ar4
 def test_tables(tmp_path, capsys, monkeypatch):
     X, y = make_ar4(300)
     monkeypatch.setattr(classes, "load_dataset", lambda name, **_: (X, np.digitize(y, [-1, 1])))
-    arguments = ["--quick", "--trees", "--data", "arena_electricity", "magic04"]
+    arguments = ["--quick", "--rows", "60", "--trees", "--data", "arena_electricity", "magic04"]
     assert main(["classes", *arguments, "--output", str(tmp_path)]) == 0
     content = json.loads((tmp_path / "classes.json").read_text(encoding="utf-8"))
     assert len(content["cells"]) == 2 * 5

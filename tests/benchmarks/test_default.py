@@ -26,7 +26,7 @@ def test_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(default, "synthetic_streams", two_of_the_made_streams)
     some = {name: default.CHOICES[name] for name in ("the default", "no lags", "no refinement")}
     monkeypatch.setattr(default, "CHOICES", some)
-    arguments = ["--data", "airfoil", "elevators", "magic04", "--quick", "--rows", "120"]
+    arguments = ["--data", "airfoil", "elevators", "magic04", "--quick", "--rows", "70"]
     assert main(["default", *arguments, "--output", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "Geometric mean of the ratios of the regression sets, balanced" in printed
@@ -36,11 +36,11 @@ def test_tables(tmp_path, capsys, monkeypatch):
     assert ("elevators", "sklearn_okl: VAW²") in lines
     for cell in content["cells"]:
         best = default.PUBLISHED[cell["data"]].figure
-        assert cell["rows"] == 120
+        assert cell["rows"] == 70
         assert_allclose(cell["ratio"], np.mean(cell["figures"]) / best)
     assert content["choices"]["ratios"].keys() == some.keys()
     assert content["choices"]["synthetic"]["no lags"].keys() == {"jump, 5", "AR(2)"}
-    assert "Friedman, rotation, 5 inputs, 300 rows" in content["drift"]
+    assert "Friedman, rotation, 5 inputs, 70 rows" in content["drift"]
     assert "airfoil, permuted" in content["coverage"]
 
 

@@ -187,7 +187,7 @@ def test_intervals_of_mapie_where_it_is_installed(learning_on):
 @pytest.mark.slow
 def test_a_day_ahead_at_midnight(full_size):
     for correlation in delay.CORRELATIONS if full_size else (0.9,):
-        stream = delay.Stream(correlation, delay.Sizes().days, seed=0)
+        stream = delay.Stream(correlation, delay.Sizes().days if full_size else 75, seed=0)
         model = OnlineKernelRegressor(label_delay=23, random_state=0)
         found = delay.whole_days(model, stream)
         assert found["ratio"] <= delay.BAR
@@ -210,7 +210,8 @@ def test_labels_late_at_random(full_size):
 
 
 @pytest.mark.slow
-def test_random_walks():
-    for (title, seed), (X, y) in delay.walks((0,), 3000).items():
+def test_random_walks(full_size):
+    n = delay.Sizes().walk if full_size else 1500
+    for (title, seed), (X, y) in delay.walks((0,), n).items():
         model = OnlineKernelRegressor(random_state=seed)
         assert delay.over_last_value(model, X, y) <= delay.BAR_OF_WALKS, title

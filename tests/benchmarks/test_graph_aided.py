@@ -13,10 +13,10 @@ from tests.benchmarks.figures import assert_figures
 
 
 def test_graph_aided_tables_run_on_streams_that_are_there(tmp_path, capsys):
-    arguments = ["--rows", "320", "--seeds", "2", "--output", str(tmp_path)]
+    arguments = ["--rows", "120", "--seeds", "2", "--output", str(tmp_path)]
     assert main(["graph_aided", "--data", "ar4", "no_such_set", *arguments]) == 0
     printed = capsys.readouterr().out
-    assert "AR(4), 320 rows, 2 draws" in printed
+    assert "AR(4), 120 rows, 2 draws" in printed
     saved = json.loads((tmp_path / "graph_aided.json").read_text(encoding="utf-8"))
     runs = saved["results"]["ar4"]
     assert runs.keys() == {*LINES, "best kernel"}
@@ -24,11 +24,11 @@ def test_graph_aided_tables_run_on_streams_that_are_there(tmp_path, capsys):
         n_draws = 1 if label in ("OMKR", "RBF-1", "POLY-2") else 2
         assert len(record["values"]) == len(record["seconds"]) == n_draws
         assert np.mean(record["curves"], axis=0)[-1] == pytest.approx(record["mean"])
-    X, y = load_stream("ar4", 320)
+    X, y = load_stream("ar4", 120)
     raker = RakerRegressor(random_state=1)
     errors = raker.prequential_predict(X, y) - y
     assert runs["Raker"]["values"][1] == pytest.approx(1e3 * np.mean(errors**2))
-    best = 1e3 * raker.expert_losses_.min() / 320
+    best = 1e3 * raker.expert_losses_.min() / 120
     assert runs["best kernel"]["values"][1] == pytest.approx(best)
     names = ("losses", "regret", "selected")
     assert_figures(printed, [tmp_path / f"graph_aided_{name}.png" for name in names])

@@ -80,7 +80,7 @@ def made_up(file, return_X_y):
 
 
 def test_job_without_data(tmp_path, capsys):
-    arguments = ["--rounds", "2", "--seeds", "2", "--output", str(tmp_path)]
+    arguments = ["--rounds", "2", "--seeds", "1", "--output", str(tmp_path)]
     assert main(["pkawv", "--data", "no_such_set", *arguments]) == 0
     printed = capsys.readouterr()
     assert "Left out no_such_set" in printed.err
@@ -88,7 +88,7 @@ def test_job_without_data(tmp_path, capsys):
     assert saved["games"].keys() == STYLES.keys()
     for label, games in saved["games"].items():
         assert f"  {label}  " in printed.out
-        assert [len(game["regret"]) for game in games] == [2, 2]
+        assert [len(game["regret"]) for game in games] == [2]
     assert saved["said"]["Kernel-AWV is within Proposition 1 in all rounds"].startswith("yes")
     assert saved["results"] == {}
     if importlib.util.find_spec("matplotlib") is not None:

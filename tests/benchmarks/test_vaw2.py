@@ -36,10 +36,10 @@ def run(*arguments):
 
 
 def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
-    printed = run("--rows", 200, "--seeds", 1, "--output", tmp_path / "new")
+    printed = run("--rows", 90, "--seeds", 1, "--output", tmp_path / "new")
     lines = [line.split() for line in printed.splitlines()]
     assert ["VAW²", "16.56"] in [line[:2] for line in lines]
-    for text in ("AR(4), 200 rows", "Diabetes", "best kernel", "16.51"):
+    for text in ("AR(4), 90 rows", "Diabetes", "best kernel", "16.51"):
         assert text in printed
     assert "VAW-BOA" not in printed
 
@@ -47,21 +47,21 @@ def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     assert str(tmp_path / "new" / "main.json") in printed
     environment = {"python", "numpy", "scipy", "scikit-learn", "sklearn_okl", "blas", "cpu"}
     assert environment <= saved["environment"].keys()
-    assert saved["settings"] == {"seeds": 1, "rows": 200, "n_jobs": None}
+    assert saved["settings"] == {"seeds": 1, "rows": 90, "n_jobs": None}
     assert saved["results"].keys() == {"ar4", "diabetes"}
     record = saved["results"]["ar4"]["VAW²(trunc), ridge"]
     assert record["mean"] == record["values"][0]
     assert record["mean"] == pytest.approx(record["curves"][0][-1])
-    assert record["rows"][-1] == record["n_rows"] == 200
+    assert record["rows"][-1] == record["n_rows"] == 90
     assert record["sd"] is None
     assert_figures(printed, [tmp_path / "new" / "main.png"])
 
 
 def test_published_table_runs_on_streams_that_are_there(tmp_path, capsys):
-    arguments = ["--rows", "200", "--seeds", "1", "--output", str(tmp_path)]
+    arguments = ["--rows", "60", "--seeds", "1", "--output", str(tmp_path)]
     assert main(["vaw2", "--data", "ar4", "no_such_set", *arguments]) == 0
     printed = capsys.readouterr().out
-    assert "AR(4), 200 rows, 1 draw" in printed
+    assert "AR(4), 60 rows, 1 draw" in printed
     lines = {line.split("  ")[1]: line for line in printed.splitlines() if line.startswith("  ")}
     published = {"VAW²": "16.56", "VAW-Aggr": "16.40", "VAW-EWA": "16.49", "VAW-BOA": "16.34"}
     published |= {"VAW-ML-Poly": "16.34", "VAW-ML-Prod": "16.34", "VAW-BOA, our defaults": "-"}
@@ -82,21 +82,21 @@ def test_without_any_stream_there_is_a_failing_exit_status(tmp_path, capsys):
 
 
 def test_table_rows_are_the_published_ones():
-    """The first draw on the first 300 rows, computed here from the estimator's own arguments."""
-    X, y = load_stream("ar4", 300)
+    """The first draw on the first 120 rows, computed here from the estimator's own arguments."""
+    X, y = load_stream("ar4", 120)
     found = records(vaw2.run_rules(MAIN_RULES, {"ar4": (X, y)}, 1, None))["ar4"]
     frequencies = published_frequencies(4, seed=0)
     for forecaster in ("ridge", "vaw"):
         model = VAW2Regressor(frequencies=frequencies, forecaster=forecaster)
         loss = 1e3 * np.mean((model.prequential_predict(X, y) - y) ** 2)
         assert found[f"VAW², {forecaster}"]["mean"] == pytest.approx(loss, rel=1e-8)
-        best = 1e3 / 300 * model.expert_losses_.min()
+        best = 1e3 / 120 * model.expert_losses_.min()
         assert found[f"best kernel, {forecaster}"]["mean"] == pytest.approx(best, rel=1e-8)
 
 
 def test_rules_have_the_published_settings():
     """Each named algorithm against an aggregator written out here, on the same forecasts."""
-    X, y = load_stream("ar4", 300)
+    X, y = load_stream("ar4", 120)
     frequencies = published_frequencies(4, seed=1)
     F, _ = record_experts(X, y, frequencies, "ridge", None, lambda n_rows: None)
     start = 2.0**-20
