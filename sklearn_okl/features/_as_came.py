@@ -13,43 +13,43 @@ NUMBERS, CATEGORIES, TEXT = "numbers", "categories", "text"
 _CATEGORICAL = ("category", "categorical", "enum")  # how such types are called
 
 
-class AsTheyCame:
-    """Estimators that hand rows on, above the shell of their kind.
+def validated_rows(estimator, plain, X, y, restart, **validation):
+    """Return rows as numbers, and targets; write what is known of the columns.
 
-    What they hand on is ``self._handed(state, X)``, of rows X (n, d) as numbers; the state knows
-    the columns by its entry "frame", None for rows of numbers, which `_learn` is to set.
+    Parameters
+    ----------
+    estimator : estimator
+        It has an attribute `_frame`, None for rows of numbers only.
+    plain : callable
+        Validates rows of numbers, as ``_validated_rows`` of its shell does.
+    X, y, restart, **validation
+        What `plain` gets.
     """
+    known = begin(X) if restart or estimator._frame is None else estimator._frame
+    if known is not None and estimator._frame is None and not restart:
+        raise ValueError(
+            "X has columns of categories or text now, and had numbers only before. Give columns "
+            "the types of the first call, or call 'fit' to start afresh."
+        )
+    estimator._frame = known
+    if known is None:
+        return plain(X, y, restart, **validation)
+    Z, estimator._frame = read(estimator, X, known, restart)
+    names = vars(estimator).pop("feature_names_in_", None)
+    rows = plain(Z, y, restart, **validation)
+    if names is not None:
+        estimator.feature_names_in_ = names
+    return rows
 
-    _frame = None
 
-    def _validated_rows(self, X, y, restart, **validation):
-        if restart:
-            self._frame = begin(X)
-        elif self._frame is None and begin(X) is not None:
-            raise ValueError(
-                "X has columns of categories or text now, and had numbers only before. Give "
-                "columns the types of the first call, or call 'fit' to start afresh."
-            )
-        if self._frame is None:
-            return super()._validated_rows(X, y, restart, **validation)
-        Z, self._frame = read(self, X, self._frame, restart)
-        names = vars(self).pop("feature_names_in_", None)
-        rows = super()._validated_rows(Z, y, restart, **validation)
-        if names is not None:
-            self.feature_names_in_ = names
-        return rows
-
-    def _asked(self, X):
-        if not self.__sklearn_is_fitted__() or self._frame is None:
-            return super()._asked(X)
-        frame, state = self._frame, self._state
-        Z, frame = read(self, X, frame, False)
-        self._check_structure()
-        return state | {"frame": frame}, Z
-
-    def _handed(self, state, X):
-        """Return rows as they came."""
-        return given_back(X, state.get("frame"))
+def asked(estimator, plain, X):
+    """Return the state, which knows the columns, and rows to forecast for as numbers."""
+    if not estimator.__sklearn_is_fitted__() or estimator._frame is None:
+        return plain(X)
+    known, state = estimator._frame, estimator._state
+    Z, known = read(estimator, X, known, False)
+    estimator._check_structure()
+    return state | {"frame": known}, Z
 
 
 def begin(X):
