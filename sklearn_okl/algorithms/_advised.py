@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -18,6 +18,7 @@ from .._delay import delay_of
 from .._types import Any, Array, Self
 from ..base import OfExperts, _copied, described
 from ..base._convex import EXPERT_CONSTRAINTS
+from ..features import _as_came
 from ._late import LateAggregator, learn_late
 from ._teaching import check_experts, forecast_expert, learn_expert
 
@@ -47,6 +48,7 @@ class Advised(OfExperts, _BaseComposition):
     """
 
     _of_classes = False
+    _frame = None  # what is known of columns, where there are categories or text
     _parameter_constraints = {
         "experts": [list],
         "n_jobs": [None, Integral],
@@ -86,6 +88,15 @@ class Advised(OfExperts, _BaseComposition):
         return self
 
     @property
+    def _allow_nan(self):
+        if self._frame is not None:
+            return True
+        taken = [one for _, one in self.experts if hasattr(one, "__sklearn_tags__")]
+        return len(taken) == len(self.experts) and all(
+            get_tags(one).input_tags.allow_nan for one in taken
+        )
+
+    @property
     def weights_(self) -> Array:
         """Current weights of the experts in the aggregator, of shape (n_experts,)."""
         state = self._fitted_state("weights_")
@@ -95,6 +106,17 @@ class Advised(OfExperts, _BaseComposition):
     def named_experts_(self) -> Any:
         """Copies of the fitted experts, by name."""
         return Bunch(**_copied(self._fitted_state("named_experts_")["experts"]))
+
+    def _validated_rows(self, X, y, restart, **validation):
+        plain = super()._validated_rows
+        return _as_came.validated_rows(self, plain, X, y, restart, **validation)
+
+    def _asked(self, X):
+        return _as_came.asked(self, super()._asked, X)
+
+    def _handed(self, state, X):
+        """Return rows of numbers as they came."""
+        return _as_came.given_back(X, state.get("frame"))
 
     def _structure(self):
         # The fitted copies would not hear of any new parameter, so all of them are structure.
@@ -137,7 +159,7 @@ class Advised(OfExperts, _BaseComposition):
             "expert_losses": np.zeros(len(self.experts)),
             "aggregator": self._combiner()._start(len(self.experts), **late),
             "late": {},  # experts as they were, and the rows that they do not know yet
-            "waiting": {"X": np.empty((0, n_features)), "y": np.empty(0)},
+            "waiting": (np.empty((0, n_features)), np.empty(0)),  # which may hold gaps
         }
 
     def _taught(self, state, X, y, make_way):
@@ -188,9 +210,10 @@ class Advised(OfExperts, _BaseComposition):
             pool = Parallel(n_jobs, require="sharedmem")
             results = pool(delayed(learn)(names[k], experts[k]) for k in awake)
         if state["late"]:
-            for name, now in (("X", X), ("y", y)):
-                latest = np.concatenate([state["waiting"][name], now])[-self.label_delay :]
-                state["waiting"][name] = latest.copy()
+            state["waiting"] = tuple(
+                np.concatenate([before, now])[-self.label_delay :].copy()
+                for before, now in zip(state["waiting"], (X, y), strict=True)
+            )
         F = np.stack([make_way().nothing(len(y))] * len(experts), axis=1)
         for k, (forecasts, error) in zip(awake, results, strict=True):
             F[: len(forecasts), k] = forecasts

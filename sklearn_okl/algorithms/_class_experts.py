@@ -57,8 +57,9 @@ class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
         n_known = state["t"] + np.arange(len(y)) - self.label_delay
 
         def make_way(rows, is_first):
-            return Probabilities(self.classes_, is_first)
+            return Probabilities(self.classes_, is_first, handed)
 
+        state["frame"], handed = self._frame, partial(self._handed, state)
         P = self._taught(state, X, self.classes_[y], make_way)
         P = floored(P, doubts(n_known, self._n_places))
         state["expert_losses"] -= np.nansum(np.log(P[np.arange(len(y)), :, y]), axis=0)
@@ -80,7 +81,9 @@ class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
         return _combined(forecast, self._forecast_experts(state, X), counts)
 
     def _forecast_experts(self, state, X):
-        P = self._asked_experts(state, X, Probabilities(self.classes_))
+        P = self._asked_experts(
+            state, X, Probabilities(self.classes_, handed=partial(self._handed, state))
+        )
         return floored(P, doubts(np.full(len(X), state["t"]), self._n_places))
 
 
@@ -153,6 +156,9 @@ class ExpertsClassifier(_AdvisedClassifier):
     *Faults.* An expert sleeps in a round where its probabilities are NaN, negative or all 0; others
     are scaled to sum to one. Asleep, it is charged what the mixture loses. Where all sleep, the
     forecast is how often each class came.
+
+    *Rows.* Frames with categories or text are handed on as they came, as by
+    :class:`ExpertsRegressor`.
 
     *Names* of experts are those of their parameters, too: ``set_params(sgd__alpha=1e-3)``.
 

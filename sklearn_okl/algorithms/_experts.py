@@ -40,7 +40,7 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         return super()._start(n_features) | {
             "targets": {},  # their moments, from the first one on
             # rounds that are judged as a whole, as long as they are not all there
-            "first": {"X": np.empty((0, n_features)), "y": np.empty(0)},
+            "first": (np.empty((0, n_features)), np.empty(0)),
             # what was known of targets before the latest rounds: their mean, the largest sane one
             "past": np.tile([float(self.initial_forecast), _FARTHEST], (self.label_delay, 1)),
             "former": {},  # the mixture before it began anew, while its forecasts have no targets
@@ -61,20 +61,20 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         room = N_FIRST - state["t"]
         if room <= 0:
             return self._learn_rows(state, X, y)
-        first = {
-            "X": np.concatenate([state["first"]["X"], X[:room]]),
-            "y": np.concatenate([state["first"]["y"], y[:room]]),
-        }
+        X_first, y_first = (
+            np.concatenate([before, now[:room]])
+            for before, now in zip(state["first"], (X, y), strict=True)
+        )
         if len(y) < room:
-            state["first"] = first
+            state["first"] = X_first, y_first
             return self._learn_rows(state, X, y)
-        state["first"] = {name: part[:0] for name, part in first.items()}
-        targets = self._fence().judged(first["y"])
-        if (targets == first["y"]).all():
+        state["first"] = X_first[:0], y_first[:0]
+        targets = self._fence().judged(y_first)
+        if (targets == y_first).all():
             return self._learn_rows(state, X, y)
         early = self._learn_rows(state, X[:room], y[:room])
         anew = self._start(X.shape[1])
-        self._learn_rows(anew, first["X"], targets)
+        self._learn_rows(anew, X_first, targets)
         former = {"former": dict(state)} if self.label_delay else {}
         state.update(anew | former)
         if len(y) == room:
@@ -82,14 +82,16 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         return np.concatenate([early, self._learn(state, X[room:], y[room:])])
 
     def _learn_rows(self, state, X, y):
+        state["frame"] = self._frame
         means, reach, y = self._fence().learn(state["targets"], state["t"], y)
         known = np.column_stack([means, np.minimum(reach, _FARTHEST)])
         known, state["past"] = late(known, state["past"])
         means, reach = known.T
 
         def make_way(rows, is_first):
-            return Numbers(reach[rows], self.initial_forecast, is_first)
+            return Numbers(reach[rows], self.initial_forecast, is_first, handed)
 
+        handed = partial(self._handed, state)
         F = self._taught(state, X, y, make_way)
         state["expert_losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
         state["t"] += len(y)
@@ -111,7 +113,9 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
 
     def _forecast_experts(self, state, X):
         _, reach = self._fence().known(state["targets"], state["t"])
-        return self._asked_experts(state, X, Numbers(np.full(len(X), reach)))
+        return self._asked_experts(
+            state, X, Numbers(np.full(len(X), reach), handed=partial(self._handed, state))
+        )
 
     def _combined(self, combine, F, means, reach, *targets):
         """Return the aggregator's forecasts; the mean of the past where it has nothing to mix."""
@@ -184,7 +188,10 @@ class ExpertsRegressor(_AdvisedRegressor):
     is beyond 100 times the root mean square of the targets so far. A faulty target is learnt as one
     nearer. An error names its expert. The documentation's page on aggregation has the letter.
 
-    *Names.* Experts get arrays without feature names. Parameters of one named ``"sgd"`` are set by
+    *Rows.* Frames with categories or text are handed on as they came, gaps too, and so are gaps in
+    arrays if all experts take them. Other experts get arrays without feature names.
+
+    *Names.* Parameters of one named ``"sgd"`` are set by
     ``set_params(sgd__alpha=1e-3)``, and the expert by ``set_params(sgd=other)``.
 
     References

@@ -75,8 +75,8 @@ def learn_late(name, expert, X, y, way, waiting, n_before, delay):
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,)
     way : Numbers or Probabilities
-    waiting : dict of ndarray
-        "X" and "y" of the rows before these that it does not know yet, the oldest first.
+    waiting : tuple of ndarray
+        X and y of the rows before these that it does not know yet, the oldest first.
     n_before : int
         Rounds before these, one at least.
     delay : int
@@ -85,13 +85,13 @@ def learn_late(name, expert, X, y, way, waiting, n_before, delay):
     -------
     forecasts : ndarray of shape (n,) or (n, C)
     """
-    X_known, y_known = (np.concatenate([waiting[key], now]) for key, now in (("X", X), ("y", y)))
+    X_known, y_known = map(np.concatenate, zip(waiting, (X, y), strict=True))
     X, forecasts = X.copy(), way.unknown(len(y))  # our own memory, which an expert might change
     for i in range(len(y)):
         row = slice(i, i + 1)
         if n_before + i > delay:
             forecasts[row] = forecast_expert(name, expert, X[row], way, row)
-        known = len(waiting["y"]) + i - delay
+        known = len(waiting[1]) + i - delay
         if known >= 0:
             rows = slice(known, known + 1)
             teach_expert(name, expert, X_known[rows], y_known[rows], way)

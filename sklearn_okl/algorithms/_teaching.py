@@ -20,12 +20,15 @@ class Numbers:
         The forecast of those that cannot make one before they have learnt.
     is_first : bool, default=False
         Whether the rows are the first ones.
+    handed : callable, default=None
+        Takes rows (n, d) of numbers, returns them as experts get them; None: as they are.
     """
 
     whole = "prequential_predict"
 
-    def __init__(self, reach, initial=0.0, is_first=False):
+    def __init__(self, reach, initial=0.0, is_first=False, handed=None):
         self.reach, self.initial, self.is_first = reach, initial, is_first
+        self.handed = handed or _as_they_are
 
     def nothing(self, n):
         """Return the forecasts of an expert that sleeps."""
@@ -37,15 +40,15 @@ class Numbers:
 
     def learn(self, expert, X, y):
         """Teach rows at once; return the forecasts made on the way."""
-        return _as_column(expert.prequential_predict(X, y), len(X))
+        return _as_column(expert.prequential_predict(self.handed(X), y), len(X))
 
     def ask(self, expert, X):
         """Return the forecasts of rows."""
-        return _as_column(expert.predict(X), len(X))
+        return _as_column(expert.predict(self.handed(X)), len(X))
 
     def teach(self, expert, X, y):
         """Teach one row."""
-        expert.partial_fit(X, y)
+        expert.partial_fit(self.handed(X), y)
         self.is_first = False
 
     def sane(self, forecasts, rows):
@@ -63,12 +66,15 @@ class Probabilities:
     is_first : bool
         Whether the rows are the first ones: classes are named there, and who cannot forecast before
         it has learnt gives all of them the same probability.
+    handed : callable, default=None
+        As of `Numbers`.
     """
 
     whole = "prequential_predict_proba"
 
-    def __init__(self, classes, is_first=False):
+    def __init__(self, classes, is_first=False, handed=None):
         self.classes, self.is_first = classes, is_first
+        self.handed = handed or _as_they_are
 
     def nothing(self, n):
         """Return the forecasts of an expert that sleeps."""
@@ -81,15 +87,15 @@ class Probabilities:
     def learn(self, expert, X, y):
         """Teach rows at once; return the forecasts made on the way."""
         learn = expert.prequential_predict_proba
-        return self._placed(expert, learn(X, y, **self._named(learn)))
+        return self._placed(expert, learn(self.handed(X), y, **self._named(learn)))
 
     def ask(self, expert, X):
         """Return the forecasts of rows."""
-        return self._placed(expert, expert.predict_proba(X))
+        return self._placed(expert, expert.predict_proba(self.handed(X)))
 
     def teach(self, expert, X, y):
         """Teach one row."""
-        expert.partial_fit(X, y, **self._named(expert.partial_fit))
+        expert.partial_fit(self.handed(X), y, **self._named(expert.partial_fit))
         self.is_first = False
 
     def sane(self, forecasts, rows):
@@ -194,6 +200,10 @@ def _naming(name, expert, verb):
         raise ValueError(
             f"The expert {name!r} ({type(expert).__name__}) failed to {verb}: {error}"
         ) from error
+
+
+def _as_they_are(X):
+    return X
 
 
 def _as_column(forecasts, n):

@@ -108,9 +108,9 @@ def _refuse_columns(given, name):
                 "pandas, by set_index: forecasts then continue it, and the calendar is seen."
             )
         if not _is_numeric(kind):
-            raise TypeError(
-                f"{which} holds text or categories, which are no numbers: encode them first, by "
-                "RunningOneHotEncoder() or pandas.get_dummies."
+            raise ValueError(
+                f"{which} holds values that are no numbers, text or categories: encode them first, "
+                "by RunningOneHotEncoder() or pandas.get_dummies."
             )
 
 
