@@ -110,18 +110,19 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     more inputs, as gaps and categories ask for.
 
     *Faulty targets.* A target is in doubt if it is more than 6 robust deviations (1.48 medians of
-    the sizes of the latest 113 errors) from its forecast, no expert without lags accounts for three
-    quarters of that, and no column of X has just made a step out of the usual. It is learnt as one
-    18 deviations off at most, and teaches nothing if it is the third in a row, or if more than one
-    in fifty of the latest are in doubt and forecasts know nothing of them beforehand. One beyond 18
-    deviations may begin a new level: log odds of that over a fault start at -4, gain 3 with each
-    further row that agrees, and at 2 the level is believed, after three rows at first. How such
-    disputes end moves the odds by 3 for good, so that a stream that has shown levels is believed
-    at once, and one that shows faults only after many rows. A new level moves the origin: nothing
-    that was learnt is lost. Every 64 rows the latest 32 are asked whether the unit has changed: if
-    most of them were in doubt, or the forecasts do worse than a constant, and a line through the
-    forecasts of a kernel that never forgets explains them. The first 64 targets are judged as a
-    whole, after 8, 16, 32 and 64 rows, and learnt again without those that stand apart from the
+    the sizes of the latest 113 errors) from its forecast, and no expert without lags accounts for
+    three quarters of that. It is learnt as one 18 deviations off at most. The third in a row
+    teaches nothing, nor does any where more than one in fifty of the latest are in doubt and
+    forecasts have known nothing of them beforehand, as they do of rare events and not of faults.
+    One beyond 18 deviations may begin a new level: log odds of that over a fault start at -4, gain
+    3 with each further row whose error agrees, and at 2 the level is believed, after three rows at
+    first. How such disputes end moves the odds by 3 for good, so that a stream that has shown
+    levels is believed at once, and one that shows faults only after many rows. A new level moves
+    the origin, and nothing that was learnt is lost; one that began with a step in a column of X out
+    of the usual is learnt as it comes, since X may explain it. Every 64 rows, or sooner if most of
+    the latest 32 are in doubt, it is asked whether the unit has changed: a line through the
+    forecasts of a kernel that never forgets has to explain them. The first 64 targets are judged as
+    a whole, after 8, 16, 32 and 64 rows, and learnt again without those that stand apart from the
     rest. The losses in ``experts_`` and `summary` count targets in doubt as far as 6 deviations.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one

@@ -236,7 +236,8 @@ class TargetFence:
                 self._settle(state, self.bound if is_level else -self.bound)
             state["dispute"] = np.zeros(4)
             return target, 0.0
-        agrees = n > 0.0 and min(abs(error - off), abs(target - last)) <= reach
+        # the first one may have taught something
+        agrees = n > 0.0 and abs(error - off) <= reach * (1.0 + self.cap * (n == 1.0))
         is_far = abs(error) > self.cap * reach  # nearer levels are left to the experts
         n = n + 1.0 if agrees else float(is_far)
         moved, needed, since = state["moved"].tolist()
@@ -255,6 +256,7 @@ class TargetFence:
         state["foreseen"] = self._foreseen(state, error, forecast)
         share = self.share_fading * state["share"] + 1.0 - self.share_fading
         is_fault = share > self.share and state["foreseen"] < -self.settled
+        is_fault |= n > 1.0  # or a level
         is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
         if is_fault or t - state["since"] - state["delay"] < self.block:
             return forecast, 0.0
