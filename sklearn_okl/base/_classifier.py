@@ -7,7 +7,6 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
-from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
@@ -90,8 +89,7 @@ class OnlineClassifier(OfClasses):
         """
         refuse_arguments(self, "decision_function", params)
         state, X = self._asked(X)
-        with one_blas_thread:
-            return self._forecast(state, X)
+        return self._answered(state, X)
 
     def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.

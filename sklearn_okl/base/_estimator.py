@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._linalg import one_blas_thread
 from .._validation import refuse_second_writer, validated
 from ..kernels import Kernel
+from ._answers import checked_answers, checked_state
 from ._state import (
     _copied,
     _is_finite,
@@ -189,7 +190,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             model.__dict__.pop("_state", None)  # so that a learner that has one goes on from it
             model._structure_at_start = copy.deepcopy(self._structure())
             model._n_targets = n_targets
-            state = model._start(X.shape[1], n_targets)
+            state = checked_state(model._start(X.shape[1], n_targets), self, "_start")
         else:
             self._check_structure()
             if n_targets != self._n_targets:
@@ -234,7 +235,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         for rows in chunks:
             seen |= {"X": X[rows], "y": given[rows]}
             task = root.subcontext("rows").call_on_fit_task_begin(**seen)
-            forecasts.append(model._learn(state, X[rows], y[rows], **learn_arguments))
+            forecasts.append(_learn_all(model, state, X[rows], y[rows], learn_arguments))
             if task.call_on_fit_task_end(**seen):
                 break
         root.call_on_fit_task_end(**seen | {"X": X, "y": given})
@@ -243,6 +244,16 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def _labels(self, values):
         """Return what the private verbs' targets and forecasts are to the user."""
         return values
+
+    def _answer_shape(self, n):
+        """Return the shape of what the private verbs forecast for n rows: that of their targets."""
+        return (n,) if self._n_targets is None else (n, self._n_targets)
+
+    def _answered(self, state, X):
+        """Return the forecasts of rows, as the private verb makes them."""
+        with one_blas_thread:
+            forecasts = self._forecast(state, X)
+        return checked_answers(forecasts, self._answer_shape(len(X)), self, "_forecast")
 
     def _validated_rows(self, X, y, restart):
         """Return rows and targets as the verbs want them; write what they say of the input."""
@@ -279,7 +290,8 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 def _learn_all(model, state, X, y, learn_arguments):
-    return model._learn(state, X, y, **learn_arguments)
+    forecasts = model._learn(state, X, y, **learn_arguments)
+    return checked_answers(forecasts, model._answer_shape(len(X)), model, "_learn")
 
 
 def _aligned(array):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sklearn.base import RegressorMixin
 
-from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._estimator import OnlineEstimator
@@ -147,5 +146,4 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         """
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
-        with one_blas_thread:
-            return self._forecast(state, X)
+        return self._answered(state, X)
