@@ -36,6 +36,7 @@ from ._state import (
     parameter_values,
     twin,
 )
+from ._transformer import OnlineTransformer
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -134,8 +135,16 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             )
 
     def _validate(self):
-        """Check all parameters; subclasses add what constraints cannot say."""
+        """Check all parameters, of parts too; subclasses add what constraints cannot say.
+
+        A part is taught by its private verbs, which check nothing.
+        """
         self._validate_params()
+        for value in parameter_values(self):
+            if isinstance(value, OnlineEstimator):
+                value._validate()
+            elif isinstance(value, OnlineTransformer):
+                value._validate_params()
 
     def _validate_once(self):
         """Check the parameters unless they are those checked before; return them."""

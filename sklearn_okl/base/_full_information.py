@@ -146,7 +146,9 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
                 state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
                 for stage, stage_state in zip(stages, state["stages"], strict=True):
                     shape = F.shape[: 1 if stage is stages[-1] else 2]
-                    F = checked_answers(stage._learn(stage_state, F, y[rows]), shape, stage, "_learn")
+                    F = checked_answers(
+                        stage._learn(stage_state, F, y[rows]), shape, stage, "_learn"
+                    )
                 forecasts[rows] = F
         state["t"] += len(y)
         return forecasts

@@ -173,9 +173,7 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
             Transformed rows.
         """
         rows, dtype = self._asked(X)
-        Z = checked_answers(
-            self._ask(self._state, rows), (_num_samples(X), None), self, "_ask"
-        )
+        Z = checked_answers(self._ask(self._state, rows), (_num_samples(X), None), self, "_ask")
         return in_type(Z, dtype)
 
     def _fitted_state(self, name):

@@ -1,10 +1,12 @@
 """Classes of others that break the contract of the private verbs, or write it in another way."""
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import OneToOneFeatureMixin
 
-from sklearn_okl import BOARegressor, MultiKernelRegressor, VAWRegressor
+from sklearn_okl import BOARegressor, MultiKernelRegressor, RunningStandardScaler, VAWRegressor
 from sklearn_okl.base import (
     ConvexAggregator,
     FullInformationRegressor,
@@ -302,3 +304,66 @@ def test_rows_of_a_transformer_of_no_such_shape_are_named(bad):
     with pytest.raises(TypeError, match=r"Odd\._flow returned .*\(20, any\): what each row was"):
         model.prequential_transform(X)
     assert model.n_samples_seen_ == 20
+
+
+class Wrapped(OnlineRegressor):
+    """Teaches a part by its private verbs, on rows that a transformer of its own has seen."""
+
+    _structural = ("part", "scaler", "others")
+
+    def __init__(self, part=None, scaler=None, others=None, free=None):
+        self.part = part
+        self.scaler = scaler
+        self.others = others
+        self.free = free
+
+    def _start(self, n_features, n_targets=None):
+        scaler = {"t": 0, **self.scaler._start(np.zeros(n_features))}
+        return {"t": 0, "part": self.part._start(n_features), "scaler": scaler}
+
+    def _learn(self, state, X, y):
+        state["t"] += len(y)
+        return self.part._learn(state["part"], X, y)
+
+    def _forecast(self, state, X):
+        return self.part._forecast(state["part"], X)
+
+
+def wrapped(**parameters):
+    return Wrapped(VAWRegressor(), RunningStandardScaler()).set_params(**parameters)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"part": VAWRegressor(forgetting=5.0)},
+        {"part": VAWRegressor("much")},
+        {"scaler": RunningStandardScaler(forgetting=-1.0)},
+        {"part": Wrapped(VAWRegressor(alpha=-1.0), RunningStandardScaler())},
+        {"free": VAWRegressor(alpha=-1.0)},
+    ],
+    ids=str,
+)
+def test_parameters_of_nested_parts_are_validated(bad):
+    X, y = stream(20)
+    with pytest.raises(ValueError, match=r"'(alpha|forgetting)' parameter of"):
+        wrapped(**bad).fit(X, y)
+    model = wrapped().fit(X, y)
+    with pytest.raises(ValueError, match=r"'(alpha|forgetting)' parameter of"):
+        model.set_params(**bad).partial_fit(X, y)
+
+
+def test_parts_that_stay_as_they_are_do_not_change_in_mid_stream():
+    X, y = stream(20)
+    others = [("a", VAWRegressor()), ("b", {"c": RunningStandardScaler()})]
+    model = wrapped(others=others).fit(X, y).partial_fit(X, y)
+    again = copy.deepcopy(model).partial_fit(X, y)
+    np.testing.assert_array_equal(model.partial_fit(X, y).predict(X), again.predict(X))
+    for name, other in (
+        ("scaler__forgetting", 0.9),
+        ("part__alpha", 2.0),
+        ("others", others[:1]),
+        ("others", [others[0], ("b", {"c": RunningStandardScaler(forgetting=0.5)})]),
+    ):
+        with pytest.raises(ValueError, match=rf"\['{name.partition('__')[0]}'\].*mid-stream"):
+            copy.deepcopy(model).set_params(**{name: other}).partial_fit(X, y)
