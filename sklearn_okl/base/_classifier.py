@@ -88,8 +88,8 @@ class OnlineClassifier(OfClasses):
             Positive for ``classes_[1]``.
         """
         refuse_arguments(self, "decision_function", params)
-        state, X = self._asked(X)
-        return self._answered(state, X)
+        model = self._as_of_now()
+        return model._answered(*model._asked(X))
 
     def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
@@ -107,7 +107,8 @@ class OnlineClassifier(OfClasses):
             Labels.
         """
         refuse_arguments(self, "predict", params)
-        return self._labels(self.decision_function(X))
+        model = self._as_of_now()
+        return model._labels(model.decision_function(X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> Array:

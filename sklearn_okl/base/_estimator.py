@@ -156,18 +156,38 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _built(self, make):
         """Return what `make(self)` builds from the parameters: once, while they are the same."""
+        known = self._parts_so_far()
+        if make not in known:
+            known[make] = make(self)
+        return known[make]
+
+    def _parts_so_far(self):
+        """Return what was built from the parameters as they are, to be filled by `_built`.
+
+        It is there from the first row on, so that readers, who work on twins, build nothing twice.
+        """
         known, values = vars(self).get(NOT_SAVED), parameter_values(self)
         if known is None or not are_unchanged(values, known[0]):
             known = as_they_are(values), {}
             setattr(self, NOT_SAVED, known)
-        if make not in known[1]:
-            known[1][make] = make(self)
-        return known[1][make]
+        return known[1]
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = vars(self).copy()  # at once: readers in other threads write what they build
         state.pop(NOT_SAVED, None)
         return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if self.__sklearn_is_fitted__():
+            self._parts_so_far()
+
+    def _as_of_now(self):
+        """Return this estimator for a reader, who looks at it more than once.
+
+        Another thread may teach this one meanwhile: then it has another state, and other labels.
+        """
+        return twin(self)
 
     def _as_taught(self):
         """Return this estimator with the parameters of the latest call that taught it.
@@ -209,6 +229,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
                     f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
                 )
             state = _copied(former)
+        model._parts_so_far()
         try:
             # Overflow is not warned of but refused, below, with a sentence.
             with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):

@@ -79,8 +79,8 @@ class OnlineMulticlassClassifier(OfClasses):
             Columns in the order of ``classes_``.
         """
         refuse_arguments(self, "predict_proba", params)
-        state, X = self._asked(X)
-        return self._shown(self._answered(state, X))
+        model = self._as_of_now()
+        return model._shown(model._answered(*model._asked(X)))
 
     def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.
@@ -117,8 +117,8 @@ class OnlineMulticlassClassifier(OfClasses):
             Labels.
         """
         refuse_arguments(self, "predict", params)
-        places = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[places]
+        model = self._as_of_now()
+        return model.classes_[model.predict_proba(X).argmax(axis=1)]
 
     def _labels(self, values):
         if values.ndim == 1:

@@ -145,5 +145,5 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             Forecasts.
         """
         refuse_arguments(self, "predict", params)
-        state, X = self._asked(X)
-        return self._answered(state, X)
+        model = self._as_of_now()
+        return model._answered(*model._asked(X))

@@ -192,3 +192,20 @@ def test_large_banks_are_replaced_group_by_group(monkeypatch):
         whole.partial_fit(X[:90], y[:90]).partial_fit(X[:9], y[:9]).predict(X),
         rtol=1e-8,
     )
+
+
+@pytest.mark.parametrize("n_targets", [1, 2, 3])
+def test_groups_of_several_targets_are_replaced_too(n_targets, monkeypatch):
+    """At 8264a20 NumPy says that sizes of operands differ, once a group is inverted anew."""
+    monkeypatch.setattr(_tail, "_GROUP_BYTES", 2000)
+    rng = np.random.default_rng(n_targets)
+    bank, n = [{}] * 4, 150
+    Z, y = rng.normal(size=(4, n, 9)), rng.normal(size=(n, n_targets))
+    expert = VAWRegressor()
+    whole, cut = (expert._start(9, n_targets, bank=bank) for _ in range(2))
+    expert._open(whole)
+    expected = expert._learn_blocks(whole, Z, y)
+    rows = [expert._learn(cut, Z[:, t : t + 1], y[t : t + 1]) for t in range(n)]
+    assert len(cut["inverse"].groups) > 1
+    assert_allclose(np.concatenate(rows, axis=1), expected, rtol=1e-8, atol=1e-9)
+    assert_allclose(cut["theta"], whole["theta"], rtol=1e-8, atol=1e-9)
