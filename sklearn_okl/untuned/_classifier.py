@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._documentation import inherit_documentation
-from .._types import Any, Array, ArrayLike, Seed
+from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
@@ -118,7 +118,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     def __init__(
         self,
         *,
-        budget: str | int = "balanced",
+        budget: Budget = "balanced",
         forgetting: float | None = None,
         lags: int = 4,
         max_classes: int | None = None,
