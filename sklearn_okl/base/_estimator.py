@@ -52,6 +52,7 @@ except ImportError:  # scikit-learn before 1.9
 
 _NOTHING = MappingProxyType({})
 NOT_SAVED = "_parts_built"  # attribute that holds what is built anew from the parameters
+_PIECE = 4096  # rows that are forecast at once: so that long calls need no more memory for each
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
@@ -282,7 +283,15 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def _answered(self, state, X):
         """Return the forecasts of rows, as the private verb makes them."""
         with one_blas_thread:
-            forecasts = self._forecast(state, X)
+            if len(X) <= _PIECE:
+                return self._checked_forecasts(state, X)
+            pieces = [
+                self._checked_forecasts(state, X[rows]) for rows in gen_batches(len(X), _PIECE)
+            ]
+        return np.concatenate(pieces)
+
+    def _checked_forecasts(self, state, X, **arguments):
+        forecasts = self._forecast(state, X, **arguments)
         return checked_answers(forecasts, self._answer_shape(len(X)), self, "_forecast")
 
     def _validated_rows(self, X, y, restart):
