@@ -1,4 +1,4 @@
-"""Readers beside a writer: forecasts, pickles, copies and files are of before a call or after it."""
+"""Readers beside a writer: answers, pickles, copies and files are of before a call or after it."""
 
 import copy
 import pickle
