@@ -45,13 +45,12 @@ def _held(part):
         return [part.__self__]
     if isinstance(part, (type, FunctionType, ModuleType)):
         return []
-    return [value for name, value in list(_attributes(part).items()) if name not in _CALLBACKS]
+    return [value for name, value in _attributes(part).items() if name not in _CALLBACKS]
 
 
 def _attributes(part):
-    attributes = getattr(part, "__dict__", {})
-    if NOT_SAVED in attributes:
-        attributes = {name: value for name, value in attributes.items() if name != NOT_SAVED}
+    attributes = getattr(part, "__dict__", {}).copy()  # other threads write what they build
+    attributes.pop(NOT_SAVED, None)
     return attributes
 
 
@@ -69,7 +68,7 @@ def without_callbacks(model, parts):
     model = copy.deepcopy(model, known)
     for part in parts_of(model):
         for name in _CALLBACKS & _attributes(part).keys():
-            del _attributes(part)[name]
+            del vars(part)[name]
     return model
 
 

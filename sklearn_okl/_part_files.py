@@ -5,7 +5,6 @@ place. A writer holds a lock on its part file for as long as it lives; one that 
 file without the lock, and the next writer of the same name removes it.
 """
 
-import glob
 import os
 import secrets
 from contextlib import suppress
@@ -17,7 +16,8 @@ try:
 except ImportError:  # Windows, where an open file cannot be removed anyway
     fcntl = None
 
-_ATTEMPTS = 10
+_ATTEMPTS = 100
+_PLACES = 64  # names of part files, so that nobody has to look through the folder
 
 
 def target_of(path):
@@ -53,7 +53,7 @@ def replace(path, content):
 def _try_to_replace(path, content):
     """Replace a file unless somebody takes the part file away; tell whether that was done."""
     # in the same folder, for a file can be put in place of another on the same disk only
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = _part_of(path, secrets.randbelow(_PLACES))
     mode = path.stat().st_mode & 0o777 if path.exists() else None
     try:
         with open(
@@ -77,10 +77,14 @@ def _try_to_replace(path, content):
     return True
 
 
+def _part_of(path, place):
+    return path.with_name(f".{path.name}.{place:08x}.part")
+
+
 def _remove_abandoned(path):
     """Remove the part files of this name whose writers are dead."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.????????.part"):
-        with suppress(OSError):  # of a live writer, or not ours to remove
+    for part in (_part_of(path, place) for place in range(_PLACES)):
+        with suppress(OSError):  # there is none, or it is of a live writer, or not ours to remove
             if fcntl is None:
                 part.unlink()
             elif part.is_file():

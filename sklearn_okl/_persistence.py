@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.metadata import version
+from io import BytesIO
+from numbers import Integral
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
+from sklearn.base import BaseEstimator
+
+from ._archives import MOST_BYTES, TooLargeError, check_size
+from ._model_checks import unsound_parameters, unsound_state
 from ._model_parts import (
     ambiguous,
     have_callbacks,
@@ -84,7 +92,7 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     element. Not among them are fitted decision trees, nearest neighbours and splines, for a crafted
     file of these can crash the process, and SciPy's distributions, which compile what they hold.
 
-    A writer that is killed may leave a part file, ``.model.skops.1a2b3c4d.part``, beside the file.
+    A writer that is killed may leave a part file, ``.model.skops.0000002d.part``, beside the file.
     The next `save` to the same path removes it.
 
     Examples
@@ -113,6 +121,7 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
         estimator = without_callbacks(estimator, parts)
     _check_keys(parts)
     _check_states(parts, "The model")
+    _check(unsound_parameters(parts), "The model")
     content, names = _written(
         skops, {"format": _FORMAT, "sklearn_okl": __version__, "estimator": estimator}
     )
@@ -120,10 +129,12 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     _check_foreign(foreign, trusted, parts)
     if foreign:
         _check_return(skops, content, names)
+    content = _with_versions(skops, content)
+    _warn_of_size(content)
     replace(target, content)
 
 
-def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
+def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES) -> BaseEstimator:
     """Load a model that `save` wrote; no code in the file is run.
 
     Parameters
@@ -133,6 +144,9 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
     trusted : sequence of str, default=()
         Full names of types and functions to trust besides those that :func:`save` lists as trusted
         by default, such as a kernel of your own. See :func:`skops.io.get_untrusted_types`.
+    max_bytes : int, default=536870912
+        How much memory reading the file may take, about: twice what its arrays hold. A small file
+        may unpack to a very large one. The default, 512 MiB, is for models of 256 MiB.
 
     Returns
     -------
@@ -147,8 +161,10 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
         If there is no such file.
     ValueError
         If the file is damaged or cut off, was not written by `save`, was written by a newer version
-        of this package or by one too old, names what cannot be imported here, or holds a state with
-        NaN or infinity in it; or if `path` is a folder.
+        of this package or by one too old, names what cannot be imported here, or asks for more than
+        `max_bytes`; if it holds parameters that an estimator does not take, a state with NaN or
+        infinity in it, one of another shape than a fresh one, an inverse that can be none, or an
+        estimator that fails in a trial; or if `path` is a folder.
     skops.io.exceptions.UntrustedTypesFoundException
         If the file holds types or functions that are not trusted; it names them. It is a TypeError.
     TypeError
@@ -157,6 +173,19 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
     See Also
     --------
     save : The way there.
+
+    Notes
+    -----
+    *Files of strangers.* No code in a file is run, what it asks for in memory is bounded before
+    anything is unpacked, and the models in it are looked at: their parameters, the shapes of their
+    states against fresh ones, the symmetry and the diagonal of their inverses. A twin of each then
+    forecasts, and learns seven rows. What no look can tell is whether the numbers were learnt.
+
+    *Versions.* A file says with which versions it was saved, in the comment of the archive, which
+    ``unzip -z`` shows. Its format is a number, which rises when a state can no longer be read as it
+    was; :doc:`/files` says which versions read which.
+
+    *Cost.* Reading, and a call of seven rows.
 
     Examples
     --------
@@ -167,9 +196,11 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
     from . import __version__
 
     skops, trusted, path = _skops(), _names(trusted), Path(path)
+    if not isinstance(max_bytes, Integral) or max_bytes <= 0:
+        raise ValueError(f"max_bytes={max_bytes!r} is no number of bytes. Give an integer > 0.")
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give the path of a file in it.")
-    content = _content(skops, path, trusted)
+    content = _content(skops, path, trusted, max_bytes)
     if not _is_ours(content):
         raise ValueError(
             f"{path} holds no model saved by sklearn_okl.save. Use skops.io.load for other files."
@@ -188,7 +219,17 @@ def load(path: str | PathLike, *, trusted: Any = ()) -> Any:
                 "saved it."
             )
         content = _MIGRATIONS[content["format"]](content)
-    _check_states(parts_of(content["estimator"]), path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _check_loaded(content["estimator"], path)
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:  # what is made up leads anywhere
+        raise ValueError(
+            f"{path} holds what no call leaves behind ({error!r}). Fit the model again, or take an "
+            "older copy."
+        ) from error
     return content["estimator"]
 
 
@@ -280,6 +321,43 @@ def _check_states(parts, holder):
         )
 
 
+def _check_loaded(model, path):
+    """Refuse a model that cannot be used."""
+    parts = parts_of(model)
+    _check_states(parts, path)
+    _check(unsound_parameters(parts), path)
+    _check(unsound_state(parts), path)
+
+
+def _check(fault, holder):
+    """Refuse a model that somebody has spoilt, or made up."""
+    if fault is not None:
+        raise ValueError(f"{holder} holds {fault}. Fit the model again, or take an older copy.")
+
+
+def _with_versions(skops, content):
+    """Return the content of a file that says, in the comment of the archive, who wrote it."""
+    from . import __version__
+
+    names = ("scikit-learn", "numpy", "scipy", "skops")
+    others = ", ".join(f"{name} {version(name)}" for name in names)
+    file = BytesIO(content)
+    with ZipFile(file, "a") as archive:
+        archive.comment = f"sklearn_okl {__version__}, format {_FORMAT}, {others}".encode()
+    return file.getvalue()
+
+
+def _warn_of_size(content):
+    """Warn where `load` wants to be told that it may read so much."""
+    needed = check_size(BytesIO(content), math.inf)
+    if needed > MOST_BYTES:
+        warnings.warn(
+            f"The model is large: load(path, max_bytes={needed}) reads it.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def _check_foreign(foreign, trusted, parts):
     """Refuse names that `load` would refuse."""
     local = nameless(parts, foreign)
@@ -309,14 +387,20 @@ def _check_return(skops, content, names):
         ) from error
 
 
-def _content(skops, path, trusted):
+def _content(skops, path, trusted, max_bytes):
     """Return what a file holds."""
     distrust = import_module("skops.io.exceptions").UntrustedTypesFoundException
     with open(path, "rb") as file:
         try:
+            check_size(file, max_bytes)
             content, refused = _read(skops, file, trusted, distrust)
         except (MemoryError, Warning):  # a warning that is made an error is not about the file
             raise
+        except TooLargeError as error:
+            raise ValueError(
+                f"{path} asks for {error} bytes of memory or more, and max_bytes={max_bytes}. If "
+                "you know who wrote it, load it with a larger max_bytes."
+            ) from None
         except Exception as error:  # flipped bits lead anywhere
             raise _unreadable(path, file, error) from error
     if refused:
@@ -341,10 +425,11 @@ def _read(skops, file, trusted, distrust):
 
 def _unreadable(path, file, error):
     """Return what to raise for a file that skops could not read."""
-    if _is_whole(file):
+    if _is_whole(file) and not isinstance(error, BadZipFile):
+        said = _comment(file)
         return ValueError(
             f"{path} cannot be read here: {error!r}. Install the versions of sklearn_okl, "
-            "scikit-learn and skops that it was saved with, and make what `trusted` names "
+            f"scikit-learn and skops that it was saved with{said}, and make what `trusted` names "
             "importable."
         )
     return ValueError(
@@ -360,6 +445,13 @@ def _is_whole(file):
             return archive.testzip() is None and "schema.json" in archive.namelist()
     except Exception:
         return False
+
+
+def _comment(file):
+    """Return what a file says of the versions that it was saved with."""
+    with ZipFile(file) as archive:
+        comment = archive.comment[:200].decode(errors="replace")
+    return f" ({comment!r})" if comment else ""
 
 
 def _is_ours(content):

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -424,7 +425,9 @@ def test_flipped_bits_are_found_or_do_no_harm(seed, tmp_path):
         try:
             again = load(path)
         except ValueError as error:
-            outcomes["refused"] += "model.skops is no skops file" in str(error)
+            outcomes["refused"] += bool(
+                re.search(r"model\.skops (is no skops file|asks for \d+ bytes)", str(error))
+            )
         else:
             np.testing.assert_array_equal(again.predict(X), model.predict(X))
             np.testing.assert_array_equal(
@@ -618,8 +621,8 @@ def test_only_part_files_of_the_same_name_are_removed(locks, tmp_path, monkeypat
     if not locks:
         monkeypatch.setattr(_part_files, "fcntl", None)
     name = "model[0-9]*?.skops"
-    others = [".model5x.skops.01234567.part", f".{name}.part", f"{name}.01234567.part", ".part"]
-    for other in [*others, f".{name}.01234567.part"]:
+    others = [".model5x.skops.00000007.part", f".{name}.part", f"{name}.00000007.part", ".part"]
+    for other in [*others, f".{name}.00000007.part"]:
         (tmp_path / other).write_bytes(b"begun")
     save(VAWRegressor(), tmp_path / name)
     assert set(os.listdir(tmp_path)) == {name, *others}
@@ -627,7 +630,7 @@ def test_only_part_files_of_the_same_name_are_removed(locks, tmp_path, monkeypat
 
 
 def test_a_part_file_that_cannot_be_removed_does_no_harm(tmp_path, monkeypatch):
-    (tmp_path / ".model.skops.01234567.part").write_bytes(b"begun")
+    (tmp_path / ".model.skops.00000007.part").write_bytes(b"begun")
 
     def unlink(*_, **__):
         raise PermissionError("in use")

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "sklearn_okl"
 LAYERS = [
     {
         *("_linalg", "_validation", "_documentation", "_delay"),
-        *("_part_files", "_plain_types", "_types"),
+        *("_archives", "_part_files", "_plain_types", "_types"),
     },
     {"_tail"},
     {"kernels", "losses"},
@@ -30,7 +30,9 @@ LAYERS = [
     {"algorithms", "meta", "series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
-    {"pipeline", "_persistence"},
+    {"pipeline"},
+    {"_model_checks"},
+    {"_persistence"},
     {"evaluation", "datasets"},
 ]
 

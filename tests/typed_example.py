@@ -40,6 +40,9 @@ def forecasts_of(model: OnlineKernelRegressor) -> NDArray[np.float64]:
     faulty: int = model.n_faulty_
     print(seen, faulty, model.summary())
     print(model.predict_interval(X[:2], coverage=0.9), model.predict(X[:2]).shape)
+    mean, std = model.predict(X[:2], return_std=True)
+    of_lines, _ = VAWRegressor().fit(X, y).predict(X[:2], return_std=True)
+    print(mean.shape, std.shape, of_lines.shape)
     return forecasts
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._linalg import row_slices
+from ._answers import checked_answers
 
 _TILE = 128  # rows whose features one group of experts holds at once
 _GROUP_BYTES = 3_300_000  # state of the experts learnt together: about what the cache holds
@@ -61,12 +62,13 @@ def learn_bank(features, expert, bank, X, y, run, sample_weight=None):
     targets = (y,) if sample_weight is None else (y, sample_weight)
     if expert._takes_rows(len(y)):
         Z = features._transform(bank["features"], X)
-        F[...] = expert._learn(bank["experts"], Z, *targets).swapaxes(0, 1)
+        part = expert._learn(bank["experts"], Z, *targets)
+        F[...] = checked_answers(part, F.swapaxes(0, 1).shape, expert, "_learn").swapaxes(0, 1)
         return F
     expert._open(bank["experts"])
     groups = _groups(size, bank["experts"], run.n_jobs)
-    counters = run.map(partial(learn_group, features, expert, bank, X, targets, F), groups)
-    bank["experts"].update(counters[0])  # the same for every group
+    learnt = run.map(partial(learn_group, features, expert, bank, X, targets, F), groups)
+    _keep(bank["experts"], groups, learnt, expert)
     return F
 
 
@@ -75,7 +77,9 @@ def forecast_bank(features, expert, bank, X):
     F = None
     for rows in row_slices(len(X), _TILE):
         Z = features._transform(bank["features"], X[rows])
-        part = expert._forecast(bank["experts"], Z).swapaxes(0, 1)
+        part = expert._forecast(bank["experts"], Z)
+        shape = (*Z.shape[:2], *np.shape(part)[2:])  # a bank does not know how many targets
+        part = checked_answers(part, shape, expert, "_forecast").swapaxes(0, 1)
         if F is None:
             F = np.empty((len(X), *part.shape[1:]))
         F[rows] = part
@@ -85,7 +89,8 @@ def forecast_bank(features, expert, bank, X):
 def learn_group(features, expert, state, X, targets, F, group):
     """Let one group of experts, a slice, learn rows in blocks, in place, in an open state.
 
-    It fills their columns of F, and returns the new counters, which are the same for all groups.
+    It fills their columns of F, and returns the group's part of the state: arrays that are edited
+    in place are views of the bank's, others are new.
     """
     maps, members = _members(state["features"], group), _members(state["experts"], group)
     # a tile of few rows must not be learnt row by row: that would close this part of an open state
@@ -94,22 +99,76 @@ def learn_group(features, expert, state, X, targets, F, group):
         for rows in row_slices(len(X), _TILE):
             Z = features._transform(maps, X[rows])  # (g, n, D)
             part = learn(members, Z, *[values[rows] for values in targets])
-            F[rows, group] = part.swapaxes(0, 1)
+            shape = (len(Z), *F[rows].shape[:1], *F.shape[2:])
+            F[rows, group] = checked_answers(part, shape, expert, "_learn").swapaxes(0, 1)
+    return members
+
+
+def counters_of(members):
+    """Return what of a group's part of the state is the same for all groups."""
     return {name: value for name, value in members.items() if not isinstance(value, np.ndarray)}
 
 
 def _members(state, group):
     """Return the part of a bank's state that belongs to a slice of its experts, as views."""
-    return {
-        name: value[group] if isinstance(value, np.ndarray) else value
-        for name, value in state.items()
-    }
+    members = {}
+    for name, value in state.items():
+        if isinstance(value, np.ndarray):
+            members[name] = value[group]
+        else:
+            members[name] = _members(value, group) if type(value) is dict else value
+    return members
+
+
+def _keep(state, groups, learnt, expert):
+    """Write into the state of a bank what its groups have not written in place.
+
+    That are counters, the same for every group, and arrays that an expert has replaced.
+    """
+    for name in state.keys() - learnt[0].keys():
+        del state[name]
+    for name, first in learnt[0].items():
+        parts = [members[name] for members in learnt]
+        if isinstance(first, np.ndarray):
+            known = state.get(name)
+            if not all(map(partial(_is_in_place, known), groups, parts)):
+                state[name] = _joined(name, groups, parts, expert)
+        elif type(first) is dict:
+            _keep(state.setdefault(name, {}), groups, parts, expert)
+        else:
+            state[name] = first
+
+
+def _is_in_place(array, group, part):
+    """Tell whether a group's array is still the view of the bank's."""
+    if not isinstance(array, np.ndarray):
+        return False
+    view = array[group]
+    return part is view or part.__array_interface__ == view.__array_interface__
+
+
+def _joined(name, groups, parts, expert):
+    """Return the array of a bank of those that its groups have put in place of theirs."""
+    sizes = [group.stop - group.start for group in groups]
+    if [part.shape[:1] for part in parts] != [(size,) for size in sizes]:
+        raise TypeError(
+            f"{type(expert).__name__}._learn replaced the array {name!r} of its state by one of "
+            f"shape {parts[0].shape}, for {sizes[0]} experts side by side. In a bank all arrays of "
+            "the state have a leading axis of experts: keep it."
+        )
+    return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
 
 
 def _groups(bank_size, experts, n_jobs):
     """Cut the bank into equal slices whose state fits the cache, a number for each job."""
-    size = sum(part.nbytes for part in experts.values() if isinstance(part, np.ndarray))
-    n_groups = -(-size // _GROUP_BYTES)
+    n_groups = max(1, -(-_n_bytes(experts) // _GROUP_BYTES))
     n_groups = min(bank_size, n_jobs * -(-n_groups // n_jobs))
     ends = np.linspace(0, bank_size, n_groups + 1).round().astype(int)
     return [slice(low, high) for low, high in pairwise(ends.tolist())]
+
+
+def _n_bytes(state):
+    """Return how large the arrays of a state are."""
+    parts = state.values()
+    nested = sum(_n_bytes(part) for part in parts if type(part) is dict)
+    return nested + sum(part.nbytes for part in parts if isinstance(part, np.ndarray))

@@ -7,7 +7,6 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
-from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
@@ -89,9 +88,8 @@ class OnlineClassifier(OfClasses):
             Positive for ``classes_[1]``.
         """
         refuse_arguments(self, "decision_function", params)
-        state, X = self._asked(X)
-        with one_blas_thread:
-            return self._forecast(state, X)
+        model = self._as_of_now()
+        return model._answered(*model._asked(X))
 
     def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
@@ -109,7 +107,8 @@ class OnlineClassifier(OfClasses):
             Labels.
         """
         refuse_arguments(self, "predict", params)
-        return self._labels(self.decision_function(X))
+        model = self._as_of_now()
+        return model._labels(model.decision_function(X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> Array:

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._linalg import one_blas_thread
 from .._validation import refuse_second_writer, validated
 from ..kernels import Kernel
+from ._answers import checked_answers, checked_state
 from ._state import (
     _copied,
     _is_finite,
@@ -35,6 +36,7 @@ from ._state import (
     parameter_values,
     twin,
 )
+from ._transformer import OnlineTransformer
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -50,6 +52,7 @@ except ImportError:  # scikit-learn before 1.9
 
 _NOTHING = MappingProxyType({})
 NOT_SAVED = "_parts_built"  # attribute that holds what is built anew from the parameters
+_PIECE = 4096  # rows that are forecast at once: so that long calls need no more memory for each
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
@@ -133,8 +136,16 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             )
 
     def _validate(self):
-        """Check all parameters; subclasses add what constraints cannot say."""
+        """Check all parameters, of parts too; subclasses add what constraints cannot say.
+
+        A part is taught by its private verbs, which check nothing.
+        """
         self._validate_params()
+        for value in parameter_values(self):
+            if isinstance(value, OnlineEstimator):
+                value._validate()
+            elif isinstance(value, OnlineTransformer):
+                value._validate_params()
 
     def _validate_once(self):
         """Check the parameters unless they are those checked before; return them."""
@@ -146,18 +157,38 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _built(self, make):
         """Return what `make(self)` builds from the parameters: once, while they are the same."""
+        known = self._parts_so_far()
+        if make not in known:
+            known[make] = make(self)
+        return known[make]
+
+    def _parts_so_far(self):
+        """Return what was built from the parameters as they are, to be filled by `_built`.
+
+        It is there from the first row on, so that readers, who work on twins, build nothing twice.
+        """
         known, values = vars(self).get(NOT_SAVED), parameter_values(self)
         if known is None or not are_unchanged(values, known[0]):
             known = as_they_are(values), {}
             setattr(self, NOT_SAVED, known)
-        if make not in known[1]:
-            known[1][make] = make(self)
-        return known[1][make]
+        return known[1]
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = vars(self).copy()  # at once: readers in other threads write what they build
         state.pop(NOT_SAVED, None)
         return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if self.__sklearn_is_fitted__():
+            self._parts_so_far()
+
+    def _as_of_now(self):
+        """Return this estimator for a reader, who looks at it more than once.
+
+        Another thread may teach this one meanwhile: then it has another state, and other labels.
+        """
+        return twin(self)
 
     def _as_taught(self):
         """Return this estimator with the parameters of the latest call that taught it.
@@ -189,7 +220,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             model.__dict__.pop("_state", None)  # so that a learner that has one goes on from it
             model._structure_at_start = copy.deepcopy(self._structure())
             model._n_targets = n_targets
-            state = model._start(X.shape[1], n_targets)
+            state = checked_state(model._start(X.shape[1], n_targets), self, "_start")
         else:
             self._check_structure()
             if n_targets != self._n_targets:
@@ -199,6 +230,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
                     f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
                 )
             state = _copied(former)
+        model._parts_so_far()
         try:
             # Overflow is not warned of but refused, below, with a sentence.
             with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
@@ -234,7 +266,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         for rows in chunks:
             seen |= {"X": X[rows], "y": given[rows]}
             task = root.subcontext("rows").call_on_fit_task_begin(**seen)
-            forecasts.append(model._learn(state, X[rows], y[rows], **learn_arguments))
+            forecasts.append(_learn_all(model, state, X[rows], y[rows], learn_arguments))
             if task.call_on_fit_task_end(**seen):
                 break
         root.call_on_fit_task_end(**seen | {"X": X, "y": given})
@@ -243,6 +275,24 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def _labels(self, values):
         """Return what the private verbs' targets and forecasts are to the user."""
         return values
+
+    def _answer_shape(self, n):
+        """Return the shape of what the private verbs forecast for n rows: that of their targets."""
+        return (n,) if self._n_targets is None else (n, self._n_targets)
+
+    def _answered(self, state, X):
+        """Return the forecasts of rows, as the private verb makes them."""
+        with one_blas_thread:
+            if len(X) <= _PIECE:
+                return self._checked_forecasts(state, X)
+            pieces = [
+                self._checked_forecasts(state, X[rows]) for rows in gen_batches(len(X), _PIECE)
+            ]
+        return np.concatenate(pieces)
+
+    def _checked_forecasts(self, state, X, **arguments):
+        forecasts = self._forecast(state, X, **arguments)
+        return checked_answers(forecasts, self._answer_shape(len(X)), self, "_forecast")
 
     def _validated_rows(self, X, y, restart):
         """Return rows and targets as the verbs want them; write what they say of the input."""
@@ -279,7 +329,8 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 def _learn_all(model, state, X, y, learn_arguments):
-    return model._learn(state, X, y, **learn_arguments)
+    forecasts = model._learn(state, X, y, **learn_arguments)
+    return checked_answers(forecasts, model._answer_shape(len(X)), model, "_learn")
 
 
 def _aligned(array):

@@ -15,6 +15,7 @@ from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array, Seed
+from ._answers import checked_answers
 from ._bank import forecast_bank, learn_bank, threads
 from ._of_experts import OfExperts
 from ._on_fourier_features import OnFourierFeatures
@@ -152,7 +153,10 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
                 F = learn_bank(self._bank, expert, state, X[rows], y[rows], run)
                 state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
                 for stage, stage_state in zip(stages, state["stages"], strict=True):
-                    F = stage._learn(stage_state, F, y[rows])
+                    shape = F.shape[: 1 if stage is stages[-1] else 2]
+                    F = checked_answers(
+                        stage._learn(stage_state, F, y[rows]), shape, stage, "_learn"
+                    )
                 forecasts[rows] = F
         state["t"] += len(y)
         return forecasts
@@ -162,8 +166,10 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
 
     def _forecast(self, state, X):
         F = self._forecast_experts(state, X)
-        for stage, stage_state in zip(self._parts()[1:], state["stages"], strict=True):
-            F = stage._forecast(stage_state, F)
+        stages = self._parts()[1:]
+        for stage, stage_state in zip(stages, state["stages"], strict=True):
+            shape = F.shape[: 1 if stage is stages[-1] else 2]
+            F = checked_answers(stage._forecast(stage_state, F), shape, stage, "_forecast")
         return F
 
     def _forecast_experts(self, state, X):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ._of_classes import OfClasses
@@ -80,9 +79,8 @@ class OnlineMulticlassClassifier(OfClasses):
             Columns in the order of ``classes_``.
         """
         refuse_arguments(self, "predict_proba", params)
-        state, X = self._asked(X)
-        with one_blas_thread:
-            return self._shown(self._forecast(state, X))
+        model = self._as_of_now()
+        return model._shown(model._answered(*model._asked(X)))
 
     def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.
@@ -119,13 +117,16 @@ class OnlineMulticlassClassifier(OfClasses):
             Labels.
         """
         refuse_arguments(self, "predict", params)
-        places = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[places]
+        model = self._as_of_now()
+        return model.classes_[model.predict_proba(X).argmax(axis=1)]
 
     def _labels(self, values):
         if values.ndim == 1:
             return (self.classes_ if self._by_place is None else self._by_place)[values]
         return self.classes_[self._shown(values).argmax(axis=1)]
+
+    def _answer_shape(self, n):
+        return n, self._n_places
 
     def _shown(self, probabilities):
         """Return probabilities (n, n_classes) of ``classes_`` from those of all places."""

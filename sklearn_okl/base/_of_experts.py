@@ -38,6 +38,7 @@ class OfExperts:
             The experts' own forecasts, not clipped, NaN for those asleep; of classifiers their
             decision values, with an axis for the classes where they are more than two.
         """
-        state, X = self._asked(X)
+        model = self._as_of_now()
+        state, X = model._asked(X)
         with one_blas_thread:
-            return self._forecast_experts(state, X)
+            return model._forecast_experts(state, X)

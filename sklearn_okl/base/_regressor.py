@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sklearn.base import RegressorMixin
 
-from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._estimator import OnlineEstimator
@@ -154,6 +153,5 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             Forecasts.
         """
         refuse_arguments(self, "predict", params)
-        state, X = self._asked(X)
-        with one_blas_thread:
-            return self._forecast(state, X)
+        model = self._as_of_now()
+        return model._answered(*model._asked(X))

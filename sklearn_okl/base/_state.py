@@ -129,6 +129,8 @@ def _same(a, b):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
+    if type(a) is type(b) and hasattr(a, "get_params") and not isinstance(a, type):
+        return _same(described(a), described(b))  # a copy of an estimator does not equal it
     return (type(a) is type(b) and a == b) or (np.isscalar(a) and np.isscalar(b) and a == b)
 
 

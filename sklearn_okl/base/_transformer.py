@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._set_output import _wrap_data_with_container
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._types import Array, ArrayLike, Self
 from .._validation import refuse_second_writer, validated
+from ._answers import checked_answers, checked_state
 from ._state import _copied, _same, are_unchanged, as_they_are, parameter_values, twin
 
 
@@ -171,8 +172,9 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         X_new : ndarray of shape (n_samples, n_features_new)
             Transformed rows.
         """
-        X, dtype = self._asked(X)
-        return in_type(self._ask(self._state, X), dtype)
+        rows, dtype = self._asked(X)
+        Z = checked_answers(self._ask(self._state, rows), (_num_samples(X), None), self, "_ask")
+        return in_type(Z, dtype)
 
     def _fitted_state(self, name):
         if not self.__sklearn_is_fitted__():
@@ -236,11 +238,13 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: it "
                 "learns the targets."
             )
-        X, y = model._validated(X, y if self._needs_targets else None, reset=restart)
-        rows, dtype = model._read(X)
-        state = model._begin(rows, y) if restart else _copied(before)
+        found, y = model._validated(X, y if self._needs_targets else None, reset=restart)
+        rows, dtype = model._read(found)
+        begun = checked_state(model._begin(rows, y), self, "_begin") if restart else None
+        state = begun if restart else _copied(before)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = model._flow(state, rows, y, delay)
+        checked_answers(Z, (_num_samples(X), None), self, "_flow")
         model._state, model._checked = state, params
         if restart and self._structural:
             model._structure_at_start = self._structure()

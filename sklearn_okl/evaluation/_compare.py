@@ -33,7 +33,7 @@ def compare(
     path: str | PathLike | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> Any:
+) -> Comparison:
     r"""Run every model on every stream for every seed, and score the forecasts made on the way.
 
     Parameters

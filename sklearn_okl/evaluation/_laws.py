@@ -22,7 +22,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from .._types import Any, Seed
-from ..base import ConvexAggregator
+from ..base import ConvexAggregator, OnlineEstimator
+from ._law_of_structure import check_structural
 
 _RTOL = 1e-8
 _CLASSES = np.array([0.0, 1.0])
@@ -48,7 +49,8 @@ def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False
     name : str
         The law.
     check : callable
-        Takes nothing; raises AssertionError, with a message, where the law is broken.
+        Takes nothing; raises AssertionError, with a message, where the law is broken, or whatever
+        the estimator raised.
 
     See Also
     --------
@@ -59,13 +61,14 @@ def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False
     >>> from sklearn_okl import VAWRegressor
     >>> from sklearn_okl.evaluation import online_checks
     >>> [name for name, check in online_checks(VAWRegressor())][0]
-    'cutting the stream changes nothing'
+    'the same rows, the same forecasts'
     """
     rng = check_random_state(random_state)
     streams = [_stream(rng, n_features) for n_features in (3, 6)]
     if is_classifier(estimator):
         streams = [(X, _CLASSES[(y > np.median(y)).astype(int)]) for X, y in streams]
     laws = {
+        "the same rows, the same forecasts": _check_same,
         "cutting the stream changes nothing": _check_cutting,
         "prequential_predict is the loop of predict and partial_fit": _check_prequential,
         "what is learnt depends on the targets": _check_learns,
@@ -76,12 +79,14 @@ def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False
         "a rejected batch leaves the model as it was": _check_rejected,
         "an interrupted call leaves the model as it was": _check_interrupted,
     }
+    if isinstance(estimator, OnlineEstimator):
+        laws["a parameter that shapes the state cannot change in mid-stream"] = check_structural
     if isinstance(estimator, ConvexAggregator):
         laws["an expert that is always right gains weight"] = _check_gains
     if not grows:
         laws["the model does not grow"] = _check_growth
     for name, law in laws.items():
-        for X, y in streams:
+        for X, y in streams[:1] if law is check_structural else streams:
             yield name, partial(law, estimator, X, y)
 
 
@@ -101,7 +106,7 @@ def check_online_estimator(estimator: Any, *, random_state: Seed = 0, grows: boo
     Raises
     ------
     AssertionError
-        With the name of the first law that is broken.
+        With the name of the first law that is broken, whatever error ended its check.
 
     See Also
     --------
@@ -124,9 +129,10 @@ def check_online_estimator(estimator: Any, *, random_state: Seed = 0, grows: boo
     for name, check in online_checks(estimator, random_state=random_state, grows=grows):
         try:
             check()
-        except AssertionError as error:
+        except Exception as error:
+            kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
             raise AssertionError(
-                f"{type(estimator).__name__} breaks the law {name!r}: {error}"
+                f"{type(estimator).__name__} breaks the law {name!r}: {kind}{error}"
             ) from error
 
 
@@ -171,6 +177,23 @@ def _learn(estimator, X, y, ends):
             _teach(estimator, X[low:high], y[low:high])
         low = high
     return np.concatenate(forecasts) if forecasts else _ask(estimator, X)
+
+
+def _check_same(estimator, X, y):
+    X, y = X[:40], y[:40]
+    forecasts = [_learn(clone(estimator), X, y, [len(y)]) for _ in range(2)]
+    if np.allclose(*forecasts, rtol=_RTOL, atol=_RTOL * np.abs(forecasts[0]).max()):
+        return
+    seeds = [
+        name
+        for name, value in estimator.get_params().items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    ]
+    cure = f"Set {' and '.join(seeds)}, which is None" if seeds else "It draws from no random_state"
+    raise AssertionError(
+        "two clones that learnt the same rows forecast otherwise, so that no other law can be "
+        f"checked. {cure}."
+    )
 
 
 def _check_cutting(estimator, X, y):

@@ -55,7 +55,7 @@ def prequential(
     window: int = 500,
     initial_forecast: Any = np.nan,
     verbose: bool = False,
-) -> Any:
+) -> Bunch:
     """Test an estimator on each row of a stream, then train it on that row.
 
     Parameters

@@ -270,7 +270,8 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
         """Return the best candidate, and the rows as they are."""
         check_is_fitted(self)
         self._check_structure()
-        return self._race.candidate(self._race.leader()), X
+        race = self._race  # read once: another thread may install a new one
+        return race.candidate(race.leader()), X
 
     def _structure(self):
         return described([self.estimator, self.param_grid, self.n_iter, self.loss])

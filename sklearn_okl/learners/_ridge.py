@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -35,6 +36,14 @@ class RidgeRecursion(WeightedRegressor):
 
     _multi_output = True
     _learns_banks = True
+
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False, **params: Any) -> Array: ...
+
+    @overload
+    def predict(
+        self, X: ArrayLike, return_std: Literal[True], **params: Any
+    ) -> tuple[Array, Array]: ...
 
     def predict(self, X: ArrayLike, return_std: bool = False, **params: Any) -> Any:
         r"""Forecast each row as if it were the next one; changes nothing.
@@ -279,7 +288,7 @@ class RidgeRecursion(WeightedRegressor):
                 shape = (*lead, state["b"].shape[len(lead)], -1)
                 theta, b = state["theta"].reshape(shape), state["b"].reshape(shape)
                 for j in range(b.shape[-1]):
-                    theta[anew][..., j] = state["inverse"].times(b[..., j])[anew]
+                    theta[anew, ..., j] = state["inverse"].times(b[..., j])[anew]
 
     def _learn_stretch(self, state, Z, Y, weights, out):
         """Learn rows in blocks, then bring the sums up to date; return how many rows it was.

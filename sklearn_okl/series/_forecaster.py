@@ -403,9 +403,10 @@ class OnlineForecaster(BaseEstimator):
 
     def _asked(self, X_future, n_steps=None):
         """Return what is said of the next rows, and the forecasts (n_steps, m) of them."""
-        state, layout = self._known_state(), self._layout
-        self._check_unchanged()
-        plan = self._plan()
+        model = twin(self)  # another thread may install a new state, and layout, meanwhile
+        state, layout = model._known_state(), model._layout
+        model._check_unchanged()
+        plan = model._plan()
         future = _intake.future_of(layout, X_future, plan.horizon)
         if future is None:
             if plan.n_ahead:

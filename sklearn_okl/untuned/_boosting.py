@@ -12,7 +12,7 @@ import numpy as np
 
 from ..aggregators import BOARegressor
 from ..aggregators._stacked import mixed
-from ..base._bank import forecast_bank, learn_group
+from ..base._bank import counters_of, forecast_bank, learn_group
 from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 
 
@@ -107,7 +107,7 @@ class Boosting:
             taught = (u - sums[:, link], *more)
             known = learn_group(MaskedFeatures, expert, bank, U, taught, F, kernels)
             sums[:, link + 1] = sums[:, link] + F[:, kernels].mean(axis=1)
-        bank["experts"].update(known)  # the same for every link
+        bank["experts"].update(counters_of(known))  # the same for every link
         return sums
 
     def _learn_rows(self, bank, U, base, u, weights):

@@ -88,10 +88,11 @@ class ClassModel(DefaultModel):
         P : ndarray of shape (n_samples, n_experts, n_classes)
             The experts' probabilities, in the order of `experts_` and ``classes_``.
         """
-        state, X = self._asked(X)
+        model = self._as_of_now()
+        state, X = model._asked(X)
         with one_blas_thread:
-            X = self._encoder().look(state["columns"], X)
-            return self._shown(self._experts().forecasts(state, X, state["t"]))
+            X = model._encoder().look(state["columns"], X)
+            return model._shown(model._experts().forecasts(state, X, state["t"]))
 
     def _experts(self):
         return self._built(_for_classes(self._n_places))

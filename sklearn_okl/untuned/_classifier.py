@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._documentation import inherit_documentation
-from .._types import Any, Array, ArrayLike, Seed
+from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
@@ -118,7 +118,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     def __init__(
         self,
         *,
-        budget: str | int = "balanced",
+        budget: Budget = "balanced",
         forgetting: float | None = None,
         lags: int = 4,
         max_classes: int | None = None,
@@ -177,8 +177,8 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         y_pred : ndarray of shape (n_samples,)
             The likeliest labels.
         """
-        places = self.predict_proba(X, ahead=ahead).argmax(axis=1)
-        return self.classes_[places]
+        model = self._as_of_now()
+        return model.classes_[model.predict_proba(X, ahead=ahead).argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
@@ -195,7 +195,8 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``; none is 0 or 1.
         """
-        return self._shown(self._foreseen(X, ahead)[1])
+        model = self._as_of_now()
+        return model._shown(model._foreseen(X, ahead)[1])
 
     def predict_log_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.

@@ -286,9 +286,8 @@ class DefaultModel:
                 # a faulty target is met alone
                 alone = len(part) < n or fence.disputed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
-                if len(part) == 0:  # what is due at this round is done
-                    continue
-                self._stop(state, run)
+                if len(part):  # else what is due at this round was done when it came
+                    self._stop(state, run)
                 former = state["former"]
                 if former and former["t"] <= state["t"] - self.label_delay:
                     state["former"] = {}
@@ -306,8 +305,10 @@ class DefaultModel:
                 f"With ahead=True at most label_delay + 1 = {self.label_delay + 1} rows can be "
                 f"forecast, the next ones in order, but X has {len(X)}."
             )
+        if not ahead:
+            return state, self._answered(state, X)
         with one_blas_thread:
-            return state, self._forecast(state, X, ahead=ahead)
+            return state, self._forecast(state, X, ahead=True)
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
 from .._documentation import inherit_documentation
-from .._types import Any, Array, ArrayLike, Seed
+from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedRegressor, described
 from ..meta._refit import check_is_regressor
 from . import _conformal
@@ -251,7 +252,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def __init__(
         self,
         *,
-        budget: str | int = "balanced",
+        budget: Budget = "balanced",
         forgetting: float | None = None,
         lags: int = 4,
         trees: Any = False,
@@ -283,6 +284,16 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         guards = self._fitted_state("n_faulty_")["targets"]
         counts = np.array([guard["n_faulty"] for guard in guards])
         return int(counts[0]) if self._n_targets is None else counts
+
+    @overload
+    def predict(
+        self, X: ArrayLike, return_std: Literal[False] = False, *, ahead: bool = False
+    ) -> Array: ...
+
+    @overload
+    def predict(
+        self, X: ArrayLike, return_std: Literal[True], *, ahead: bool = False
+    ) -> tuple[Array, Array]: ...
 
     def predict(self, X: ArrayLike, return_std: bool = False, *, ahead: bool = False) -> Any:
         """Forecast each row as if it were the next one due; changes nothing.

@@ -74,6 +74,8 @@ class Halved:
 class LedRegressor(FullInformationRegressor):
     """One VAW per kernel, and the leader of them."""
 
+    _structural = (*FullInformationRegressor._structural, "alpha", "halved")
+
     def __init__(
         self, kernels=None, alpha=1.0, *, n_components=20, halved=False, random_state=None
     ):

@@ -224,3 +224,20 @@ def test_rebuilds_of_a_large_bank_of_several_targets(late, monkeypatch):
     forecasts = [model._learn(single, Z[:, row], Y[row]) for row in rows]
     assert_allclose(np.concatenate(forecasts, axis=1), expected, rtol=1e-8, atol=1e-10)
     assert_allclose(single["theta"], whole["theta"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2, 3])
+def test_groups_of_several_targets_are_replaced_too(n_targets, monkeypatch):
+    """At 8264a20 NumPy says that sizes of operands differ, once a group is inverted anew."""
+    monkeypatch.setattr(_tail, "_GROUP_BYTES", 2000)
+    rng = np.random.default_rng(n_targets)
+    bank, n = [{}] * 4, 150
+    Z, y = rng.normal(size=(4, n, 9)), rng.normal(size=(n, n_targets))
+    expert = VAWRegressor()
+    whole, cut = (expert._start(9, n_targets, bank=bank) for _ in range(2))
+    expert._open(whole)
+    expected = expert._learn_blocks(whole, Z, y)
+    rows = [expert._learn(cut, Z[:, t : t + 1], y[t : t + 1]) for t in range(n)]
+    assert len(cut["inverse"].groups) > 1
+    assert_allclose(np.concatenate(rows, axis=1), expected, rtol=1e-8, atol=1e-9)
+    assert_allclose(cut["theta"], whole["theta"], rtol=1e-8, atol=1e-9)

@@ -114,3 +114,20 @@ def test_a_newborn_forecasts_the_level_of_the_latest_block():
     born = F[~np.isnan(F)] * guard["unit"] + guard["origin"]
     assert len(born)
     np.testing.assert_allclose(born, level)
+
+
+@pytest.mark.parametrize(("birth", "ends"), [(64, (128,)), (128, (100, 128))])
+def test_a_faulty_target_right_after_a_birth_bears_no_kernel_twice(birth, ends):
+    """At 8264a20 twice as many are born; after the last birth there is no room, as NumPy says."""
+    X, y = make_friedman1(160, n_features=5, noise=1.0, random_state=0)
+    y[birth : birth + 2] = 1e7
+    expected = model_of("fast", 0, births=(64, 128), apprenticeship=16)
+    for t in range(160):
+        expected.partial_fit(X[t : t + 1], y[t : t + 1])
+    model, low = model_of("fast", 0, births=(64, 128), apprenticeship=16), 0
+    for high in (*ends, birth, 160):
+        if high > low:
+            model.partial_fit(X[low:high], y[low:high])
+            low = high
+    assert len(model.experts_) == len(expected.experts_)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-7)

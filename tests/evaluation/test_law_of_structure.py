@@ -1,0 +1,161 @@
+"""The laws of the same rows and of parameters that shape the state; what ends a check is named."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import SGDRegressor
+
+from sklearn_okl import (
+    ExpertsRegressor,
+    OKSRegressor,
+    RakerRegressor,
+    VAW2Regressor,
+    VAWRegressor,
+)
+from sklearn_okl.base import OnlineClassifier, OnlineRegressor
+from sklearn_okl.evaluation import check_online_estimator, online_checks
+
+SAME = "the same rows, the same forecasts"
+SHAPES = "a parameter that shapes the state cannot change in mid-stream"
+
+
+class Units(OnlineRegressor):
+    """Gradient steps on random features, whose number shapes the state."""
+
+    def __init__(self, n_units=5, step=0.2, signed=False, scale=1.0, spread=None):
+        self.n_units = n_units
+        self.step = step
+        self.signed = signed
+        self.scale = scale
+        self.spread = spread
+
+    def _start(self, n_features, n_targets=None):
+        rng = np.random.RandomState(0)
+        W = rng.normal(size=(n_features, self.n_units)) * self.scale * (self.spread or 1.0)
+        return {"t": 0, "W": np.abs(W) if self.signed else W, "w": np.zeros(self.n_units)}
+
+    def _learn(self, state, X, y):
+        forecasts = np.empty(len(y))
+        for t, (x, target) in enumerate(zip(X, y, strict=True)):
+            z = np.cos((x[:, None] * state["W"]).sum(axis=0)) / np.sqrt(len(state["w"]))
+            forecasts[t] = (z * state["w"]).sum()
+            state["w"] -= self.step * (forecasts[t] - target) * z
+        state["t"] += len(y)
+        return forecasts
+
+    def _forecast(self, state, X):
+        Z = np.cos((X[:, :, None] * state["W"]).sum(axis=1)) / np.sqrt(len(state["w"]))
+        return (Z * state["w"]).sum(axis=1)
+
+
+class UnitsClassifier(OnlineClassifier):
+    """The same for labels."""
+
+    __init__ = Units.__init__
+    _start, _learn, _forecast = Units._start, Units._learn, Units._forecast
+
+
+class Reshaping(Units):
+    """Looks at the number of units while it learns."""
+
+    def _learn(self, state, X, y):
+        state["w"].reshape(self.n_units)
+        return super()._learn(state, X, y)
+
+
+ALL = ("n_units", "signed", "scale", "spread")
+
+
+@pytest.mark.parametrize("base", [Units, UnitsClassifier, Reshaping])
+def test_who_names_all_that_shapes_the_state_passes(base):
+    class Named(base):
+        _structural = ALL
+
+    dict(online_checks(Named()))[SHAPES]()
+
+
+@pytest.mark.parametrize("missing", ALL)
+@pytest.mark.parametrize("base", [Units, UnitsClassifier, Reshaping])
+def test_a_parameter_that_is_missing_in_structural_is_found(base, missing):
+    """At 8264a20 all laws pass."""
+
+    class Forgetful(base):
+        _structural = tuple(name for name in ALL if name != missing)
+
+    with pytest.raises(AssertionError, match=rf"^{missing}=.*name '{missing}' in _structural"):
+        dict(online_checks(Forgetful()))[SHAPES]()
+
+
+def test_parameters_of_nested_parts_are_found_too():
+    class Holder(OnlineRegressor):
+        def __init__(self, part=None):
+            self.part = part
+
+        def _start(self, n_features, n_targets=None):
+            return self.part._start(n_features)
+
+        def _learn(self, state, X, y):
+            return self.part._learn(state, X, y)
+
+        def _forecast(self, state, X):
+            return self.part._forecast(state, X)
+
+    with pytest.raises(AssertionError, match=r"part__alpha=.*name 'part' in _structural"):
+        dict(online_checks(Holder(VAWRegressor())))[SHAPES]()
+    Holder._structural = ("part",)
+    dict(online_checks(Holder(VAWRegressor())))[SHAPES]()
+
+
+def test_estimators_of_other_packages_have_no_such_law():
+    assert SHAPES not in {name for name, _ in online_checks(SGDRegressor())}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "names"),
+    [
+        (OKSRegressor(), "random_state"),
+        (RakerRegressor(), "random_state"),
+        (ExpertsRegressor([("vaw2", VAW2Regressor({"gamma": [0.1]}))]), "vaw2__random_state"),
+        (
+            ExpertsRegressor([("a", RakerRegressor()), ("b", OKSRegressor())]),
+            "a__random_state and b__random_state",
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_random_states_that_are_none_are_named(estimator, names):
+    """At 8264a20 'cutting the stream changes nothing' is said to be broken."""
+    with pytest.raises(AssertionError, match=rf"breaks the law '{SAME}'.*Set {names}, which is"):
+        check_online_estimator(estimator)
+
+
+class Dice(RegressorMixin, BaseEstimator):
+    """Draws from nobody's generator."""
+
+    def partial_fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.random.default_rng().normal(size=len(X))
+
+
+def test_who_draws_from_nowhere_is_told_so():
+    with pytest.raises(AssertionError, match=rf"'{SAME}'.*It draws from no random_state"):
+        check_online_estimator(Dice())
+
+
+@pytest.mark.parametrize("error", [KeyError, ZeroDivisionError, RuntimeError, AttributeError])
+@pytest.mark.parametrize("when", [0, 30, 60])
+def test_the_law_is_named_whatever_ends_its_check(error, when):
+    """At 8264a20 the error comes as it is."""
+
+    class Failing(Units):
+        _structural = ALL
+
+        def _learn(self, state, X, y):
+            if state["t"] >= when and len(X) > 50:
+                raise error("inside")
+            return super()._learn(state, X, y)
+
+    with pytest.raises(AssertionError, match=rf"Failing breaks the law '.*': {error.__name__}: "):
+        check_online_estimator(Failing())

@@ -1,0 +1,335 @@
+"""Files from anyone: what they ask for is bounded, what they hold can be used or is refused."""
+
+import copy
+import io
+import json
+import os
+import re
+import tracemalloc
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+
+from sklearn_okl import (
+    BOARegressor,
+    FOGDRegressor,
+    KernelVAWRegressor,
+    OKSRegressor,
+    OnlineForecaster,
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    ONSRegressor,
+    RakerClassifier,
+    RunningStandardScaler,
+    VAW2Regressor,
+    VAWRegressor,
+    load,
+    make_streaming_pipeline,
+    save,
+)
+from tests import strangers_files
+from tests.instances import label
+from tests.strangers_files import entries, packed, saved_array
+
+pytest.importorskip("skops")
+
+BANK = {"kernels": {"gamma": [0.1, 1.0]}, "n_components": 10, "random_state": 0}
+MODELS = [
+    VAWRegressor(forgetting=0.99),
+    VAW2Regressor(**BANK),
+    ONSRegressor(),
+    BOARegressor(),
+    FOGDRegressor(random_state=0),
+    OKSRegressor(random_state=0),
+    KernelVAWRegressor(gamma=0.5),
+    RakerClassifier(**BANK),
+    OnlineKernelRegressor(budget="fast", random_state=0),
+    OnlineKernelClassifier(budget="fast", random_state=0),
+    make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
+]
+
+
+def stream(estimator, n=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = X[:, 0] + 0.1 * rng.normal(size=n)
+    return X, y > 0 if is_classifier(estimator) else y
+
+
+def content_of(estimator, path):
+    X, y = stream(estimator)
+    model = clone(estimator).fit(X[:50], y[:50])
+    for t in range(50, 54):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    save(model, path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.skops"
+
+
+def test_a_small_file_that_unpacks_to_a_large_one(path):
+    """At 8264a20 393 kB that unpack to 400 MB are accepted."""
+    parts = entries(content_of(VAWRegressor(), path))
+    name = next(name for name in parts if name.endswith(".npy"))
+    parts[name] = saved_array(np.zeros(5_000_000))
+    path.write_bytes(packed(parts, zipfile.ZIP_DEFLATED))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(ValueError, match=r"model\.skops asks for \d+ bytes .* max_bytes=10000000"):
+        load(path, max_bytes=10**7)
+    with pytest.raises(ValueError, match="not of its shape"):
+        load(path, max_bytes=10**9)
+
+
+def test_sizes_that_an_archive_says_are_not_believed(path):
+    """An entry that says to hold 100 bytes, and unpacks to 30 MB."""
+    parts = entries(content_of(VAWRegressor(), path))
+    parts["more"] = bytes(30_000_000)
+    content = bytearray(packed(parts, zipfile.ZIP_DEFLATED))
+    place = content.rindex(b"PK\x01\x02")  # the last entry of the directory
+    content[place + 24 : place + 28] = (100).to_bytes(4, "little")
+    path.write_bytes(content)
+    for max_bytes, words in ((10**7, "asks for"), (10**9, "no skops file")):
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=words):
+            load(path, max_bytes=max_bytes)
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("max_bytes", [0, -1, 2.5, "many", None])
+def test_max_bytes_is_a_number(max_bytes, path):
+    save(VAWRegressor(), path)
+    with pytest.raises(ValueError, match=r"max_bytes=.* is no number of bytes"):
+        load(path, max_bytes=max_bytes)
+
+
+def test_who_saves_a_large_model_is_told_how_to_load_it(path, monkeypatch):
+    monkeypatch.setattr("sklearn_okl._persistence.MOST_BYTES", 500_000)
+    X, y = stream(VAWRegressor())
+    model = VAW2Regressor(**BANK | {"n_components": 300}).fit(X, y)
+    with pytest.warns(UserWarning, match=r"load\(path, max_bytes=(\d+)\) reads it") as caught:
+        save(model, path)
+    max_bytes = int(re.search(r"max_bytes=(\d+)", str(caught[0].message)).group(1))
+    np.testing.assert_array_equal(load(path, max_bytes=max_bytes).predict(X), model.predict(X))
+
+
+def spoilt(path, estimator, spoil):
+    """Write a file that holds a model somebody has edited."""
+    import skops.io
+
+    X, y = stream(estimator)
+    model = clone(estimator).fit(X[:50], y[:50]).partial_fit(X[50:51], y[50:51])
+    spoil(model)
+    skops.io.dump({"format": 2, "sklearn_okl": "0", "estimator": model}, path)
+
+
+def set_state(**values):
+    return lambda model: model._state.update(values)
+
+
+def negative_inverse(model):
+    state = model._state
+    (place, A, P), *_ = state["inverse"].groups
+    state["inverse"].groups = ((place, A, type(P)(-P.array)),)
+
+
+def crooked_inverse(model):
+    (place, A, P), *_ = model._state["inverse"].groups
+    other = P.array.copy()
+    other[0, 1] += 1.0
+    model._state["inverse"].groups = ((place, A, type(P)(other)),)
+
+
+def negative_bank(model):
+    groups = model._state["experts"]["inverse"].groups
+    model._state["experts"]["inverse"].groups = tuple(
+        (place, A, type(P)(-P.array)) for place, A, P in groups
+    )
+
+
+SPOILT = {
+    "a parameter": (VAWRegressor(), lambda m: m.set_params(forgetting=5.0), "'forgetting' param"),
+    "a word": (VAWRegressor(), lambda m: m.set_params(forecaster="magic"), "'forecaster' param"),
+    "a scaler's": (
+        RunningStandardScaler(),
+        lambda m: m.set_params(forgetting=-1.0),
+        "'forgetting' param",
+    ),
+    "no parameter": (VAWRegressor(), lambda m: vars(m).pop("alpha"), "alpha"),
+    "wide": (VAWRegressor(), set_state(theta=np.zeros(9)), r"\['theta'\] should be \(4,\)"),
+    "flat": (VAWRegressor(), set_state(theta=np.zeros(())), r"\['theta'\] should be \(4,\)"),
+    "words": (VAWRegressor(), set_state(theta=np.array(["a"] * 4)), "not of its shape"),
+    "a bank's": (
+        VAW2Regressor(**BANK),
+        lambda m: m._state["experts"].update(theta=np.zeros((1, 10))),
+        "not of its shape",
+    ),
+    "losses": (
+        VAW2Regressor(**BANK),
+        set_state(expert_losses=np.zeros(1)),
+        r"\['expert_losses'\] should be \(2,\)",
+    ),
+    "an aggregator's": (BOARegressor(), set_state(regrets=np.zeros(1)), "should be"),
+    "an entry": (BOARegressor(), lambda m: m._state.pop("regrets"), "lacks 'regrets'"),
+    "no state": (VAWRegressor(), lambda m: setattr(m, "_state", 3), "counts no rounds"),
+    "rounds": (VAWRegressor(), set_state(t=-1), "counts no rounds"),
+    "many rounds": (VAWRegressor(), set_state(t=10**40), "counts no rounds"),
+    "features": (VAWRegressor(), lambda m: setattr(m, "n_features_in_", "4"), "features"),
+    "other features": (VAWRegressor(), lambda m: setattr(m, "n_features_in_", 7), "shape"),
+    "targets": (VAWRegressor(), lambda m: setattr(m, "_n_targets", 2), "shape"),
+    "a negative inverse": (VAWRegressor(), negative_inverse, "an inverse that is none"),
+    "a crooked inverse": (VAWRegressor(), crooked_inverse, "an inverse that is none"),
+    "of Newton": (ONSRegressor(), negative_inverse, "an inverse that is none"),
+    "of a bank": (VAW2Regressor(**BANK), negative_bank, "an inverse that is none"),
+    "classes": (
+        RakerClassifier(**BANK),
+        lambda m: setattr(m, "classes_", np.arange(5)),
+        "state",
+    ),
+    "in a pipeline": (
+        make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
+        lambda m: m.steps_[1][1]._state.update(theta=np.zeros(9)),
+        "should be|cannot be used",
+    ),
+    "dictionary": (
+        KernelVAWRegressor(gamma=0.5),
+        lambda m: m._state.update(white=np.zeros(3)),
+        "cannot be used|makes no numbers",
+    ),
+    "untuned": (
+        OnlineKernelRegressor(budget="fast", random_state=0),
+        lambda m: m._state.pop("scored"),
+        "lacks 'scored'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_spoilt_models_are_refused_in_a_sentence(what, path):
+    """At 8264a20 all of them load; most fail later, in NumPy's words."""
+    estimator, spoil, words = SPOILT[what]
+    spoilt(path, estimator, spoil)
+    how = "" if what == "no parameter" else r"holds a \w+ .*"
+    with pytest.raises(ValueError, match=rf"model\.skops {how}.*({words}).*\.$"):
+        load(path)
+
+
+@pytest.mark.parametrize("estimator", [*MODELS, OnlineForecaster(3, random_state=0)], ids=label)
+def test_a_look_at_a_model_changes_nothing(estimator, path):
+    X, y = stream(estimator)
+    rows = (y,) if isinstance(estimator, OnlineForecaster) else (X, y)
+    model = clone(estimator).fit(*[part[:50] for part in rows])
+    save(model, path)
+    again = load(path)
+    for m in (model, again):
+        m.partial_fit(*[part[50:52] for part in rows]).partial_fit(*[part[52:] for part in rows])
+    asked = () if isinstance(estimator, OnlineForecaster) else (X,)
+    np.testing.assert_array_equal(again.predict(*asked), model.predict(*asked))
+
+
+def test_a_generator_of_the_user_s_is_not_drawn_from(path):
+    X, y = stream(FOGDRegressor())
+    model = VAW2Regressor(**BANK | {"random_state": np.random.RandomState(3)}).fit(X, y)
+    save(model, path)
+    expected = copy.deepcopy(model.random_state).uniform(size=3)
+    np.testing.assert_array_equal(load(path).random_state.uniform(size=3), expected)
+
+
+def test_bad_parameters_are_not_saved(path):
+    X, y = stream(VAWRegressor())
+    model = VAWRegressor().fit(X, y).set_params(forgetting=5.0)
+    with pytest.raises(ValueError, match=r"The model holds a VAWRegressor .*'forgetting' param"):
+        save(model, path)
+    assert not path.exists()
+    save(VAWRegressor(forgetting=5.0), path)  # it says so when it is fitted
+
+
+def test_a_file_says_who_wrote_it(path):
+    import sklearn_okl
+
+    save(VAWRegressor(), path)
+    with zipfile.ZipFile(path) as archive:
+        comment = archive.comment.decode()
+    assert comment.startswith(f"sklearn_okl {sklearn_okl.__version__}, format 2, scikit-learn ")
+    parts = entries(path.read_bytes())
+    schema = json.loads(parts["schema.json"])
+    strangers_files.nodes_of(schema)[0]["protocol"] = 99
+    parts["schema.json"] = json.dumps(schema).replace("DictNode", "FutureNode").encode()
+    file = io.BytesIO(packed(parts))
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = comment.encode()
+    path.write_bytes(file.getvalue())
+    with pytest.raises(ValueError, match=r"cannot be read here.*saved with \('sklearn_okl "):
+        load(path)
+
+
+def test_nobody_looks_through_the_folder_to_save(path, monkeypatch):
+    """At 8264a20 saving beside 20 000 files takes as long as reading their names."""
+
+    def refuse(*_, **__):
+        raise AssertionError("somebody reads the names of all files")
+
+    for name in ("listdir", "scandir"):
+        monkeypatch.setattr(os, name, refuse)
+    save(VAWRegressor(), path)
+    save(VAWRegressor(2.0), path)
+    assert load(path).alpha == 2.0
+
+
+MOST = 3 * 10**7
+
+
+def use(model, X, y):
+    """Let a model forecast and learn; return what it raised that nobody meant to raise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for verb in (
+            lambda m: m.predict(X),
+            lambda m: m.partial_fit(X[:1], y[:1]),
+            lambda m: m.partial_fit(X, y),
+            lambda m: m.predict(X),
+        ):
+            try:
+                verb(model)
+            except Exception as error:
+                if not strangers_files.is_a_sentence(error):
+                    return error
+    return None
+
+
+@pytest.mark.parametrize("estimator", MODELS, ids=label)
+def test_files_of_strangers(estimator, full_size, path):
+    """20 000 in all with OKL_FULL=1: none asks for more than it may, none fails later unsaid."""
+    n = 20_000 // len(MODELS) + 1 if full_size else 8
+    rng = np.random.default_rng(len(label(estimator)))
+    content, (X, y) = content_of(estimator, path), stream(estimator)
+    outcomes, faults = {"refused": 0, "loaded": 0}, []
+    for i in range(n):
+        way = strangers_files.WAYS[i % len(strangers_files.WAYS)]
+        path.write_bytes(way(rng, content))
+        tracemalloc.start()
+        try:
+            model = load(path, max_bytes=MOST)
+        except (ValueError, TypeError) as error:
+            outcomes["refused"] += 1
+            if "model.skops" not in str(error):
+                faults.append((way.__name__, f"refused: {error!r}"))
+        except Exception as error:
+            faults.append((way.__name__, f"load: {error!r}"))
+        else:
+            outcomes["loaded"] += 1
+            fault = use(model, X, y) if hasattr(model, "partial_fit") else None
+            if fault is not None:
+                faults.append((way.__name__, f"later: {fault!r}"))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        if peak > MOST:
+            faults.append((way.__name__, f"{peak} bytes"))
+    assert faults == []
+    assert outcomes["refused"] > 0
