@@ -35,6 +35,8 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "budget": {"choices": ("fast", "balanced", "accurate")},
     "only": {"metavar": "TEXT"},
     "lines": {"nargs": "+", "metavar": "LINE"},
+    "kinds": {"nargs": "+", "metavar": "KIND"},
+    "budgets": {"nargs": "+", "choices": ("fast", "balanced", "forecaster")},
 }
 
 
@@ -257,6 +259,24 @@ JOBS = {
             "seeds": "permutations of the rows and draws of the gaps (default: %(default)s)",
             "rows": FIRST_ROWS,
             "quick": "a trial of everything on 120 rows",
+        },
+    ),
+    "guards": Job(
+        "guards",
+        "faults, jumps and changes: what the guards cost and what they save; needs no download",
+        "The estimators without tuning on streams with faulty targets and cells, on streams that "
+        "only look as if there were faults, on changes of level, unit and sign, on heavy tails, "
+        "and against an adversary who wants their time: over rivals that doubt nothing, twins "
+        "that are told which targets are faulty, and models that begin anew. Lines that miss "
+        "their bars come first. What boosting forecasts is kept. All of it takes hours; --kinds "
+        "runs a part.",
+        {
+            "kinds": "kinds of cases (default: all)",
+            "budgets": "of all runs; the forecaster counts as one (default: all)",
+            "seeds": "draws of each stream (default: %(default)s)",
+            "rows": "learn at most N rows of each stream",
+            "only": "only the cases whose titles contain a text",
+            "quick": "a trial of one case of each kind at small sizes",
         },
     ),
     "speed": Job(

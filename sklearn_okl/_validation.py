@@ -1,6 +1,7 @@
 """What comes in from outside: scikit-learn's validation, and what it lets through in silence."""
 
 import math
+from datetime import date, timedelta
 from numbers import Real
 
 import numpy as np
@@ -20,7 +21,69 @@ def validated(estimator, X, *y, **options):
     if _needs_no_more(estimator, *arrays, **options):
         return tuple(arrays) if y else arrays[0]
     refuse_masks(X, *y)
+    refuse_frames(X, takes_sparse=options.get("accept_sparse", False))
+    if options.get("y_numeric"):
+        refuse_other_targets(*y)
     return validate_data(estimator, X, *y, **options)
+
+
+def is_lazy(given):
+    """Tell whether something is a frame of polars that was not computed yet."""
+    return type(given).__name__ == "LazyFrame" and hasattr(given, "collect")
+
+
+def types_of(X):
+    """Return names and types of the columns of a frame of pandas or polars, or nothing."""
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        return []
+    return list(zip(X.columns, X.dtypes, strict=True))
+
+
+def holds_dates(kind):
+    """Tell whether a type of NumPy, pandas or polars is one of times."""
+    temporal = getattr(kind, "is_temporal", None)  # of polars
+    return bool(temporal()) if callable(temporal) else getattr(kind, "kind", "") in ("m", "M")
+
+
+def refuse_frames(X, name="X", takes_sparse=False):
+    """Refuse frames whose columns cannot be read as numbers, with a sentence."""
+    if is_lazy(X):
+        raise TypeError(f"{name} is a LazyFrame, which holds no rows yet: give {name}.collect().")
+    columns = types_of(X)
+    kinds = sorted({type(label).__name__ for label, _ in columns})
+    if len(kinds) > 1 and "str" in kinds:
+        raise TypeError(
+            f"The names of the columns of {name} are mixed, of the types {kinds}: rename them, all "
+            f"to text, as {name}.columns = {name}.columns.astype(str) does."
+        )
+    for label, kind in columns:
+        if type(kind).__name__ == "SparseDtype" and not takes_sparse:
+            raise TypeError(
+                f"Column {label!r} of {name} is sparse, and these rows are learnt dense: give "
+                f"{name}.sparse.to_dense()."
+            )
+        if holds_dates(kind):
+            raise TypeError(
+                f"Column {label!r} of {name} holds dates, which are no numbers: put "
+                "CalendarFeatures in front, or leave it out. Estimators without tuning take dates."
+            )
+
+
+def refuse_other_targets(y):
+    """Refuse targets that are dates or durations, which would be read as numbers."""
+    kind = getattr(y, "dtype", None)
+    if kind is None and not hasattr(y, "columns"):
+        values = np.asarray(y)
+        kind = values.dtype
+    kinds = [kind] if kind is not None else [one for _, one in types_of(y)]
+    first = y.ravel()[:1].tolist() if isinstance(y, np.ndarray) and kind.kind == "O" else []
+    if any(map(holds_dates, kinds)) or isinstance(next(iter(first), None), (date, timedelta)):
+        raise TypeError(
+            "y holds dates or durations, and targets are numbers: give y as numbers, in a unit of "
+            "your own, such as (y - y[0]) / numpy.timedelta64(1, 'h')."
+        )
+    if is_lazy(y):
+        refuse_frames(y, "y")
 
 
 def _plain(given):

@@ -16,6 +16,7 @@ from ._likelihoods import learn_likelihoods, runs_of
 from ._range import TargetRange, check_y_range
 
 _STEEPEST = 1e100  # largest rate: its products with losses stay finite
+_FARTHEST = 1e200  # end of a range: sums and differences of some stay finite
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
@@ -58,6 +59,7 @@ class _OnTargetRange(ConvexAggregator):
         gradient_trick: bool = False,
         prior_weights: Any = None,
         fallback: Any = None,
+        label_delay: int = 0,
     ) -> None:
         super().__init__(
             loss=loss,
@@ -65,6 +67,7 @@ class _OnTargetRange(ConvexAggregator):
             gradient_trick=gradient_trick,
             prior_weights=prior_weights,
             fallback=fallback,
+            label_delay=label_delay,
         )
         self.eta = eta
         self.y_range = y_range
@@ -181,7 +184,7 @@ class EWARegressor(_OnTargetRange):
         def forecast(sums, rows, sleeping):
             sums *= -rates[rows]
             sums += state["log_prior"]
-            return mix(sums, F[rows], sleeping)
+            return mix(self._read(state, sums), F[rows], sleeping)
 
         value = get_loss(self.loss, self.quantile).value
         return _learn_runs(state, F, asleep, y, value, forecast)
@@ -193,8 +196,14 @@ class EWARegressor(_OnTargetRange):
         known = state["log_prior"] - self.eta * state["losses"]
         for rows in runs_of(asleep):
             means[rows], path = learn_likelihoods(
-                known, P[rows], y[rows], absent=asleep[rows], weights=self.eta
+                known,
+                P[rows],
+                y[rows],
+                absent=asleep[rows],
+                weights=self.eta,
+                past=state.get("past", ()),
             )
+            self._read(state, path[:-1])
             known = path[-1]
         losses = (state["log_prior"] - known) / self.eta
         state["losses"] = losses - losses.min()
@@ -268,10 +277,10 @@ class AARegressor(_OnTargetRange):
         "eta": [_POSITIVE, None],
         **{
             name: _OnTargetRange._parameter_constraints[name]
-            for name in ("y_range", "prior_weights", "fallback")
+            for name in ("y_range", "prior_weights", "fallback", "label_delay")
         },
     }
-    _structural = ("y_range", "prior_weights")
+    _structural = ("y_range", "prior_weights", "label_delay")
 
     def __init__(
         self,
@@ -280,8 +289,15 @@ class AARegressor(_OnTargetRange):
         y_range: Any = None,
         prior_weights: ArrayLike | None = None,
         fallback: float | None = None,
+        label_delay: int = 0,
     ) -> None:
-        super().__init__(eta, y_range=y_range, prior_weights=prior_weights, fallback=fallback)
+        super().__init__(
+            eta,
+            y_range=y_range,
+            prior_weights=prior_weights,
+            fallback=fallback,
+            label_delay=label_delay,
+        )
 
     def _for_log_loss(self):
         raise ValueError(
@@ -293,20 +309,28 @@ class AARegressor(_OnTargetRange):
         rates = 2.0 * _inverse(high - low) ** 2 if self.eta is None else self.eta
         return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
 
+    def _known(self, state):
+        # the range as numbers that can be stored; it is empty before the first target
+        ends = np.clip([state["low"], state["high"]], -_FARTHEST, _FARTHEST)
+        return np.concatenate([state["losses"], ends])
+
     def _learn_rows(self, state, F, asleep, y):
-        low, high = TargetRange(self.y_range)._learn(state, y)
-        rates = self._rates(F.shape[1], None, low, high)
+        ends = np.clip(TargetRange(self.y_range)._learn(state, y), -_FARTHEST, _FARTHEST).T
 
         def forecast(sums, rows, sleeping):
-            known = rates[rows], low[rows], high[rows]
-            return _substitute(sums, state["log_prior"], *known, F[rows], sleeping)
+            known = self._read(state, np.concatenate([sums, ends[rows]], axis=1))
+            return self._substituted(state, known, F[rows], sleeping)
 
         return _learn_runs(state, F, asleep, y, get_loss("squared_error").value, forecast)
 
     def _forecast_rows(self, state, F, asleep):
-        low, high = (np.full(len(F), state[end]) for end in ("low", "high"))
+        known = np.tile(self._known(state), (len(F), 1))
+        return self._substituted(state, known, F, asleep)
+
+    def _substituted(self, state, known, F, asleep):
+        """Forecast by sums of losses and the ends of the range, known (n, K + 2)."""
+        sums, low, high = known[:, :-2].copy(), known[:, -2], known[:, -1]
         rates = self._rates(F.shape[1], None, low, high)
-        sums = np.tile(state["losses"], (len(F), 1))
         return _substitute(sums, state["log_prior"], rates, low, high, F, asleep)
 
 
@@ -379,6 +403,7 @@ class FixedShareRegressor(_OnTargetRange):
         gradient_trick: bool = False,
         prior_weights: ArrayLike | None = None,
         fallback: float | None = None,
+        label_delay: int = 0,
     ) -> None:
         super().__init__(
             eta,
@@ -388,6 +413,7 @@ class FixedShareRegressor(_OnTargetRange):
             gradient_trick=gradient_trick,
             prior_weights=prior_weights,
             fallback=fallback,
+            label_delay=label_delay,
         )
         self.share = share
 

@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from .._delay import late
 from .._documentation import inherit_documentation
 from .._types import Any
 from ..base import ConvexAggregator
@@ -42,6 +43,7 @@ class _SecondOrder(ConvexAggregator):
         initial_rate: Any = None,
         prior_weights: Any = None,
         fallback: Any = None,
+        label_delay: int = 0,
     ) -> None:
         super().__init__(
             loss=loss,
@@ -49,6 +51,7 @@ class _SecondOrder(ConvexAggregator):
             gradient_trick=gradient_trick,
             prior_weights=prior_weights,
             fallback=fallback,
+            label_delay=label_delay,
         )
         self.initial_rate = initial_rate
 
@@ -89,6 +92,10 @@ class BOARegressor(_SecondOrder):
     .. math:: \sum_t r_{k,t} \lesssim \sqrt{\ln(1 / \pi_k) \sum_t r_{k,t}^2}
               + \ln(1 / \pi_k) \max_t |r_{k,t}| .
 
+    *Late targets.* With `label_delay` each :math:`r_{k,t}^2` is :math:`r_{k,t}^2 + 2 |r_{k,t}
+    \sum_s r_{k,s}|` in the rates, with the sum over the rounds whose targets were out when round t
+    was forecast [3]_: steady regrets are not to be answered as often as they wait.
+
     *Departures.* As in the package ``opera`` [2]_, whose published figures it reproduces, the
     correction raises the sum of an expert much better than the forecast, where the paper's lowers
     that of one much worse, and the rates already count the round. An expert without any regret so
@@ -101,6 +108,8 @@ class BOARegressor(_SecondOrder):
     .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
        106(1), 2017, the algorithm with multiple learning rates.
     .. [2] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+    .. [3] B. McMahan, M. Streeter, "Delay-tolerant algorithms for asynchronous distributed online
+       learning", Neural Information Processing Systems (NIPS), 2014.
 
     Examples
     --------
@@ -125,6 +134,17 @@ class BOARegressor(_SecondOrder):
             "unheard": True,  # whether some expert has no regret yet
         }
 
+    def _start(self, n_features, n_targets=None, late=None):
+        state = super()._start(n_features, n_targets, late)
+        if "past" in state:
+            state["out"] = np.zeros_like(state["past"])  # regrets of the latest rounds
+        return state
+
+    def _pass(self, state, n):
+        super()._pass(state, n)
+        if "past" in state:
+            state["out"] = late(np.zeros((n, state["out"].shape[1])), state["out"])[1]
+
     def _log_weights(self, state):
         log_weights = np.log(state["rates"])
         log_weights += state["log_prior"]
@@ -134,6 +154,10 @@ class BOARegressor(_SecondOrder):
     def _update(self, state, regrets, y):
         squares, caps = state["squares"], state["caps"]
         squares += regrets * regrets
+        if "past" in state:
+            out = state["out"]
+            squares += 2.0 * np.abs(regrets * np.add.reduce(out, axis=0))
+            out[:-1], out[-1] = out[1:], regrets
         new = np.abs(regrets) * caps > 1.0
         if np.logical_or.reduce(new):
             caps[new] = 1.0 / _power_of_two(np.abs(regrets[new]))

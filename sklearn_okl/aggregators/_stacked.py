@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -13,7 +13,7 @@ from .._documentation import inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array
 from ..base import OnlineRegressor
-from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, mix
+from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake, mix
 from ..features._moments import faded, paths
 from ..features._units import deviations, mean_and_variance
 from ..learners import VAWRegressor
@@ -54,6 +54,10 @@ class StackedBOARegressor(OnlineRegressor):
     fallback : float, default=None
         Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
         such rows are an error.
+    label_delay : int, default=0
+        Number D of rounds that targets come late: row t is forecast by what the targets up to
+        t - 1 - D have taught, and each part is judged by the forecasts that it made so. For the
+        24 hours of the next day it is 23.
 
     Attributes
     ----------
@@ -124,9 +128,9 @@ class StackedBOARegressor(OnlineRegressor):
         "stacks": ["array-like"],
         "n_direct": [Interval(Integral, 0, None, closed="left")],
         "margin": [Interval(Real, 0, None, closed="left")],
-        "fallback": EXPERT_CONSTRAINTS["fallback"],
+        **{name: EXPERT_CONSTRAINTS[name] for name in ("fallback", "label_delay")},
     }
-    _structural = ("fadings", "stacks", "n_direct")
+    _structural = ("fadings", "stacks", "n_direct", "label_delay")
 
     def __init__(
         self,
@@ -136,12 +140,14 @@ class StackedBOARegressor(OnlineRegressor):
         n_direct: int = 0,
         margin: float = 0.1,
         fallback: float | None = None,
+        label_delay: int = 0,
     ) -> None:
         self.fadings = fadings
         self.stacks = stacks
         self.n_direct = n_direct
         self.margin = margin
         self.fallback = fallback
+        self.label_delay = label_delay
 
     @property
     def weights_(self) -> Array:
@@ -167,11 +173,13 @@ class StackedBOARegressor(OnlineRegressor):
                     "in (0, 1]."
                 )
 
-    def _start(self, n_features, n_targets=None, late=0):
+    def _start(self, n_features, n_targets=None, late=None):
         """Return the state before the first row.
 
-        With `late` rounds, rows are forecast by what was known so many rounds ago.
+        With `late` rounds, rows are forecast by what was known so many rounds ago. None are those
+        of the parameter.
         """
+        late = self.label_delay if late is None else late
         if self.n_direct and self.n_direct >= n_features:
             raise ValueError(
                 f"n_direct={self.n_direct} must be less than the number of experts, the columns "
@@ -185,7 +193,9 @@ class StackedBOARegressor(OnlineRegressor):
             "sums": np.zeros((3, 1)),  # of the distances: their number, sum, and sum of squares
             "low": 0.0,
             "high": 0.0,
-            "past": np.zeros((late, 2)),  # lows and highs before the latest rounds
+            # lows, highs, numbers of rows learnt before the latest rounds; and sums
+            "past": np.zeros((late, 3)),
+            "past sums": np.zeros((late, 3)),
             "experts": _BOA._start(n_features, late=late),
             "fading": [_start_likelihoods(n_features, late) for _ in self.fadings],
             "stacks": [regression._start(n_features, late=late) for regression in regressions],
@@ -193,26 +203,51 @@ class StackedBOARegressor(OnlineRegressor):
         }
 
     def _learn(self, state, X, y):
-        forecasts, awake = self._awake(X)
-        for rows in _tiles(X, awake):
-            F, is_first = X[rows], state["origin"] is None
-            if is_first:
-                mean = np.nanmean(F[0])
-                state["origin"] = float(y[rows][0])
-            F, distances = F - state["origin"], y[rows] - state["origin"]
-            if is_first:
-                F[0] = 0.0  # nobody knew the origin, and nobody is to be judged by that
-            scales = _learn_scales(state, distances)
-            learnt = self._learn_rows(state, F, distances, scales) + state["origin"]
-            if is_first:
-                learnt[0] = mean
-            forecasts[rows] = learnt
+        forecasts, idle = self._room(X)
+        for tile in row_slices(len(X), max(1, TILE_SIZE // X.shape[1])):
+            learn, wait = partial(self._learn_awake, state), partial(self._pass, state)
+            if idle is None:
+                forecasts[tile] = learn(X[tile], y[tile])
+                continue
+            rows = tile.start + np.flatnonzero(~idle[tile])
+            wait = wait if len(state["past"]) else None
+            forecasts[rows] = learn_awake(learn, wait, idle[tile], X[rows], y[rows])
         return forecasts
 
+    def _learn_awake(self, state, X, y):
+        if state["origin"] is None:
+            state["origin"] = float(y[0])
+        F, distances = X - state["origin"], y - state["origin"]
+        n_cold = int((self._n_known(state, len(y)) == 0).sum())
+        F[:n_cold] = 0.0  # nobody knew the origin, and nobody is to be judged by that
+        scales = _learn_scales(state, distances)
+        forecasts = self._learn_rows(state, F, distances, scales) + state["origin"]
+        forecasts[:n_cold] = np.nanmean(X[:n_cold], axis=1)
+        return forecasts
+
+    def _n_known(self, state, n):
+        """Return how many rows were learnt when each of the next n was forecast."""
+        counts = state["t"] + np.arange(n, dtype=np.float64)
+        return late(counts, state["past"][:, 2])[0]
+
+    def _pass(self, state, n):
+        """Let rounds pass from which nothing is learnt, where targets are late."""
+        parts = [(state, "past", [state["low"], state["high"], state["t"]])]
+        parts += [(state, "past sums", state["sums"][:, 0])]
+        parts += [(one, "past", one["theta"]) for one in state["stacks"]]
+        for one in state["fading"]:
+            parts += [(one["past"], name, one[name]) for name in one["past"]]
+        for part, name, known in parts:
+            alike = np.broadcast_to(known, (n, *np.shape(known)))
+            part[name] = late(alike, part[name])[1]
+        for level in ("experts", "last"):
+            _BOA._pass(state[level], n)
+
     def _forecast(self, state, X):
-        forecasts, awake = self._awake(X)
+        forecasts, idle = self._room(X)
         scale = _scales(*state["sums"])
-        for rows in _tiles(X, awake):
+        for tile in row_slices(len(X), max(1, TILE_SIZE // X.shape[1])):
+            rows = tile if idle is None else tile.start + np.flatnonzero(~idle[tile])
             if state["origin"] is None:  # in no row so far was any expert awake
                 forecasts[rows] = np.nanmean(X[rows], axis=1)
                 continue
@@ -220,8 +255,8 @@ class StackedBOARegressor(OnlineRegressor):
             forecasts[rows] = self._forecast_rows(state, F, scale) + state["origin"]
         return forecasts
 
-    def _awake(self, X):
-        """Return room for forecasts, and the rows with somebody awake, or None for all."""
+    def _room(self, X):
+        """Return room for forecasts, and the rows in which nobody is awake, or None for none."""
         idle = np.isnan(X).all(axis=1)
         if not idle.any():
             return np.empty(len(X)), None
@@ -231,7 +266,7 @@ class StackedBOARegressor(OnlineRegressor):
                 "is nothing to forecast from. Drop such rows, or set 'fallback' to the number that "
                 "shall be forecast there."
             )
-        return np.full(len(X), float(self.fallback)), ~idle
+        return np.full(len(X), float(self.fallback)), idle
 
     def _learn_rows(self, state, F, y, scales, heard=None, weights=None):
         """Return forecasts (n,) from those of experts F (n, K), NaN where one is asleep.
@@ -250,18 +285,20 @@ class StackedBOARegressor(OnlineRegressor):
         return self._round(F, heard, _Asking(self, state, limits, scales, ago))
 
     def _learn_limits(self, state, y):
-        """Learn targets; return the lows and highs (n, 2) of those known before each."""
-        limits = np.empty((len(y) + 1, 2))
-        limits[0], limits[1:] = (state["low"], state["high"]), y[:, None]
+        """Learn targets; return the low, high and number (n, 3) of those known before each."""
+        limits = np.empty((len(y) + 1, 3))
+        limits[0, :2], limits[1:, :2] = (state["low"], state["high"]), y[:, None]
+        limits[:, 2] = state["t"] + np.arange(len(y) + 1)
         np.minimum.accumulate(limits[:, 0], out=limits[:, 0])
         np.maximum.accumulate(limits[:, 1], out=limits[:, 1])
-        state["low"], state["high"] = limits[-1].tolist()
+        state["low"], state["high"] = limits[-1, :2].tolist()
         limits, state["past"] = late(limits[:-1], state["past"])
         return limits
 
     def _known_limits(self, state, ago):
-        """Return the low and the high (2,) that were known some rounds ago."""
-        return as_it_was(np.array([state["low"], state["high"]]), state["past"], ago)
+        """Return the low, the high and the number (3,) that were known some rounds ago."""
+        now = np.array([state["low"], state["high"], state["t"]])
+        return as_it_was(now, state["past"], ago)
 
     def _round(self, F, heard, side):
         """Return forecasts (n,): a forecast is a round whose `side` asks its parts only."""
@@ -278,7 +315,7 @@ class StackedBOARegressor(OnlineRegressor):
         return side.last(_apart([*columns, *F[:, : self.n_direct].T], side.scales))
 
     def _sane(self, F, limits):
-        """Clip forecasts (n,) or (n, K) to limits (2,) or (n, 2) of the past and a margin."""
+        """Clip forecasts (n,) or (n, K) to limits (3,) or (n, 3) of the past and a margin."""
         low, high = limits[..., 0], limits[..., 1]
         margin = self.margin * (high - low)
         low, high = low - margin, high + margin
@@ -295,6 +332,7 @@ class StackedBOARegressor(OnlineRegressor):
         n = self.n_direct
         others = np.where(np.isnan(F), np.inf, losses)[:, n:].min(axis=1, keepdims=True)
         hopeless = (losses[..., :n] > _HOPELESS * others) | (rounds < _KNOWN)
+        hopeless = hopeless & np.isfinite(others)  # alone, each is better than nobody
         F = F.copy()
         F[:, :n] = np.where(hopeless, np.nan, F[:, :n])
         return F
@@ -311,9 +349,8 @@ class _Learning:
         squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[:, None])
         state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
         losses = _likelihood_paths(state, squares, fading, self._weights)["losses"]
-        past, n = state["past"]["losses"], len(self._y)
-        n_known = self._state["t"] - n + np.arange(n)[:, None] - len(past)
-        return late(losses[:-1], past)[0], _faded_rounds(n_known, fading)
+        known = late(losses[:-1], state["past"]["losses"])[0]
+        return known, _faded_rounds(self.limits[:, 2:], fading)
 
     def first(self, F):
         return _BOA._learn(self._state["experts"], F, self._y, self._weights)
@@ -344,8 +381,7 @@ class _Asking:
 
     def latest_losses(self, F):
         losses, _ = _known_likelihoods(self._state["fading"][-1], self._ago)
-        n_known = np.array([self._state["t"] - self._ago])
-        return losses, _faded_rounds(n_known, self._mixture.fadings[-1])
+        return losses, _faded_rounds(self.limits[2:], self._mixture.fadings[-1])
 
     def first(self, F):
         return mixed(self._state["experts"], F, self._ago)
@@ -363,20 +399,12 @@ class _Asking:
         return mixed(self._state["last"], columns, self._ago)
 
 
-def _tiles(X, awake):
-    """Yield the rows with somebody awake, so many at a time that the cache holds them."""
-    for rows in row_slices(len(X), max(1, TILE_SIZE // X.shape[1])):
-        if awake is None:
-            yield rows
-        elif awake[rows].any():
-            yield rows.start + np.flatnonzero(awake[rows])
-
-
 def _learn_scales(state, y):
     """Learn targets (n,), distances from the origin; return the scales known before each."""
-    sums = paths(y[:, None], *state["sums"])
-    state["sums"] = np.array([path[-1] for path in sums])
-    return _scales(*(path[:-1, 0] for path in sums))
+    sums = np.array(paths(y[:, None], *state["sums"]))[..., 0].T  # (n + 1, 3)
+    state["sums"] = sums[-1:].T.copy()
+    known, state["past sums"] = late(sums[:-1], state["past sums"])
+    return _scales(*known.T)
 
 
 def _scales(weights, sums, squares):
@@ -422,7 +450,7 @@ def _likelihood_paths(state, squares, fading, weights=None):
 
 def _faded_rounds(n, fading):
     """Return the faded count of so many rounds, whatever their weights."""
-    return (1.0 - fading ** np.maximum(n, 0)) / (1.0 - fading)
+    return (1.0 - fading**n) / (1.0 - fading)
 
 
 def _means(F, losses, rounds):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
+from functools import partial
 from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._delay import delay_of
 from .._types import Any, Array, Self
 from ..base import OfExperts, _copied, described
+from ..base._convex import EXPERT_CONSTRAINTS
+from ..features import _as_came
+from ._late import LateAggregator, learn_late
 from ._teaching import check_experts, forecast_expert, learn_expert
 
 
@@ -27,6 +33,11 @@ class Advised(OfExperts, _BaseComposition):
     n_jobs : int or None, default=None
         Number of threads over the experts. It pays where most of the time goes into code that
         releases the interpreter lock, and not for the single rows that foreign experts learn.
+    label_delay : int, default=0
+        Number D of rounds that targets come late: row t is forecast by experts and weights that
+        know the targets up to t - 1 - D, and learnt from as it was forecast. An expert with a
+        `label_delay` of its own should have the same; one without is kept twice, as it is and as it
+        was D rounds ago, and learns row by row.
 
     Attributes
     ----------
@@ -37,8 +48,13 @@ class Advised(OfExperts, _BaseComposition):
     """
 
     _of_classes = False
-    _parameter_constraints = {"experts": [list], "n_jobs": [None, Integral]}
-    _structural = ("experts", "aggregator")
+    _frame = None  # what is known of columns, where there are categories or text
+    _parameter_constraints = {
+        "experts": [list],
+        "n_jobs": [None, Integral],
+        "label_delay": EXPERT_CONSTRAINTS["label_delay"],
+    }
+    _structural = ("experts", "aggregator", "label_delay")
 
     def get_params(self, deep: bool = True) -> Any:
         """Return the parameters.
@@ -72,6 +88,15 @@ class Advised(OfExperts, _BaseComposition):
         return self
 
     @property
+    def _allow_nan(self):
+        if self._frame is not None:
+            return True
+        taken = [one for _, one in self.experts if hasattr(one, "__sklearn_tags__")]
+        return len(taken) == len(self.experts) and all(
+            get_tags(one).input_tags.allow_nan for one in taken
+        )
+
+    @property
     def weights_(self) -> Array:
         """Current weights of the experts in the aggregator, of shape (n_experts,)."""
         state = self._fitted_state("weights_")
@@ -81,6 +106,17 @@ class Advised(OfExperts, _BaseComposition):
     def named_experts_(self) -> Any:
         """Copies of the fitted experts, by name."""
         return Bunch(**_copied(self._fitted_state("named_experts_")["experts"]))
+
+    def _validated_rows(self, X, y, restart, **validation):
+        plain = super()._validated_rows
+        return _as_came.validated_rows(self, plain, X, y, restart, **validation)
+
+    def _asked(self, X):
+        return _as_came.asked(self, super()._asked, X)
+
+    def _handed(self, state, X):
+        """Return rows of numbers as they came."""
+        return _as_came.given_back(X, state.get("frame"))
 
     def _structure(self):
         # The fitted copies would not hear of any new parameter, so all of them are structure.
@@ -96,35 +132,93 @@ class Advised(OfExperts, _BaseComposition):
                 f"{type(self).__name__}: it has no weights over forecasts. Use BOARegressor."
             )
         self._combiner()._validate()
+        self._check_delays()
+
+    def _check_delays(self):
+        """Refuse parts that get their targets at other times."""
+        parts = [(f"expert {name!r}", expert) for name, expert in self.experts]
+        for name, part in [*parts, ("aggregator", self.aggregator)]:
+            own = delay_of(part)
+            if own not in (0, self.label_delay):
+                raise ValueError(
+                    f"The {name} has label_delay={own} and {type(self).__name__} has "
+                    f"{self.label_delay}: all get their targets at the same time, so set the same."
+                )
+
+    def _aggregator(self, given):
+        """Return an aggregator that can be late where it has to."""
+        knows_delays = hasattr(given, "label_delay") or not hasattr(given, "_weights")
+        return given if knows_delays or not self.label_delay else LateAggregator(given)
 
     def _start(self, n_features, n_targets=None):
+        late = {"late": self.label_delay} if self.label_delay else {}
         return {
             "t": 0,
             "experts": {name: clone(expert) for name, expert in self.experts},
             "gave_up": np.zeros(len(self.experts), dtype=bool),
             "expert_losses": np.zeros(len(self.experts)),
-            "aggregator": self._combiner()._start(len(self.experts)),
+            "aggregator": self._combiner()._start(len(self.experts), **late),
+            "late": {},  # experts as they were, and the rows that they do not know yet
+            "waiting": (np.empty((0, n_features)), np.empty(0)),  # which may hold gaps
         }
 
     def _taught(self, state, X, y, make_way):
-        """Let the experts learn rows, each in a way of its own.
+        """Let the experts learn rows, each in a way of its own, ``make_way(rows, is_first)``.
 
         Returns their forecasts (n, n_experts, ...), NaN where asleep.
         """
+        if state["t"] > 0 or not self.label_delay:
+            is_first = state["t"] == 0
+            return self._taught_rows(state, X, y, partial(make_way, slice(None), is_first))
+        # those that have learnt one row are copied: random draws were made for it
+        first, rest = slice(0, 1), slice(1, None)
+        F = [self._taught_rows(state, X[first], y[first], partial(make_way, first, True))]
+        state["late"] = {
+            name: copy.deepcopy(expert)
+            for name, expert in state["experts"].items()
+            if not self._is_late(expert, make_way(first, False))
+        }
+        if len(y) > 1:
+            way = partial(make_way, rest, False)
+            F.append(self._taught_rows(state, X[rest], y[rest], way, 1))
+        return np.concatenate(F)
+
+    def _is_late(self, expert, way):
+        """Tell whether an expert forecasts as late as the mixture does when it learns."""
+        return hasattr(expert, way.whole) and delay_of(expert) == self.label_delay
+
+    def _taught_rows(self, state, X, y, make_way, n_more=0):
         names, experts = list(state["experts"]), list(state["experts"].values())
-        awake = np.flatnonzero(~state["gave_up"])
-        jobs = [(names[k], experts[k], X, y, make_way()) for k in awake]
-        n_jobs = min(effective_n_jobs(self.n_jobs), max(len(jobs), 1))
+        awake, n_before = np.flatnonzero(~state["gave_up"]), state["t"] + n_more
+
+        def learn(name, expert):
+            way = make_way()
+            forecasts, error = learn_expert(name, expert, X, y, way)
+            if self.label_delay and n_before == 0 and not self._is_late(expert, way):
+                forecasts = way.unknown(len(forecasts))
+            if name in state["late"]:
+                rows, late = slice(len(forecasts)), state["late"][name]
+                when = state["waiting"], n_before, self.label_delay
+                forecasts = learn_late(name, late, X[rows], y[rows], make_way(), *when)
+            return forecasts, error
+
+        n_jobs = min(effective_n_jobs(self.n_jobs), max(len(awake), 1))
         if n_jobs == 1:
-            results = [learn_expert(*job) for job in jobs]
+            results = [learn(names[k], experts[k]) for k in awake]
         else:
             # not prefer="threads": under another backend the experts would learn elsewhere
             pool = Parallel(n_jobs, require="sharedmem")
-            results = pool(delayed(learn_expert)(*job) for job in jobs)
+            results = pool(delayed(learn)(names[k], experts[k]) for k in awake)
+        if state["late"]:
+            state["waiting"] = tuple(
+                np.concatenate([before, now])[-self.label_delay :].copy()
+                for before, now in zip(state["waiting"], (X, y), strict=True)
+            )
         F = np.stack([make_way().nothing(len(y))] * len(experts), axis=1)
         for k, (forecasts, error) in zip(awake, results, strict=True):
-            F[:, k] = forecasts
+            F[: len(forecasts), k] = forecasts
             if error is not None:
+                state["late"].pop(names[k], None)
                 state["gave_up"][k] = True
                 warnings.warn(
                     f"The expert {names[k]!r} ({type(experts[k]).__name__}) had no sane forecast "

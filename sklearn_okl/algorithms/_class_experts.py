@@ -6,11 +6,13 @@ from functools import partial
 
 import numpy as np
 
+from .._delay import late
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike
 from ..aggregators import EWARegressor
 from ..aggregators._likelihoods import doubts, floored
 from ..base import ConvexAggregator, OnlineMulticlassClassifier
+from ..base._convex import learn_awake
 from ._advised import Advised
 from ._teaching import Probabilities
 
@@ -46,36 +48,50 @@ class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
         return (EWARegressor() if self.aggregator is None else self.aggregator)._for_log_loss()
 
     def _start(self, n_features, n_targets=None):
-        return super()._start(n_features) | {"counts": np.zeros(self._n_places)}
+        return super()._start(n_features) | {
+            "counts": np.zeros(self._n_places),
+            "past": np.zeros((self.label_delay, self._n_places)),  # before the latest rounds
+        }
 
     def _learn(self, state, X, y):
-        n_known = state["t"] + np.arange(len(y))
-        way = partial(Probabilities, self.classes_, state["t"] == 0)
-        P = floored(self._taught(state, X, self.classes_[y], way), doubts(n_known, self._n_places))
+        n_known = state["t"] + np.arange(len(y)) - self.label_delay
+
+        def make_way(rows, is_first):
+            return Probabilities(self.classes_, is_first, handed)
+
+        state["frame"], handed = self._frame, partial(self._handed, state)
+        P = self._taught(state, X, self.classes_[y], make_way)
+        P = floored(P, doubts(n_known, self._n_places))
         state["expert_losses"] -= np.nansum(np.log(P[np.arange(len(y)), :, y]), axis=0)
         of_class = y[:, None] == np.arange(self._n_places)
         counts = np.concatenate([state["counts"][None], state["counts"] + of_class.cumsum(axis=0)])
         state["counts"] = counts[-1]
         state["t"] += len(y)
-        learn = partial(self._combiner()._learn_classes, state["aggregator"])
-        return _combined(learn, P, counts[:-1], y)
+        known, state["past"] = late(counts[:-1], state["past"])
+        combiner = self._combiner()
+        learn = partial(combiner._learn_classes, state["aggregator"])
+        wait = partial(combiner._pass, state["aggregator"]) if self.label_delay else None
+        return _combined(partial(learn_awake, learn, wait), P, known, y)
 
     def _forecast(self, state, X):
-        forecast = partial(self._combiner()._forecast_classes, state["aggregator"])
+        def forecast(idle, P):
+            return self._combiner()._forecast_classes(state["aggregator"], P)
+
         counts = np.tile(state["counts"], (len(X), 1))
         return _combined(forecast, self._forecast_experts(state, X), counts)
 
     def _forecast_experts(self, state, X):
-        P = self._asked_experts(state, X, Probabilities(self.classes_))
+        P = self._asked_experts(
+            state, X, Probabilities(self.classes_, handed=partial(self._handed, state))
+        )
         return floored(P, doubts(np.full(len(X), state["t"]), self._n_places))
 
 
 def _combined(combine, P, counts, *places):
     """Return an aggregator's forecasts (n, C); how often each class came, where all are asleep."""
     forecasts = (counts + 1.0) / (counts + 1.0).sum(axis=1, keepdims=True)
-    awake = ~np.isnan(P[..., 0]).all(axis=1)
-    if awake.any():
-        forecasts[awake] = combine(P[awake], *(part[awake] for part in places))
+    idle = np.isnan(P[..., 0]).all(axis=1)
+    forecasts[~idle] = combine(idle, P[~idle], *(part[~idle] for part in places))
     return forecasts
 
 
@@ -141,6 +157,9 @@ class ExpertsClassifier(_AdvisedClassifier):
     are scaled to sum to one. Asleep, it is charged what the mixture loses. Where all sleep, the
     forecast is how often each class came.
 
+    *Rows.* Frames with categories or text are handed on as they came, as by
+    :class:`ExpertsRegressor`.
+
     *Names* of experts are those of their parameters, too: ``set_params(sgd__alpha=1e-3)``.
 
     References
@@ -166,7 +185,15 @@ class ExpertsClassifier(_AdvisedClassifier):
         "aggregator": [ConvexAggregator, None],
     }
 
-    def __init__(self, experts: Any, aggregator: Any = None, *, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        experts: Any,
+        aggregator: Any = None,
+        *,
+        n_jobs: int | None = None,
+        label_delay: int = 0,
+    ) -> None:
         self.experts = experts
         self.aggregator = aggregator
         self.n_jobs = n_jobs
+        self.label_delay = label_delay

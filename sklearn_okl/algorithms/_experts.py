@@ -8,13 +8,17 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from .._delay import late
 from .._documentation import inherit_documentation
 from .._types import Any
 from ..aggregators import BOARegressor
 from ..base import OnlineRegressor
+from ..base._convex import learn_awake
 from ._advised import Advised
 from ._fence import N_FIRST, TargetFence, moderate
 from ._teaching import Numbers
+
+_FARTHEST = 1e200  # in place of no bound: sums of some stay finite
 
 
 class _AdvisedRegressor(Advised, OnlineRegressor):
@@ -27,7 +31,7 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
     """
 
     def _combiner(self):
-        return BOARegressor() if self.aggregator is None else self.aggregator
+        return self._aggregator(BOARegressor() if self.aggregator is None else self.aggregator)
 
     def _fence(self):
         return TargetFence(self.initial_forecast)
@@ -36,52 +40,82 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         return super()._start(n_features) | {
             "targets": {},  # their moments, from the first one on
             # rounds that are judged as a whole, as long as they are not all there
-            "first": {"X": np.empty((0, n_features)), "y": np.empty(0)},
+            "first": (np.empty((0, n_features)), np.empty(0)),
+            # what was known of targets before the latest rounds: their mean, the largest sane one
+            "past": np.tile([float(self.initial_forecast), _FARTHEST], (self.label_delay, 1)),
+            "former": {},  # the mixture before it began anew, while its forecasts have no targets
         }
 
     def _learn(self, state, X, y):
-        y = moderate(y)
+        y, former = moderate(y), state["former"]
+        if not former:
+            return self._learn_judged(state, X, y)
+        forecasts = self._learn_judged(state, X, y)
+        rows = slice(N_FIRST + self.label_delay - former["t"])
+        forecasts[rows] = self._learn_rows(former, X[rows], y[rows])
+        if former["t"] == N_FIRST + self.label_delay:
+            state["former"] = {}
+        return forecasts
+
+    def _learn_judged(self, state, X, y):
         room = N_FIRST - state["t"]
         if room <= 0:
             return self._learn_rows(state, X, y)
-        first = {
-            "X": np.concatenate([state["first"]["X"], X[:room]]),
-            "y": np.concatenate([state["first"]["y"], y[:room]]),
-        }
+        X_first, y_first = (
+            np.concatenate([before, now[:room]])
+            for before, now in zip(state["first"], (X, y), strict=True)
+        )
         if len(y) < room:
-            state["first"] = first
+            state["first"] = X_first, y_first
             return self._learn_rows(state, X, y)
-        state["first"] = {name: part[:0] for name, part in first.items()}
-        targets = self._fence().judged(first["y"])
-        if (targets == first["y"]).all():
+        state["first"] = X_first[:0], y_first[:0]
+        targets = self._fence().judged(y_first)
+        if (targets == y_first).all():
             return self._learn_rows(state, X, y)
         early = self._learn_rows(state, X[:room], y[:room])
         anew = self._start(X.shape[1])
-        self._learn_rows(anew, first["X"], targets)
-        state.update(anew)
+        self._learn_rows(anew, X_first, targets)
+        former = {"former": dict(state)} if self.label_delay else {}
+        state.update(anew | former)
         if len(y) == room:
             return early
-        return np.concatenate([early, self._learn_rows(state, X[room:], y[room:])])
+        return np.concatenate([early, self._learn(state, X[room:], y[room:])])
 
     def _learn_rows(self, state, X, y):
+        state["frame"] = self._frame
         means, reach, y = self._fence().learn(state["targets"], state["t"], y)
-        first = float(self.initial_forecast) if state["t"] == 0 else None
-        F = self._taught(state, X, y, partial(Numbers, reach, first))
+        known = np.column_stack([means, np.minimum(reach, _FARTHEST)])
+        known, state["past"] = late(known, state["past"])
+        means, reach = known.T
+
+        def make_way(rows, is_first):
+            return Numbers(reach[rows], self.initial_forecast, is_first, handed)
+
+        handed = partial(self._handed, state)
+        F = self._taught(state, X, y, make_way)
         state["expert_losses"] += np.nansum(np.square(F - y[:, None]), axis=0)
         state["t"] += len(y)
-        learn = partial(self._combiner()._learn, state["aggregator"])
-        return self._combined(learn, F, means, reach, y)
+        combiner = self._combiner()
+        learn = partial(combiner._learn, state["aggregator"])
+        wait = partial(combiner._pass, state["aggregator"]) if self.label_delay else None
+        return self._combined(partial(learn_awake, learn, wait), F, means, reach, y)
 
     def _forecast(self, state, X):
         mean, reach = self._fence().known(state["targets"], state["t"])
         F = self._forecast_experts(state, X)
         means, reach = np.full(len(X), mean), np.full(len(X), reach)
-        forecast = partial(self._combiner()._forecast, state["aggregator"])
+
+        def forecast(idle, F):
+            asked = self._combiner()._forecast
+            return asked(state["aggregator"], F) if len(F) else np.empty(0)
+
         return self._combined(forecast, F, means, reach)
 
     def _forecast_experts(self, state, X):
         _, reach = self._fence().known(state["targets"], state["t"])
-        return self._asked_experts(state, X, Numbers(np.full(len(X), reach)))
+        return self._asked_experts(
+            state, X, Numbers(np.full(len(X), reach), handed=partial(self._handed, state))
+        )
 
     def _combined(self, combine, F, means, reach, *targets):
         """Return the aggregator's forecasts; the mean of the past where it has nothing to mix."""
@@ -95,8 +129,7 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         else:
             idle = np.zeros(len(F), dtype=bool)
         forecasts = means.copy()
-        if not idle.all():
-            forecasts[~idle] = combine(F[~idle], *(part[~idle] for part in targets))
+        forecasts[~idle] = combine(idle, F[~idle], *(part[~idle] for part in targets))
         return np.clip(forecasts, -reach, reach)
 
 
@@ -155,7 +188,10 @@ class ExpertsRegressor(_AdvisedRegressor):
     is beyond 100 times the root mean square of the targets so far. A faulty target is learnt as one
     nearer. An error names its expert. The documentation's page on aggregation has the letter.
 
-    *Names.* Experts get arrays without feature names. Parameters of one named ``"sgd"`` are set by
+    *Rows.* Frames with categories or text are handed on as they came, gaps too, and so are gaps in
+    arrays if all experts take them. Other experts get arrays without feature names.
+
+    *Names.* Parameters of one named ``"sgd"`` are set by
     ``set_params(sgd__alpha=1e-3)``, and the expert by ``set_params(sgd=other)``.
 
     References
@@ -190,8 +226,10 @@ class ExpertsRegressor(_AdvisedRegressor):
         *,
         initial_forecast: float = 0.0,
         n_jobs: int | None = None,
+        label_delay: int = 0,
     ) -> None:
         self.experts = experts
         self.aggregator = aggregator
         self.initial_forecast = initial_forecast
         self.n_jobs = n_jobs
+        self.label_delay = label_delay

@@ -16,30 +16,40 @@ class Numbers:
     ----------
     reach : ndarray of shape (n,)
         The largest sane forecast of each row.
-    first : float or None
-        The forecast before the first row, of those that cannot make one; None in later rows.
+    initial : float, default=0.0
+        The forecast of those that cannot make one before they have learnt.
+    is_first : bool, default=False
+        Whether the rows are the first ones.
+    handed : callable, default=None
+        Takes rows (n, d) of numbers, returns them as experts get them; None: as they are.
     """
 
     whole = "prequential_predict"
 
-    def __init__(self, reach, first=None):
-        self.reach, self.first = reach, first
+    def __init__(self, reach, initial=0.0, is_first=False, handed=None):
+        self.reach, self.initial, self.is_first = reach, initial, is_first
+        self.handed = handed or _as_they_are
 
     def nothing(self, n):
         """Return the forecasts of an expert that sleeps."""
         return np.full(n, np.nan)
 
+    def unknown(self, n):
+        """Return the forecasts of an expert that has not learnt yet."""
+        return np.full(n, float(self.initial))
+
     def learn(self, expert, X, y):
         """Teach rows at once; return the forecasts made on the way."""
-        return _as_column(expert.prequential_predict(X, y), len(X))
+        return _as_column(expert.prequential_predict(self.handed(X), y), len(X))
 
     def ask(self, expert, X):
         """Return the forecasts of rows."""
-        return _as_column(expert.predict(X), len(X))
+        return _as_column(expert.predict(self.handed(X)), len(X))
 
     def teach(self, expert, X, y):
         """Teach one row."""
-        expert.partial_fit(X, y)
+        expert.partial_fit(self.handed(X), y)
+        self.is_first = False
 
     def sane(self, forecasts, rows):
         """Return forecasts of some of the rows, NaN where they are not sane."""
@@ -56,31 +66,37 @@ class Probabilities:
     is_first : bool
         Whether the rows are the first ones: classes are named there, and who cannot forecast before
         it has learnt gives all of them the same probability.
+    handed : callable, default=None
+        As of `Numbers`.
     """
 
     whole = "prequential_predict_proba"
 
-    def __init__(self, classes, is_first=False):
-        self.classes, self._is_first = classes, is_first
-        self.first = 1.0 / len(classes) if is_first else None
+    def __init__(self, classes, is_first=False, handed=None):
+        self.classes, self.is_first = classes, is_first
+        self.handed = handed or _as_they_are
 
     def nothing(self, n):
         """Return the forecasts of an expert that sleeps."""
         return np.full((n, len(self.classes)), np.nan)
 
+    def unknown(self, n):
+        """Return the forecasts of an expert that has not learnt yet."""
+        return np.full((n, len(self.classes)), 1.0 / len(self.classes))
+
     def learn(self, expert, X, y):
         """Teach rows at once; return the forecasts made on the way."""
         learn = expert.prequential_predict_proba
-        return self._placed(expert, learn(X, y, **self._named(learn)))
+        return self._placed(expert, learn(self.handed(X), y, **self._named(learn)))
 
     def ask(self, expert, X):
         """Return the forecasts of rows."""
-        return self._placed(expert, expert.predict_proba(X))
+        return self._placed(expert, expert.predict_proba(self.handed(X)))
 
     def teach(self, expert, X, y):
         """Teach one row."""
-        expert.partial_fit(X, y, **self._named(expert.partial_fit))
-        self._is_first = False
+        expert.partial_fit(self.handed(X), y, **self._named(expert.partial_fit))
+        self.is_first = False
 
     def sane(self, forecasts, rows):
         """Return forecasts of some of the rows, NaN where they are no probabilities."""
@@ -91,7 +107,7 @@ class Probabilities:
     def _named(self, learn):
         parameters = signature(learn).parameters.values()
         takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
-        return {"classes": self.classes.copy()} if takes and self._is_first else {}
+        return {"classes": self.classes.copy()} if takes and self.is_first else {}
 
     def _placed(self, expert, probabilities):
         """Return probabilities in columns of all classes: an expert may know fewer of them."""
@@ -127,6 +143,12 @@ def forecast_expert(name, expert, X, way, rows=slice(None)):
         return way.sane(way.ask(expert, X), rows)
 
 
+def teach_expert(name, expert, X, y, way):
+    """Teach one expert one row in place."""
+    with _naming(name, expert, "learn"):
+        way.teach(expert, X, y)
+
+
 def learn_expert(name, expert, X, y, way):
     """Teach one expert rows in place.
 
@@ -142,7 +164,7 @@ def learn_expert(name, expert, X, y, way):
     Returns
     -------
     forecasts : ndarray of shape (n,) or (n, C)
-        Each made before its target, NaN where it was not sane.
+        Each made before its target, NaN where it was not sane; fewer where the expert failed.
     error : Exception or None
         What the expert failed with when it had no sane forecast: it has learnt no row since.
     """
@@ -155,17 +177,16 @@ def learn_expert(name, expert, X, y, way):
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for t in range(len(y)):
             row = slice(t, t + 1)
-            if t == 0 and way.first is not None:
-                forecasts[0] = way.first
+            if way.is_first:
+                forecasts[row] = way.unknown(1)
             else:
                 forecasts[row] = forecast_expert(name, expert, X[row], way, row)
             try:
-                with _naming(name, expert, "learn"):
-                    way.teach(expert, X[row], y[row])
+                teach_expert(name, expert, X[row], y[row], way)
             except ValueError as error:
                 overflowed = isinstance(error.__cause__, (ValueError, ArithmeticError))
                 if overflowed and np.isnan(forecasts[t]).all():
-                    return forecasts, error.__cause__
+                    return forecasts[:t], error.__cause__
                 raise
     return forecasts, None
 
@@ -179,6 +200,10 @@ def _naming(name, expert, verb):
         raise ValueError(
             f"The expert {name!r} ({type(expert).__name__}) failed to {verb}: {error}"
         ) from error
+
+
+def _as_they_are(X):
+    return X
 
 
 def _as_column(forecasts, n):

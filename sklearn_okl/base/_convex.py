@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from numbers import Real
+from functools import partial
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._delay import late
 from .._linalg import row_slices, softmax
 from .._types import Array, ArrayLike
 from ..losses import get_loss
@@ -18,6 +20,7 @@ TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, what
 EXPERT_CONSTRAINTS = {
     "prior_weights": ["array-like", None],
     "fallback": [Interval(Real, None, None, closed="neither"), None],
+    "label_delay": [Interval(Integral, 0, None, closed="left")],
 }
 LOSS_CONSTRAINTS = {
     "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
@@ -55,6 +58,10 @@ class ConvexAggregator(OnlineRegressor):
     fallback : float, default=None
         Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
         such rows are an error.
+    label_delay : int, default=0
+        Number D of rounds that targets come late: row t is forecast by the weights that the targets
+        up to t - 1 - D make, and the regrets are those of the forecasts that were made so. For the
+        24 hours of the next day it is 23.
 
     Attributes
     ----------
@@ -76,7 +83,8 @@ class ConvexAggregator(OnlineRegressor):
     this one; those that it does not name keep their defaults. Where all weights of a call can be
     had without a loop, a subclass may override ``_learn_rows(state, F, asleep, y)``, which learns
     rows F (n, K) with 0 for experts asleep and returns the forecasts (n,); `asleep` (n, K) says who
-    sleeps, and is None where nobody does.
+    sleeps, and is None where nobody does. With late targets, what rows read is then
+    ``self._read(state, known)``, of what was `known` (n, m) before each of them.
 
     Probabilities of classes are mixed by the same rule: the regrets are then those of the log loss,
     and the target that `_update` gets is 0.
@@ -104,7 +112,7 @@ class ConvexAggregator(OnlineRegressor):
     _allow_nan = True
     _poor_score = True  # forecasts nothing that its experts do not
     _parameter_constraints = {**LOSS_CONSTRAINTS, **EXPERT_CONSTRAINTS}
-    _structural = ("loss", "quantile", "gradient_trick", "prior_weights")
+    _structural = ("loss", "quantile", "gradient_trick", "prior_weights", "label_delay")
 
     def __init__(
         self,
@@ -114,12 +122,14 @@ class ConvexAggregator(OnlineRegressor):
         gradient_trick: bool = False,
         prior_weights: ArrayLike | None = None,
         fallback: float | None = None,
+        label_delay: int = 0,
     ) -> None:
         self.loss = loss
         self.quantile = quantile
         self.gradient_trick = gradient_trick
         self.prior_weights = prior_weights
         self.fallback = fallback
+        self.label_delay = label_delay
 
     @property
     def weights_(self) -> Array:
@@ -139,8 +149,12 @@ class ConvexAggregator(OnlineRegressor):
                     f"{self.prior_weights!r}."
                 )
 
-    def _start(self, n_features, n_targets=None, late=0):
-        """Return the state; with `late` rounds, forecasts mix by weights so many rounds old."""
+    def _start(self, n_features, n_targets=None, late=None):
+        """Return the state; with `late` rounds, forecasts mix by weights so many rounds old.
+
+        None are those of the parameter.
+        """
+        late = self.label_delay if late is None else late
         if self.prior_weights is None:
             prior = np.ones(n_features)
         else:
@@ -152,9 +166,25 @@ class ConvexAggregator(OnlineRegressor):
                 )
         log_prior = np.log(prior) - np.log(prior.sum())
         state = {"t": 0, "log_prior": log_prior} | self._start_rule(log_prior)
-        if late:  # logarithms of the weights of the latest rounds, the oldest first
-            state["past"] = np.tile(self._log_weights(state), (late, 1))
+        if late:  # what was known before each of the latest rounds, the oldest first
+            state["past"] = np.tile(self._known(state), (late, 1))
         return state
+
+    def _known(self, state):
+        """Return what a forecast reads of the state, (m,)."""
+        return self._log_weights(state)
+
+    def _read(self, state, known):
+        """Return what rows read (n, m), of what was known before each of them."""
+        if "past" not in state:
+            return known
+        read, state["past"] = late(known, state["past"])
+        return read
+
+    def _pass(self, state, n):
+        """Let rounds pass from which nothing is learnt."""
+        if "past" in state:
+            self._read(state, np.tile(self._known(state), (n, 1)))
 
     def _learn(self, state, X, y, weights=None):
         forecasts = np.empty(len(y))
@@ -166,9 +196,9 @@ class ConvexAggregator(OnlineRegressor):
                 forecasts[rows] = self._learn_rows(state, F, asleep, *targets)
                 continue
             tile = np.full(len(idle), float(self.fallback))
-            if len(F):
-                targets = [values[~idle] for values in targets]
-                tile[~idle] = self._learn_rows(state, F, asleep, *targets)
+            learn, wait = partial(self._learn_rows, state), partial(self._pass, state)
+            parts = F, asleep, *(values[~idle] for values in targets)
+            tile[~idle] = learn_awake(learn, wait if "past" in state else None, idle, *parts)
             forecasts[rows] = tile
         return forecasts
 
@@ -251,7 +281,8 @@ class ConvexAggregator(OnlineRegressor):
         F, no_weight = np.where(asleep[..., None], 0.0, P), np.where(asleep, -np.inf, 0.0)
         means = np.empty((len(y), P.shape[2]))
         for i, place in enumerate(y.tolist()):
-            means[i] = softmax(self._log_weights(state) + no_weight[i]) @ F[i]
+            weights = self._read(state, self._log_weights(state)[None])[0]
+            means[i] = softmax(weights + no_weight[i]) @ F[i]
             ratios = np.where(asleep[i], 1.0, F[i, :, place] / means[i, place])
             regrets = ratios - 1.0 if self.gradient_trick else np.log(ratios)
             self._update(state, regrets, 0.0)
@@ -263,6 +294,33 @@ class ConvexAggregator(OnlineRegressor):
         asleep = np.isnan(P[..., 0])
         weights = softmax(np.where(asleep, -np.inf, self._log_weights(state)))
         return np.einsum("nk,nkc->nc", weights, np.where(asleep[..., None], 0.0, P))
+
+
+def learn_awake(learn, wait, idle, *parts):
+    """Learn rows as they come among idle ones, in which nobody is awake; return the forecasts.
+
+    Parameters
+    ----------
+    learn : callable
+        Takes the parts of some rows, one after the other, returns their forecasts.
+    wait : callable or None
+        Takes a number of rounds from which nothing is learnt. None: nobody needs to know of them.
+    idle : ndarray of bool of shape (n,)
+    *parts : ndarrays or None
+        Of the rows that are not idle.
+    """
+    if wait is None:
+        return learn(*parts) if len(parts[0]) else np.empty(0)
+    forecasts, low = [], 0
+    ends = np.flatnonzero(np.diff(idle, append=~idle[-1:])) + 1
+    for n, is_idle in zip(np.diff(ends, prepend=0).tolist(), idle[ends - 1], strict=True):
+        if is_idle:
+            wait(n)
+            continue
+        rows = slice(low, low + n)
+        forecasts.append(learn(*(None if part is None else part[rows] for part in parts)))
+        low += n
+    return np.concatenate(forecasts) if forecasts else np.empty(0)
 
 
 def mix(log_weights, F, asleep=None):

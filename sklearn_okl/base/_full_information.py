@@ -11,6 +11,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array, Seed
@@ -123,6 +124,13 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
             )
         for part in parts:
             part._validate()
+        delay = delay_of(aggregator)
+        if delay:
+            raise ValueError(
+                f"The aggregator of {type(self).__name__} has label_delay={delay}, but its experts "
+                "know every target before the next row. Leave it out, and where targets come late, "
+                f"let prequential(delay={delay}) make the queue, or predict and partial_fit."
+            )
 
     def _start(self, n_features, n_targets=None):
         expert, *stages = self._parts()

@@ -33,6 +33,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     *Cost.* A call copies the state, so that a failure leaves the model as it was, and adds some
     tens of microseconds.
 
+    *Late targets.* A regressor with an attribute `label_delay` forecasts late in
+    `prequential_predict`; of any other ``prequential(delay=)`` makes the queue.
+
     A subclass may also set ``_parameter_constraints``, which are scikit-learn's and checked in
     every call; ``_structural``, the names of the parameters that cannot change in mid-stream, for
     the state was built with them; ``_multi_output``, if targets may have columns; and
@@ -126,6 +129,11 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         y_pred : ndarray of shape (n_samples,)
             The forecast of each row made before its target was seen: what a loop of `predict`
             and `partial_fit` over single rows would give, much faster.
+
+        See Also
+        --------
+        sklearn_okl.evaluation.prequential : With ``delay=``, each target so many rows late, also
+            for estimators that have no `label_delay`.
         """
         refuse_arguments(self, "prequential_predict", params)
         return self._advance(X, y, restart=False)

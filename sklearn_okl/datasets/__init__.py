@@ -1,5 +1,6 @@
 """Streams to learn from: generators, and loaders of the papers' data sets."""
 
+from sklearn_okl.datasets._faulty import make_faulty_stream, make_shifted_stream
 from sklearn_okl.datasets._generators import (
     make_adversarial_stream,
     make_ar4,
@@ -7,6 +8,7 @@ from sklearn_okl.datasets._generators import (
     make_friedman_stream,
     scale_as_published,
 )
+from sklearn_okl.datasets._irregular import make_irregular_stream
 from sklearn_okl.datasets._loaders import dataset_names, load_dataset
 
 __all__ = [
@@ -15,6 +17,9 @@ __all__ = [
     "make_adversarial_stream",
     "make_ar4",
     "make_day_ahead",
+    "make_faulty_stream",
     "make_friedman_stream",
+    "make_irregular_stream",
+    "make_shifted_stream",
     "scale_as_published",
 ]

@@ -23,7 +23,7 @@ class ForecastFanDisplay:
     coverage : array-like of shape (n_levels,)
         Shares of rows that the intervals were asked to hold, each above 0 and below 1.
     times : array-like of shape (n,), default=None
-        When the rows are; None: 0, 1, ..., n - 1.
+        When the rows are, drawn in their own zone; None: 0, 1, ..., n - 1.
     y_true : ndarray of shape (n,), default=None
         What came, if it is known; NaN is missing.
     y_past : ndarray of shape (k,), default=None
@@ -106,6 +106,9 @@ class ForecastFanDisplay:
         self.ax_, self.figure_, self.areas_ = ax, ax.figure, []
         self.true_ = self.past_ = None
         times = np.arange(len(self.forecasts)) if self.times is None else self.times
+        zone = getattr(times, "tz", None)
+        if zone is not None:
+            ax.xaxis_date(zone)
         style = {"color": COLORS[0], "linewidth": 1.5, "label": "Forecast", **kwargs}
         coverage, intervals = np.atleast_1d(self.coverage), np.asarray(self.intervals)
         order = np.argsort(-coverage, kind="stable")
@@ -129,7 +132,7 @@ class ForecastFanDisplay:
                 before, self.y_past, linestyle=(0, (1, 1)), label="Past", **black
             )
         if is_new:
-            _write_dates_short(ax)
+            _write_dates_short(ax, zone)
         lines = [line for line in (self.past_, self.true_, self.line_) if line is not None]
         draw_legend(ax, is_new, [*lines, *self.areas_[::-1]])
         return self
@@ -261,13 +264,13 @@ class ForecastFanDisplay:
         return display.plot(ax=ax, **kwargs)
 
 
-def _write_dates_short(ax):
+def _write_dates_short(ax, zone):
     """Let dates, where the axis has them, not run into each other."""
     from matplotlib.dates import ConciseDateFormatter, DateLocator
 
     locator = ax.xaxis.get_major_locator()
     if isinstance(locator, DateLocator):
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone))
 
 
 def _place(forecasts, series):

@@ -22,6 +22,9 @@ _FAULTY = 20.0  # standard deviations that a value must be off at least to count
 LEARNT = 5.0  # and as how many off it is learnt
 _FAULTY_AT_FIRST = 30.0  # robust ones, for the first values: clean tails may be heavy
 _MOST = 0.1  # share of the first values that can be faults
+_FEWEST = 8  # values that can be judged as a whole
+_LONELY = 100.0  # distances of nearly all from the median that a lonely value is off
+_ABSURD = 1e9  # and in medians, or numbers of 1, where nearly all values are equal
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
 _RISE = 10.0  # of the alarm at a faulty value: whole numbers, which no cut of the stream rounds
 _CHUNK = 512  # rows learnt at once
@@ -113,6 +116,25 @@ def judged(rows):
     far &= (spread > _rounding(len(rows), middle)) & (far.mean(axis=0) <= _MOST)
     nearer = np.clip(rows, middle - LEARNT * spread, middle + LEARNT * spread)
     return np.where(far, nearer, rows)
+
+
+def lonely(X):
+    """Return which of few rows' values (n, d) lie far beyond nearly all others of their column.
+
+    And the medians (d,) of the columns. NaN is no value. Nearly all are nine in ten, and all but
+    one. Where these are equal nothing tells what is far, and only absurd values are.
+    """
+    there = np.isfinite(X)
+    number = there.sum(axis=0)
+    values = np.sort(np.where(there, X, np.inf), axis=0)
+    columns = np.arange(X.shape[1])
+    halves = values[[np.maximum(number - 1, 0) // 2, number // 2 * (number > 0)], columns]
+    middle = np.where(number > 0, halves.mean(axis=0), 0.0)
+    distances = np.where(there, np.abs(X - middle), np.inf)
+    nearly_all = np.maximum(number - 1 - np.maximum(1, (_MOST * number).astype(int)), 0)
+    usual = np.sort(distances, axis=0)[nearly_all, columns]
+    limit = np.where(usual > 0.0, _LONELY * usual, _ABSURD * np.maximum(np.abs(middle), 1.0))
+    return there & (distances > limit) & (number >= _FEWEST), middle
 
 
 def faded(terms, start, forgetting=1.0):

@@ -114,6 +114,7 @@ def start(n_columns, size):
         # know of; the arrays are replaced, never written
         "looks": ((0, np.full((size, n_columns), np.nan), nothing),),
         "block": np.empty((0, n_columns)),  # rows since the last multiple of `_BLOCK`
+        "begun": np.zeros(n_columns, dtype=np.intp),  # place there of the first row that counts
     }
 
 
@@ -177,6 +178,8 @@ def _spans(looks, t, n):
 def _look(state):
     _, quantiles, n_before = state["looks"][-1]
     t, block = state["t"], state["block"]
+    forgotten = np.arange(len(block))[:, None] < state["begun"]
+    block = np.where(forgotten, np.nan, block)
     if t <= _BLOCK:  # the block holds all rows
         quantiles, n_before = np.full_like(quantiles, np.nan), np.zeros_like(n_before)
     size = len(quantiles)
@@ -197,14 +200,14 @@ def _look(state):
         merged[:, j] = np.interp(levels * n[j], places[some, j], values[some, j])
     state["looks"] = (*state["looks"], (t, merged, n))
     if t % _BLOCK == 0:
-        state["block"] = block[:0]
+        state["block"], state["begun"] = block[:0], np.zeros_like(state["begun"])
 
 
 def _forget(state, columns):
     _, quantiles, n = state["looks"][-1]
     nothing = state["t"], np.where(columns, np.nan, quantiles), np.where(columns, 0.0, n)
     state["looks"] = (*state["looks"], nothing)
-    state["block"] = np.where(columns, np.nan, state["block"])
+    state["begun"] = np.where(columns, len(state["block"]), state["begun"])
 
 
 def _shares(look, X):

@@ -38,6 +38,18 @@ class RunningUnits:
         Share of steps of 0 from which on a column's steps say nothing of its unit.
     apart : float, default=4.0
         Ratio of roughness that makes a new unit, and standard deviations of the ratios before it.
+    lonely : float, default=0.1
+        Largest share of the rows after a change of unit that faults, or the old unit, may have: a
+        new scale leaves these aside, and no others.
+    absurd : float, default=50.0
+        Standard deviations from which on a value is none, unless that of the row before is near it.
+    strange : float, default=20.0
+        Usual steps from the row before that make a row strange: it may be why its target is.
+    aftermath : int, default=3
+        Rows for which that counts.
+    rare : int, default=8
+        Such steps in a block up to which they say anything; of a column that stands still but for
+        half as many steps, each counts.
     """
 
     clip: float = 5.0
@@ -47,6 +59,11 @@ class RunningUnits:
     patience: int = 4
     repeated: float = 0.2
     apart: float = 4.0
+    lonely: float = 0.1
+    absurd: float = 50.0
+    strange: float = 20.0
+    aftermath: int = 3
+    rare: int = 8
 
     def start(self, n_columns: Any) -> Any:
         """Return what is known of columns before the first row."""
@@ -62,22 +79,31 @@ class RunningUnits:
             # of blocks, its logarithm: number, mean, sum of squares
             "roughness": np.zeros((3, n_columns)),
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
+            "last": nothing,  # the row before; of a column with a gap there, the last value
+            "step": nothing - 1.0,  # usual step in the latest block, less than 0 for none
+            "n_strange": np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
+            "quiet": self.aftermath,  # rows since a strange one, at most so many
+            "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
         }
 
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
-        """Learn rows (n, d) in order; return what is known before each of them, (n, 2, 2, d).
+        """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
-        These are the centres and scales, and those of steady units: as they were first known. A
-        scale is 0 where a column has been constant. Values far beyond what was known before their
-        block are moved nearer. After each block of rows a column whose unit or nature has changed
-        gives up its past for the block, see `_changed`. All sums are taken row by row, so that a
-        cut of the stream leaves them the same to the last bit, and with them that decision. Of one
-        that changes anything `on_change` is told the number of rows before it, and the columns.
+        What is known, (n, 2, 2, d), are the centres and scales, and those of steady units: as they
+        were first known. A scale is 0 where a column has been constant. Values far beyond what was
+        known before their block are moved nearer. After each block of rows a column whose unit or
+        nature has changed gives up its past for the block, see `_changed`. All sums are taken row
+        by row, so that a cut of the stream leaves them the same to the last bit, and with them that
+        decision. Of one that changes anything `on_change` is told the number of rows before it, and
+        the columns.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
-        counts as the mean known before it.
+        counts as the mean known before it. So does a lonely absurd value; rows are returned with
+        such means in their place, and (n,) whether they are strange.
         """
-        gaps = np.isnan(X)
+        gaps, before = np.isnan(X), np.concatenate([state["last"][None], X])
+        state["last"] = np.where(gaps[-1], state["last"], X[-1])
+        strange = np.zeros(len(X), dtype=bool)
         any_gaps = bool(np.logical_or.reduce(gaps, axis=None))
         if state["origin"] is None:
             state["origin"] = np.where(gaps[0], 0.0, X[0])
@@ -87,9 +113,15 @@ class RunningUnits:
             high = min(low + self.block - len(state["block"]), len(X))
             if any_gaps or 0.0 in state["weights"]:
                 high = low + _begin_columns(state, X[low:high])
+            absurd, as_they_came = self._absurd(state, X[low:high], before[low:high]), X[low:high]
+            if absurd is not None:
+                X = X.copy()
+                X[low:high][absurd] = np.broadcast_to(self._center(state), absurd.shape)[absurd]
+                gaps[low:high] |= absurd
+            strange[low:high] = self._learn_strange(state, X[low:high], before[low:high])
             rows = X[low:high] - state["origin"]
             nearer = self._nearer(rows, *state["known"])
-            observed = ~gaps[low:high] if any_gaps else None
+            observed = ~gaps[low:high] if any_gaps or absurd is not None else None
             weights, sums, squares = _paths(nearer, state, observed)
             means, variances = mean_and_variance(weights[:-1], sums[:-1], squares[:-1])
             centers = means + state["origin"]
@@ -99,15 +131,60 @@ class RunningUnits:
                 state["steady"], weights[:-1], centers, scales
             )
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
-            if any_gaps:
+            if observed is not None:
                 rows = np.where(observed, rows, means)
+            if absurd is not None:  # many of them are another unit
+                rows = np.where(absurd, as_they_came - state["origin"], rows)
             state["block"] = np.concatenate([state["block"], rows])
             if len(state["block"]) == self.block:
                 changed = self._end_block(state)
                 if on_change is not None and changed.any():
                     on_change(high, changed)
             low = high
-        return known
+        return known, X, strange
+
+    def look(self, state: Any, X: ArrayLike) -> Any:
+        """Return rows (n, d), each as if the next, as seen, and whether they are strange."""
+        absurd = self._absurd(state, X, state["last"])
+        X = X if absurd is None else np.where(absurd, self._center(state), X)
+        if state["n_strange"][1] > self.rare:
+            return X, np.zeros(len(X), dtype=bool)
+        return X, self._steps_far(state, X, state["last"]) | (state["quiet"] < self.aftermath)
+
+    def _steps_far(self, state, X, before):
+        """Return which rows (n,) are many usual steps from those before."""
+        step = state["step"]
+        return ((np.abs(X - before) > self.strange * step) & (step >= 0.0)).any(axis=1)
+
+    def _learn_strange(self, state, X, before):
+        """Return which rows (n,) are strange: those after a far step, and the step itself."""
+        far = self._steps_far(state, X, before)
+        state["n_strange"] = state["n_strange"] + [int(far.sum()), 0]
+        if state["quiet"] >= self.aftermath and not far.any():
+            return far
+        places = np.arange(len(X))
+        latest = np.maximum.accumulate(np.where(far, places, -1 - state["quiet"]))
+        state["quiet"] = min(int(len(X) - 1 - latest[-1]), self.aftermath)
+        is_rare = state["n_strange"][1] <= self.rare
+        return (places - latest <= self.aftermath) & is_rare
+
+    def _center(self, state):
+        return state["known"][0] + state["origin"]
+
+    def _absurd(self, state, X, before):
+        """Return which values (n, d) are absurd, if any; `before` has those of the rows before.
+
+        That is judged by what was known before the block, so that no cut of the stream matters.
+        """
+        scale = state["known"][1]
+        if state["origin"] is None or not scale.any():
+            return None
+        distances = np.abs(X - self._center(state))
+        far = (distances > self.absurd * scale) & (scale > 0.0)
+        if not np.logical_or.reduce(far, axis=None):
+            return None
+        far &= ~(np.abs(X - before) <= 0.5 * distances)
+        return far if far.any() else None
 
     def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (2, 2, d)."""
@@ -159,21 +236,27 @@ class RunningUnits:
         # Steps from row to row, not distances from the middle: a slow column has a small spread in
         # every block, and yet the same unit. Columns of few values have no typical step.
         steps = np.abs(np.diff(block, axis=0))
-        telling = (steps == 0.0).mean(axis=0) < self.repeated
-        rough = np.log(np.median(steps, axis=0), out=np.zeros(block.shape[1]), where=telling)
+        telling = state["have_units"] & ((steps == 0.0).mean(axis=0) < self.repeated)
+        usual = np.median(steps, axis=0)
+        stands = state["have_units"] & ((steps > 0.0).sum(axis=0) <= self.rare // 2)
+        state["step"] = np.where(telling, usual, np.where(stands, 0.0, -1.0))
+        state["n_strange"] = np.array([0, state["n_strange"][0]])
+        rough = np.log(usual, out=np.zeros(block.shape[1]), where=telling)
         changed = telling & self._changed(state, middle, rough)
         if changed.any():
             center, scale = state["known"]  # before the block
             before = center + state["origin"], scale
             # had the change come later, most steps would be those of the old unit; some may be
             latest = block[self.block // 2 :]
-            _start_anew(state, changed, latest, ~self._far_off(latest))
+            sums = self._sums(latest)
+            changed &= self._is_new(sums, center, scale)
+            _start_anew(state, changed, *sums)
             self._translate(state, changed, before)
             state["roughness"] = np.where(changed, 0.0, state["roughness"])
         elif state["weights"].max() <= self.block and not state["known"].any():
             # the first one: nothing was known of what is far
             rows = self._nearer(block, middle, _spread(block, middle))
-            _start_anew(state, (rows != block).any(axis=0), rows, np.ones(rows.shape, dtype=bool))
+            _start_anew(state, (rows != block).any(axis=0), *sums_of(rows))
             too_wide = state["steady"][1] > self.apart * self.known(state)[0, 1]  # a faulty row's
             state["steady"] = np.where(too_wide, 0.0, state["steady"])
         number, mean, squares = state["roughness"]
@@ -196,11 +279,26 @@ class RunningUnits:
         steady = np.stack([new - (old - first) * ratio, unit * ratio])
         state["steady"] = np.where(known, steady, np.where(columns, 0.0, state["steady"]))
 
-    def _far_off(self, rows):
-        """Return which values (n, d) are far from most of their column: those of an old unit."""
+    def _sums(self, rows):
+        """Return number, mean and squares of the values of rows, but for a few that are far off.
+
+        Those may be faults, or of the old unit. Where many are far from most of their column it has
+        two levels, and its scale is that of both. No scale is less than half the usual step.
+        """
         middle = np.median(rows, axis=0)
         spread = _spread(rows, middle)
-        return (np.abs(rows - middle) > self.clip * spread) & (spread > 0.0)
+        far = (np.abs(rows - middle) > self.clip * spread) & (spread > 0.0)
+        far &= far.mean(axis=0) <= self.lonely
+        number, mean, squares = sums_of(rows, ~far)
+        least = 0.5 * np.median(np.abs(np.diff(rows, axis=0)), axis=0)
+        return number, mean, np.maximum(squares, number * np.square(least))
+
+    def _is_new(self, sums, center, scale):
+        """Tell in which columns the rows that suggest a change do not fit what was known before."""
+        number, mean, squares = sums
+        ratio = np.sqrt(squares / number) / np.where(scale > 0.0, scale, 1.0)
+        other_scale = (ratio > self.apart) | (ratio < 1.0 / self.apart)
+        return (scale == 0.0) | other_scale | (np.abs(mean - center) > self.clip * scale)
 
     def _changed(self, state, middle, rough):
         """Return which columns have changed their unit or their nature within the block.
@@ -248,12 +346,17 @@ def pairs(first, second):
     return pairs
 
 
-def _start_anew(state, columns, rows, kept):
-    """Take the moments of some columns from some rows alone, but for values that are not kept."""
+def sums_of(rows, kept=True):
+    """Return number, mean and sum of squared distances from it (d,) of the values that are kept."""
+    kept = np.broadcast_to(kept, rows.shape)
+    number = kept.sum(axis=0)
+    mean = (rows * kept).sum(axis=0) / number
+    return number, mean, (kept * np.square(rows - mean)).sum(axis=0)
+
+
+def _start_anew(state, columns, number, mean, squares):
+    """Take the moments of some columns from some rows alone."""
     if columns.any():
-        number = kept.sum(axis=0)
-        mean = (rows * kept).sum(axis=0) / number
-        squares = (kept * np.square(rows - mean)).sum(axis=0)
         state["origin"] = np.where(columns, state["origin"] + mean, state["origin"])
         state["weights"] = np.where(columns, number.astype(float), state["weights"])
         state["sums"] = np.where(columns, 0.0, state["sums"])

@@ -275,8 +275,11 @@ class RidgeRecursion(WeightedRegressor):
                 inverse = inverse.and_anew()
             state["inverse"], anew = inverse.and_replaced()
             if anew is not None:
-                b = state["b"].reshape(*state["alpha"].shape, -1)
-                state["theta"].reshape(b.shape)[anew] = state["inverse"].times(b)[anew]
+                lead = state["alpha"].shape
+                shape = (*lead, state["b"].shape[len(lead)], -1)
+                theta, b = state["theta"].reshape(shape), state["b"].reshape(shape)
+                for j in range(b.shape[-1]):
+                    theta[anew][..., j] = state["inverse"].times(b[..., j])[anew]
 
     def _learn_stretch(self, state, Z, Y, weights, out):
         """Learn rows in blocks, then bring the sums up to date; return how many rows it was.

@@ -65,6 +65,10 @@ class RefitRegressor(Refitted, OnlineRegressor):
     *Several targets.* Where the estimator learns one only, there is one for each, and
     ``estimator_`` is a ``MultiOutputRegressor`` of them.
 
+    *Frames* with categories or text are handed on as they came, gaps too, to any estimator that
+    takes these, such as LightGBM's, ``HistGradientBoostingRegressor()`` with categories
+    ``"from_dtype"``, or a pipeline that begins with an encoder. Other rows come as arrays.
+
     *Copies.* Copies and pickles in mid-stream share or hold the past. A model that was fitted is
     never changed, so that copies share it.
 
@@ -151,6 +155,9 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
     past does not show have probability 0. To a past that shows one class only nothing is fitted,
     and the forecasts stay as they are until the next fit is due. The label forecast is the
     likeliest, the first of several.
+
+    *Frames* with categories or text are handed on as they came, gaps too. Other rows come as
+    arrays.
 
     *Copies.* Copies and pickles in mid-stream share or hold the past. A model that was fitted is
     never changed, so that copies share it.

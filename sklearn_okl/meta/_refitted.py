@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval
 from .._linalg import one_thread
 from .._types import Any, Seed
 from ..base import described, twin
+from ..features import _as_came
 from ._background import BackgroundFit
 from ._past import Past
 
@@ -93,6 +94,7 @@ class Refitted:
         "random_state": ["random_state"],
     }
     _structural = ("estimator", "growth", "window", "label_delay", "fit_delay")
+    _frame = None  # what is known of columns, where there are categories or text
     _first_fit = f"{N_FIRST} rows"
 
     def __init__(
@@ -119,7 +121,7 @@ class Refitted:
 
     @property
     def _allow_nan(self):
-        return get_tags(self._unfitted()).input_tags.allow_nan
+        return self._frame is not None or get_tags(self._unfitted()).input_tags.allow_nan
 
     @property
     def estimator_(self) -> Any:
@@ -146,6 +148,17 @@ class Refitted:
     def _unfitted(self):
         return self._by_default() if self.estimator is None else self.estimator
 
+    def _validated_rows(self, X, y, restart, **validation):
+        plain = super()._validated_rows
+        return _as_came.validated_rows(self, plain, X, y, restart, **validation)
+
+    def _asked(self, X):
+        return _as_came.asked(self, super()._asked, X)
+
+    def _handed(self, state, X):
+        """Return rows of numbers as they came."""
+        return _as_came.given_back(X, state.get("frame"))
+
     def _structure(self):
         return {name: described(getattr(self, name)) for name in self._structural}
 
@@ -166,7 +179,7 @@ class Refitted:
         }
 
     def _learn(self, state, X, y, weights=None):
-        t, delay = state["t"], self.label_delay
+        t, delay, state["frame"] = state["t"], self.label_delay, self._frame
         # before each row, from row t - delay on, and after the last
         sums = np.concatenate([state["sums"], self._added(y)])
         np.add.accumulate(sums[delay:], out=sums[delay:])
@@ -196,7 +209,7 @@ class Refitted:
         starts = [n for n, _ in state["fits"]]
         which = np.searchsorted(starts, known, side="right") - 1
         for k in np.unique(which[which >= 0]):
-            asked = self._asked_of(state["fits"][k][1], X[which == k])
+            asked = self._asked_of(state, state["fits"][k][1], X[which == k])
             forecasts[which == k] = asked.reshape(len(asked), *forecasts.shape[1:])
         return forecasts
 
@@ -213,12 +226,13 @@ class Refitted:
         }
         model.set_params(**unset)
         X, y = state["past"].rows
-        weights = state["past"].weights
+        weights, small = state["past"].weights, X.size < _FEW
+        X = self._handed(state, X.copy())  # it may keep or change what it gets
         one_thread.look_again()  # an estimator may have loaded its library just now
         if self.fit_delay:
             model = BackgroundFit(partial(twin(self)._fit_model, model, X, y, weights))
         else:
-            with one_thread if X.size < _FEW else nullcontext():
+            with one_thread if small else nullcontext():
                 model = self._fit_model(model, X, y, weights)
         fits = [*state["fits"], (state["t"] + self.fit_delay, model)]
         # a late forecast reads the latest one that it may know of, and then those after it
@@ -228,7 +242,7 @@ class Refitted:
         state["n_fits"] += 1
 
     def _fit_model(self, model, X, y, weights):
-        model.fit(X.copy(), self._given(y))  # it may keep or change what it gets
+        model.fit(X, self._given(y))
         return model
 
     def _forecast(self, state, X):
@@ -236,12 +250,12 @@ class Refitted:
         if not fits:
             alike = self._before_fits(state["sums"][-1:], np.array([state["t"]]))
             return np.repeat(alike, len(X), axis=0)
-        return self._asked_of(fits[-1][1], X).reshape(len(X), *state["sums"].shape[1:])
+        return self._asked_of(state, fits[-1][1], X).reshape(len(X), *state["sums"].shape[1:])
 
-    def _asked_of(self, model, X):
-        model = _ready(model)
+    def _asked_of(self, state, model, X):
+        model, rows = _ready(model), self._handed(state, X)
         with one_thread if X.size < _FEW else nullcontext():
-            return self._answers(model, X)
+            return self._answers(model, rows)
 
 
 def _ready(model):

@@ -236,42 +236,59 @@ class OnlineForecaster(BaseEstimator):
         forecasts = self._advance(y, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self._layout["is_flat"] else forecasts
 
-    def predict(self, X_future: Any = None) -> Any:
-        """Forecast the next `horizon` rows; changes nothing.
+    def predict(self, X_future: Any = None, n_steps: int | None = None) -> Any:
+        """Forecast the next rows, `horizon` of them or fewer; changes nothing.
 
         Parameters
         ----------
-        X_future : {array-like, frame} of shape (horizon, d), default=None
-            Columns known ahead of these rows: all columns of X, or only those known ahead.
+        X_future : {array-like, frame} of shape (n_steps, d), default=None
+            Columns known ahead of these rows: all columns of X, or only those known ahead. An index
+            is to be that of the rows that follow.
+        n_steps : int, default=None
+            How many rows are forecast, at most `horizon`. None: as many as X_future has, or
+            `horizon`. A forecaster of ``horizon=25`` is so asked for each local day at its
+            midnight, of 23, 24 or 25 hours.
 
         Returns
         -------
-        forecasts : {ndarray, Series, DataFrame} of shape (horizon,) or (horizon, m)
+        forecasts : {ndarray, Series, DataFrame} of shape (n_steps,) or (n_steps, m)
             NaN for series that have not begun. A frame of pandas with the continued index, where
             the rows came with an index of dates, periods or whole numbers.
+
+        Raises
+        ------
+        ValueError
+            If X_future is missing, has other columns, or is of other rows than those that follow.
         """
-        _, forecasts = self._asked(X_future)
+        _, forecasts = self._asked(X_future, n_steps)
         layout = self._layout
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
-    def predict_interval(self, X_future: Any = None, coverage: ArrayLike = (0.8, 0.95)) -> Array:
-        """Give intervals that hold the next `horizon` rows as often as asked for.
+    def predict_interval(
+        self,
+        X_future: Any = None,
+        coverage: ArrayLike = (0.8, 0.95),
+        n_steps: int | None = None,
+    ) -> Array:
+        """Give intervals that hold the next rows as often as asked for.
 
         Parameters
         ----------
-        X_future : {array-like, frame} of shape (horizon, d), default=None
+        X_future : {array-like, frame} of shape (n_steps, d), default=None
             As in `predict`.
         coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
             Shares of rows that intervals shall hold, each above 0 and below 1.
+        n_steps : int, default=None
+            As in `predict`.
 
         Returns
         -------
-        intervals : ndarray of shape (horizon, n_levels, 2) or (horizon, m, n_levels, 2)
+        intervals : ndarray of shape (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2)
             Lower and upper ends. The whole line where no forecast of that age has been judged yet.
         """
         coverage = _intervals.checked_coverage(coverage)
-        slot, forecasts = self._asked(X_future)
-        reach = _intervals.interpolated(slot["reach"], coverage)  # (H, m, levels)
+        slot, forecasts = self._asked(X_future, n_steps)
+        reach = _intervals.interpolated(slot["reach"], coverage)[: len(forecasts)]  # (H, m, levels)
         scale = slot["scale"][0][:, None]
         reach = np.where(np.isfinite(reach), reach, 1.0) * np.where(
             np.isfinite(reach), scale, np.inf
@@ -384,8 +401,8 @@ class OnlineForecaster(BaseEstimator):
         self.__dict__ = model.__dict__  # the one assignment
         return forecasts[rows.given] if keeps_forecasts else None
 
-    def _asked(self, X_future):
-        """Return what is said of the next rows, and the forecasts (H, m) of them."""
+    def _asked(self, X_future, n_steps=None):
+        """Return what is said of the next rows, and the forecasts (n_steps, m) of them."""
         state, layout = self._known_state(), self._layout
         self._check_unchanged()
         plan = self._plan()
@@ -398,7 +415,17 @@ class OnlineForecaster(BaseEstimator):
                     "them ahead."
                 )
             future = np.empty((0, 0))
+            n_steps = plan.horizon if n_steps is None else n_steps
+        n = len(future) if n_steps is None else n_steps
+        if not isinstance(n, Integral) or not 1 <= n <= plan.horizon or 0 < len(future) != n:
+            given = f", and X_future has {len(future)} rows" if len(future) else ""
+            raise ValueError(
+                f"n_steps={n_steps!r}: give a whole number from 1 to horizon={plan.horizon}{given}."
+            )
+        if len(future):  # the rows after those asked for, which say nothing of them
+            rest = np.full((plan.horizon - n, plan.n_ahead), np.nan)
+            future = np.concatenate([future, rest])
         calendar = _intake.calendar_of(layout, plan.horizon)
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = _rounds.forecast(plan, state, future, calendar)
-        return state["origin"]["slot"], forecasts
+        return state["origin"]["slot"], forecasts[:n]

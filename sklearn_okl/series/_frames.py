@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._validation import holds_dates, is_lazy, types_of
 from ..features import CalendarFeatures
 
 _HARMONICS = {"hour_of_day": 3, "day_of_week": 2, "day_of_year": 2}
@@ -54,8 +55,13 @@ def series_of(y):
     return Series(rows, values.ndim == 1, names, _index_of(y))
 
 
-def columns_of(X):
+def columns_of(X, y_shape=None):
     """Return the columns of X (n, d) as numbers, and their names or None."""
+    if np.ndim(X) == 1 and y_shape is not None and len(y_shape) == 2:
+        raise ValueError(
+            f"y has shape {y_shape} and X has {np.shape(X)}, as if they were swapped: a forecaster "
+            "takes the series first, fit(y, X). If they are not, give columns as (n, d)."
+        )
     values = _numbers(X, "X")
     if values.ndim == 1:
         raise ValueError(
@@ -68,6 +74,7 @@ def columns_of(X):
 def _numbers(given, name):
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         given = given.filled(np.nan)
+    _refuse_columns(given, name)
     try:
         if hasattr(given, "to_numpy"):
             values = np.array(given.to_numpy(), dtype=np.float64)
@@ -86,6 +93,63 @@ def _numbers(given, name):
             )
         raise ValueError(f"{name} contains values beyond 1e100, whose squares no sum holds.")
     return values
+
+
+def _refuse_columns(given, name):
+    """Refuse what would be read as numbers, or is none, with a sentence that names it."""
+    if is_lazy(given):
+        raise TypeError(f"{name} is a LazyFrame, which holds no rows yet: give {name}.collect().")
+    columns = types_of(given) or [(None, getattr(given, "dtype", None))]
+    for label, kind in columns:
+        which = name if label is None else f"Column {label!r} of {name}"
+        if holds_dates(kind):
+            raise TypeError(
+                f"{which} holds dates, which are no series. Make them the index of a frame of "
+                "pandas, by set_index: forecasts then continue it, and the calendar is seen."
+            )
+        if not _is_numeric(kind):
+            raise ValueError(
+                f"{which} holds values that are no numbers, text or categories: encode them first, "
+                "by RunningOneHotEncoder() or pandas.get_dummies."
+            )
+
+
+def _is_numeric(kind):
+    is_numeric = getattr(kind, "is_numeric", None)  # of polars
+    if callable(is_numeric):
+        return is_numeric() or str(kind) in ("Boolean", "Null")
+    kind = getattr(kind, "subtype", kind)
+    return kind is None or getattr(kind, "kind", "O") in "biuf" or str(kind) == "object"
+
+
+def check_following(time, X):
+    """Refuse rows whose index is not that of the next rows."""
+    index = _index_of(X)
+    if time is None or time["step"] is None or index is None or is_unlabelled(index, False):
+        return
+    wanted = continued(time, len(index))
+    zones = [str(getattr(one, "tz", None)) for one in (index, wanted)]
+    if ("None" in zones) and zones[0] != zones[1]:
+        raise ValueError(
+            f"The index of X_future has the zone {zones[0]}, but the series has {zones[1]}: give "
+            "both with a zone, by tz_localize, or neither."
+        )
+    if not same_labels(index, wanted):
+        raise ValueError(
+            f"X_future is of the rows {_ends(index)}, but the rows that follow are "
+            f"{_ends(wanted)}. Give their rows, in order."
+        )
+
+
+def same_labels(index, other):
+    """Tell whether two indexes name the same rows, in whatever zone."""
+    if getattr(index, "tz", None) is not None and getattr(other, "tz", None) is not None:
+        index, other = index.tz_convert("UTC"), other.tz_convert("UTC")
+    return index.equals(other)
+
+
+def _ends(index):
+    return f"{index[0]} to {index[-1]}"
 
 
 def _index_of(given):

@@ -46,7 +46,8 @@ def layout_of(series, X, known_ahead):
         "now": [],
     }
     if X is not None:
-        values, names = _frames.columns_of(X)
+        shape = series.values.shape[: 1 if series.is_flat else 2]
+        values, names = _frames.columns_of(X, shape)
         ahead = _places_ahead(known_ahead, values.shape[1], names)
         now = [k for k in range(values.shape[1]) if k not in ahead]
         layout |= {"columns": names, "n_columns": values.shape[1], "ahead": ahead, "now": now}
@@ -101,7 +102,7 @@ def rows_of(layout, series, X, horizon, is_start, fills_gaps):
 
 
 def future_of(layout, X_future, horizon):
-    """Return the columns known ahead (horizon, d) of the rows to come; None as None."""
+    """Return the columns known ahead (n, d) of the next rows, at most horizon; None as None."""
     n_ahead = len(layout["ahead"])
     if X_future is None:
         return None
@@ -111,11 +112,12 @@ def future_of(layout, X_future, horizon):
             + ("known_ahead names none." if layout["n_columns"] else "no X has been learnt.")
         )
     values, names = _frames.columns_of(X_future)
-    if len(values) != horizon:
+    if not 1 <= len(values) <= horizon:
         raise ValueError(
-            f"X_future has {len(values)} rows, but horizon={horizon} rows are forecast. Give the "
-            "columns known ahead of each of them, NaN where a value is missing."
+            f"X_future has {len(values)} rows, but horizon={horizon}: give the columns known ahead "
+            "of the next rows, so many at most, NaN where a value is missing."
         )
+    _frames.check_following(layout["time"], X_future)
     if names is not None and layout["columns"] is not None:
         wanted = [layout["columns"][k] for k in layout["ahead"]]
         missing = [name for name in wanted if name not in names]
@@ -182,7 +184,8 @@ def _columns(layout, X, n, index):
             f"X has {len(values)} rows, but y has {n}. A row of X belongs to one of y."
         )
     other = getattr(X, "index", None)
-    if index is not None and hasattr(other, "get_indexer") and not index.equals(other):
+    aligned = index is None or not hasattr(other, "get_indexer")
+    if not aligned and not _frames.same_labels(index, other):
         raise ValueError("The indexes of y and X differ. Align the frames first.")
     return values
 

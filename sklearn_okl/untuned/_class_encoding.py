@@ -62,12 +62,16 @@ class ClassEncoder(Encoder):
         return self._beside(look(_first(state), X, ago), others, state)
 
     def _beside(self, Z, others, state):
-        own = self._own(state["layout"])
-        return np.hstack([Z, *(other[:, own] for other in others)])
+        layout = state["layout"]
+        own = self._own(layout)
+        is_nominal = np.isin(own, layout["nominal"]) | (own < 0)  # the last ones are of gaps
+        of_others = (other[:, own] for other in others)
+        # what nobody has seen yet, and what has turned out to be a number, says nothing of a class
+        return np.hstack([Z, *(np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others)])
 
     def _own(self, layout):
         """Return the columns that each class has for itself."""
-        return layout["nominal"]
+        return layout["at_first"]
 
 
 def _first(state):

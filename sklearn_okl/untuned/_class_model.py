@@ -13,11 +13,11 @@ from ..base._bank import threads
 from ._class_encoding import ClassEncoder
 from ._class_experts import ClassExperts
 from ._constants import CLASS_BUDGETS, Constants
-from ._encoding import Encoder, is_same, layout_of, width_of
+from ._encoding import Encoder, mark_units, width_of
 from ._model import _LONGEST, DefaultModel, _checked_weights, experts_of
-from ._restarts import LAYOUTS
+from ._restarts import LAYOUTS, looked_over, shown_rows
 
-_OF_ROWS = ("X", "gaps", "y", "weights")
+_OF_ROWS = ("X", "gaps", "far", "y", "weights")
 
 
 class ClassModel(DefaultModel):
@@ -107,7 +107,7 @@ class ClassModel(DefaultModel):
 
     def _start_from(self, layout, n_columns, seed):
         n = self._n_places
-        return {
+        state = {
             "t": 0,
             "former": {},  # the model before it started anew, while its forecasts have no labels
             "latest": _no_rows(n_columns),  # all rows as they came, while young
@@ -116,6 +116,8 @@ class ClassModel(DefaultModel):
             "n_classes": n,
             "columns": self._encoder().start(layout, n_columns),
         } | self._experts().start(self._width(layout, n_columns), seed)
+        mark_units(state)
+        return state
 
     def _learn(self, state, X, y, sample_weight=None):
         weights = None if sample_weight is None else _checked_weights(sample_weight, len(y))
@@ -168,7 +170,7 @@ class ClassModel(DefaultModel):
         if state["t"] < LAYOUTS[-1]:
             gaps = np.isnan(X)
             counted = np.ones(len(y)) if weights is None else weights
-            rows = (np.where(gaps, 0.0, X), gaps, y, counted)
+            rows = (np.where(gaps, 0.0, X), gaps, np.zeros_like(gaps), y, counted)
             for name, part in zip(_OF_ROWS, rows, strict=True):
                 state["latest"][name] = np.concatenate([state["latest"][name], part])
         state["t"] += len(y)
@@ -195,17 +197,17 @@ class ClassModel(DefaultModel):
 
     def _lay_out(self, state, run):
         """Show columns to the experts as the rows so far ask for; start anew if that is new."""
-        latest, former = state["latest"], state["columns"]["layout"]
-        X = np.where(latest["gaps"], np.nan, latest["X"])
-        layout = layout_of(former["nominal"], X)
-        if not is_same(layout, former):
-            self._start_anew(state, layout, X, run)
+        latest = state["latest"]
+        layout, is_new = looked_over(latest, state["columns"]["layout"])
+        if is_new:
+            self._start_anew(state, layout, run)
         if state["t"] == LAYOUTS[-1]:
-            state["latest"] = _no_rows(X.shape[1])
+            state["latest"] = _no_rows(latest["X"].shape[1])
 
-    def _start_anew(self, state, layout, X, run):
+    def _start_anew(self, state, layout, run):
         """Start anew from the rows so far."""
         t, latest = state["t"], state["latest"]
+        X = shown_rows(latest)
         former = dict(state) if self.label_delay else {}
         state.update(self._start_from(layout, X.shape[1], state["seed"]))
         state.update(former=former, latest=latest)
@@ -217,7 +219,8 @@ class ClassModel(DefaultModel):
 
 def _no_rows(n_columns):
     rows = np.empty((0, n_columns))
-    parts = rows, rows.astype(bool), np.empty(0, dtype=np.intp), np.empty(0)
+    of_cells = rows.astype(bool)
+    parts = rows, of_cells, of_cells, np.empty(0, dtype=np.intp), np.empty(0)
     return dict(zip(_OF_ROWS, parts, strict=True))
 
 

@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from .._validation import is_lazy
 from ..features._calendar import CalendarFeatures, _wall_time
 from ..features._columns import (
     columns_of,
@@ -33,7 +34,7 @@ def is_plain(X, categorical_features):
     declared = categorical_features is not None and not isinstance(categorical_features, str)
     if declared:
         return False
-    if not _is_frame(X) or categorical_features is None:
+    if is_lazy(X) or not _is_frame(X) or categorical_features is None:
         return True
     return all(map(_is_numeric, _types(X)))
 
@@ -47,13 +48,19 @@ def begin(estimator, X):
         "kinds": tuple(kinds),
         "values": (None,) * len(kinds),  # of which kind the categories are: text or numbers
         "categories": ((),) * len(kinds),
+        "began_empty": (),  # columns of numbers without a value in the first row
     }
 
 
 def all_numbers(n_columns):
     """Return what is known of columns of numbers."""
     nothing = (None,) * n_columns
-    return {"kinds": (NUMBERS,) * n_columns, "values": nothing, "categories": ((),) * n_columns}
+    return {
+        "kinds": (NUMBERS,) * n_columns,
+        "values": nothing,
+        "categories": ((),) * n_columns,
+        "began_empty": (),
+    }
 
 
 def read(estimator, X, known, start=False):
@@ -85,7 +92,13 @@ def read(estimator, X, known, start=False):
             parts.append(np.full((len(column), 1), np.nan))
     rows = np.hstack(parts)
     assert_all_finite(rows, allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
-    known = {"kinds": tuple(kinds), "values": tuple(values), "categories": tuple(categories)}
+    known = known | {
+        "kinds": tuple(kinds),
+        "values": tuple(values),
+        "categories": tuple(categories),
+    }
+    if start:
+        known["began_empty"] = tuple(np.flatnonzero(np.isnan(rows[0])).tolist())
     return rows, known
 
 

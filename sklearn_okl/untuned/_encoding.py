@@ -25,6 +25,7 @@ def plain_layout(nominal):
     """Return how columns are shown before any row is known, of which some may be nominal."""
     return {
         "nominal": nominal,
+        "at_first": nominal,  # and those of which no value was known, which may be numbers
         # column and category of each indicator
         "indicators": np.empty((0, 2), dtype=int),
         "gaps": False,  # whether a column says what a missing value says of the target
@@ -46,6 +47,7 @@ def layout_of(nominal, X):
             n += len(pairs)
     return {
         "nominal": nominal,
+        "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
         "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
     }
@@ -61,6 +63,18 @@ def is_same(layout, other):
 def width_of(layout, n_columns):
     """Return how many columns the experts see."""
     return n_columns + len(layout["indicators"]) + layout["gaps"]
+
+
+def mark_units(state):
+    """Say in the state of a model of which columns that the experts see the unit may change.
+
+    Of those that were numbers as they came: codes of categories, and what is made of them and of
+    gaps, have none.
+    """
+    rows, layout = state["inputs"]["rows"], state["columns"]["layout"]
+    places = np.arange(len(rows["have_units"]))
+    is_number = places < state["latest"]["X"].shape[1]
+    rows["have_units"] = is_number & ~np.isin(places, layout["nominal"])
 
 
 class Encoder:
@@ -105,6 +119,8 @@ class Encoder:
             for name in ("sums", "counts", "begun"):
                 mine[name] = mine[name][kept]
             mine["places"] = mine["places"][:, kept]
+            if "inputs" in state:
+                mark_units(state)
         if state["former"]:
             self.forget_numbers(state["former"], nominal)
 

@@ -94,6 +94,8 @@ class Experts:
         -------
         forecasts, references : ndarray of shape (n, q)
             Those of the whole, and of the experts of reference.
+        experts : ndarray of shape (q, n, K)
+            Those of the experts that see rows and no lags, NaN where one is yet to be born.
         """
         n_learnt, heard = self.n_learnt(state), self._heard(state, ages, self.delay)
         yet_to_be_born = ~self._existed(state, self.delay)
@@ -124,7 +126,8 @@ class Experts:
             sane = [partial(self.mixture._sane, limits=known) for known in limits]
             U = inputs_of(state["boosting"]["bank"], seen)
             forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
-        return forecasts, F[np.arange(self.n_targets), :, state["reference"]].T
+        references = F[np.arange(self.n_targets), :, state["reference"]].T
+        return forecasts, references, F[..., self._without_lags(state)]
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
@@ -147,6 +150,25 @@ class Experts:
         seen = self.inputs.look(state["inputs"], X, of_inputs)
         awake = self._awake(state)
         return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen
+
+    def that_see_rows(self, state, X, ago=0):
+        """Return the forecasts (q, n, K) of the experts that see rows and no lags.
+
+        And which rows (n,) have values that no row before them had led to expect.
+        """
+        F, seen = self.ask(state, X, ago)
+        F = np.where(self._existed(state, ago), F, np.nan)
+        return F[..., self._without_lags(state)], seen.strange
+
+    def _without_lags(self, state):
+        """Return the places of the experts that see no lags."""
+        places = self._places(state)
+        return [
+            places[name].start + k
+            for name, bank in state["banks"].items()
+            for k, member in enumerate(bank["members"])
+            if not member["lags"]
+        ]
 
     def forecasts(self, state, X, ages):
         """Return the forecasts (n, n_experts, q) of the experts in the table."""

@@ -33,6 +33,8 @@ class Seen(NamedTuple):
         The scale of y known before each row.
     spreads : ndarray like inputs, or None
         Variances of the inputs that were filled into gaps, 0 elsewhere; None without gaps.
+    strange : ndarray of shape (n,)
+        Whether the row, or one of the latest, is far from the row before.
     """
 
     inputs: np.ndarray
@@ -40,6 +42,7 @@ class Seen(NamedTuple):
     walks: np.ndarray
     scale: np.ndarray
     spreads: np.ndarray | None
+    strange: np.ndarray
 
 
 class LaggedInputs:
@@ -98,7 +101,9 @@ class LaggedInputs:
     def learn(self, state, X, y):
         """Learn rows (n, d), targets (n,) or (n, q); return what was to be seen before each."""
         changes = []  # (number of these rows, columns whose unit changed after them)
-        rows = self.units.learn(state["rows"], X, lambda *change: changes.append(change))
+        rows, X, strange = self.units.learn(
+            state["rows"], X, lambda *change: changes.append(change)
+        )
         moments = state["targets"]
         names = ("weights", "sums", "squares")
         before = [moments[name] for name in names]
@@ -115,7 +120,7 @@ class LaggedInputs:
         if self.delay:
             known["count"][:n_first] = np.inf
         X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
-        seen = self._seen(X, known, spreads)
+        seen = self._seen(X, known, spreads, strange)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, changes))
@@ -128,8 +133,9 @@ class LaggedInputs:
         now = {"rows": self.units.known(state["rows"])}
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
+        X, strange = self.units.look(state["rows"], X)
         X, spreads = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
-        seen = self._seen(X, known, spreads)
+        seen = self._seen(X, known, spreads, strange)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
@@ -169,7 +175,7 @@ class LaggedInputs:
             "scale": np.where(scales > 0.0, scales, 1.0),
         }
 
-    def _seen(self, X, known, spreads):
+    def _seen(self, X, known, spreads, strange):
         n, d = X.shape
         rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
@@ -185,7 +191,7 @@ class LaggedInputs:
         walks = walks if lags.ndim == 3 else repeated(walks, n)
         if spreads is not None:
             spreads = np.pad(spreads, [(0, 0), (0, self.n_lag_columns)])
-        return Seen(inputs, steady, walks, known["scale"], spreads)
+        return Seen(inputs, steady, walks, known["scale"], spreads, strange)
 
 
 def _with_ranks(seen, shares):

@@ -20,10 +20,11 @@ from .._types import Any, Array, ArrayLike, Seed
 from .._validation import weights_of
 from ..base import _copied, twin
 from ..base._bank import threads
+from ..features._moments import moderate
 from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
-from ._encoding import plain_layout
+from ._encoding import mark_units, plain_layout
 from ._experts import Experts
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._targets_encoding import TargetsEncoder
@@ -217,12 +218,13 @@ class DefaultModel:
         elif self._columns is None and not plain:
             self._columns = columns.all_numbers(self.n_features_in_)
         if self._columns is None:
-            return super()._validated_rows(X, y, restart, **validation)
+            X, y = super()._validated_rows(X, y, restart, **validation)
+            return moderate(X), y
         Z, self._columns = columns.read(self, X, self._columns, restart)
         named = columns.names_put_aside(self, Z.shape[1])
-        found = super()._validated_rows(Z, y, restart, **validation)
+        X, y = super()._validated_rows(Z, y, restart, **validation)
         columns.names_put_back(self, named)
-        return found
+        return moderate(X), y
 
     def _asked(self, X):
         known = vars(self).get("_columns")
@@ -230,15 +232,20 @@ class DefaultModel:
         if known is None and not plain:
             known = columns.all_numbers(self.n_features_in_)
         if known is None:
-            return super()._asked(X)
+            state, X = super()._asked(X)
+            return state, moderate(X)
         Z, model = columns.asked(self, X, known), twin(self)
         columns.names_put_aside(model, Z.shape[1])
-        return super(DefaultModel, model)._asked(Z)
+        state, X = super(DefaultModel, model)._asked(Z)
+        return state, moderate(X)
 
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self._start_from(plain_layout(self._nominal()), n_features, seed)
+        nominal = self._nominal()
+        if self._columns:  # the same columns, however many rows the first call has
+            nominal = np.union1d(nominal, np.array(self._columns["began_empty"], dtype=int))
+        return self._start_from(plain_layout(nominal), n_features, seed)
 
     def _nominal(self):
         """Return the columns, as the experts' inputs are made of them, that may be categories."""
@@ -246,7 +253,7 @@ class DefaultModel:
 
     def _start_from(self, layout, n_columns, seed):
         q, fence, encoder = self._n_targets or 1, self.constants.fence, self._encoder()
-        return {
+        state = {
             "t": 0,
             "targets": [fence.start(self._guarded, self.label_delay) for _ in range(q)],
             "former": {},  # the model before it started anew, while its forecasts have no labels
@@ -256,6 +263,8 @@ class DefaultModel:
             "seed": seed,
             "columns": encoder.start(layout, n_columns),
         } | self._experts().start(encoder.width(layout, n_columns), seed)
+        mark_units(state)
+        return state
 
     def _learn(self, state, X, y, sample_weight=None):
         fence, Y = self.constants.fence, y.reshape(len(y), -1)
@@ -264,7 +273,7 @@ class DefaultModel:
             self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts = np.empty_like(Y)
-        low, room, alone = 0, {}, fence.alarmed(state["targets"])
+        low, room, alone = 0, {}, fence.disputed(state["targets"])
         longest = 1 if alone else _LONGEST
         with threads(self.n_jobs) as run:
             while low < len(y):
@@ -275,8 +284,10 @@ class DefaultModel:
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
-                alone = len(part) < n or fence.alarmed(state["targets"])
+                alone = len(part) < n or fence.disputed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
+                if len(part) == 0:  # what is due at this round is done
+                    continue
                 self._stop(state, run)
                 former = state["former"]
                 if former and former["t"] <= state["t"] - self.label_delay:
@@ -310,11 +321,14 @@ class DefaultModel:
         forecasts = self._forecast_scaled(state, X, ago, ahead)
         return targets.unscaled(state["targets"], forecasts, ago)
 
-    def _forecast_scaled(self, state, X, ago=0, ahead=False):
+    def _forecast_scaled(self, state, X, ago=0, ahead=False, with_experts=False):
         X = self._encoder().look(
             state["columns"], X, self.label_delay - np.arange(len(X)) if ahead else ago
         )
-        return self._experts().forecast(state, X, ages_of(state), ago, ahead)
+        forecasts = self._experts().forecast(state, X, ages_of(state), ago, ahead)
+        if not with_experts:
+            return forecasts
+        return forecasts, *self._experts().that_see_rows(state, X, ago)
 
     def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
@@ -356,17 +370,24 @@ class DefaultModel:
         n = fence.n_alike(guards, t, y)
         X, y, weights = X[:n], y[:n], _first(n, weights)
         u = taught = fence.scaled(guards, y)
-        if alone:
-            asked = self._forecast_scaled(state, X, self.label_delay) if t else np.zeros_like(u)
-            taught = fence.fenced(guards, t, u[0], asked[0])[None]
-        elif not self._stands_at(t):
-            _keep(state, room)
-        forecasts, references = self._learn_rows(state, X, taught, weights, run)
         origins, units = targets.units_read(guards, len(u))
+        scales = [targets.origin_and_unit(guard) for guard in guards]
+        moves = np.zeros(u.shape[1])
+        if alone and t:
+            asked, *known = self._forecast_scaled(state, X, self.label_delay, with_experts=True)
+            taught, moves = fence.believed(guards, t, u[0], asked[0], *known)
+            taught = taught[None] - moves
+        elif not alone and not self._stands_at(t):
+            _keep(state, room)
+        forecasts, references, experts = self._learn_rows(state, X, taught, weights, run)
         misses = u - forecasts
+        back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
+        u = u - moves
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
-        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts)
-        n, moved = fence.learn(guards, t, u[:n], forecasts[:n], references[:n], taught[:n])
+        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts)
+        rows = slice(0, n)
+        of_rows = u[rows], forecasts[rows], references[rows], taught[rows]
+        n, moved = fence.learn(guards, t, *of_rows, scales)
         if n < len(u):
             if self._stands_at(t):
                 room.update(_copied(self._state))
@@ -374,11 +395,11 @@ class DefaultModel:
             if n == 0:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
-            forecasts, _ = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)
+            forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)[0]
         youngest = t - max(guard["since"] for guard in guards)
         if youngest < (fence.reviews[-1] if self._guarded else LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
-            rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps}
+            rows = {"X": np.where(gaps, 0.0, X[:n]), "gaps": gaps, "far": np.zeros_like(gaps)}
             rows |= {"y": y[:n], "faulty": (u != taught)[:n]}
             rows["weights"] = np.ones(n) if weights is None else weights[:n]
             for name, before in state["latest"].items():
@@ -390,16 +411,29 @@ class DefaultModel:
         scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
         of_errors = None if weights is None else weights[scored]
         self._learn_errors(state, misses[scored], errors[scored], of_errors)
+        for j, lags in back.items():
+            self._move(state, j, np.concatenate([u[:, j], lags]))
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
+
+    def _follow(self, state, j, by):
+        """Move the level of target j, and the latest rows with it; return those of the dispute."""
+        guard, latest = state["targets"][j], state["latest"]
+        in_dispute = self.constants.fence.move(guard, by)
+        n = max(len(latest["y"]) - len(in_dispute), 0)
+        y, faulty = latest["y"].copy(), latest["faulty"].copy()
+        y[:n, j] += by * targets.unit(guard)
+        faulty[n:, j] = False
+        latest |= {"y": y, "faulty": faulty}
+        return in_dispute
 
     def _stands_at(self, t):
         """Return whether the model's own state, which a call does not touch, is that of round t."""
         return "_state" in vars(self) and self._state["t"] == t
 
     def _learn_rows(self, state, X, u, weights, run):
-        """Learn rows and targets; return the forecasts, and those of the experts of reference."""
+        """Learn rows and targets; return the forecasts, those of reference, and of the experts."""
         X = self._encoder().learn(state["columns"], X, u)
         return self._experts().learn(state, X, u, ages_of(state), run, weights)
 

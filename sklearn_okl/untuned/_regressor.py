@@ -34,11 +34,15 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         are fitted anew whenever the past has grown by a twentieth, and mixed with the kernels, see
         Notes. The whole past is kept then: memory grows with the stream. A :class:`RefitRegressor`
         says when its estimator is fitted, on which window, and whether in the background.
+    guard : bool, default=True
+        Whether a target far from all forecasts is in doubt. False: every target is believed, and
+        learnt as it comes.
 
     Attributes
     ----------
     n_faulty_ : int or ndarray of shape (n_targets,)
-        Targets that were too far from their forecasts to be learnt as they were.
+        Targets in doubt that were not learnt as they came; those that turned out to begin a new
+        level are not among them.
 
     See Also
     --------
@@ -74,16 +78,18 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     *Inputs.* Rows are standardised by the running moments of the rows before them, in which faulty
     values count as 10 standard deviations, and clipped at 5, so that neither units nor heavy tails
-    matter; a constant column is 0. Every 64 rows each column is asked whether its unit has changed,
-    by its median step from row to row (a factor of four, and four times its own spread) and its
-    level (5 standard deviations); then its moments start anew from the latest 32 rows. Linear
-    experts see the same, neither clipped nor in units that move: their centre and scale are those
-    first known of 16 rows, so that a line stays a line where an input grows or wanders. The latest
-    targets are appended for half of the experts: where the stream has a memory they help, and
-    where it has none the mixture leaves these experts aside. But for "fast", half of the kernels
-    that never forget see, in place of the inputs, the normal scores of their ranks among the rows
-    before, as of :class:`RunningQuantileTransformer`, which no tail and no curved unit can spoil;
-    every other one of these sees two columns at a time, as a sum of kernels on pairs.
+    matter; a constant column is 0. A value more than 50 standard deviations off, with the row
+    before nowhere near it, counts as the mean. Every 64 rows each column is asked whether its unit
+    has changed, by its median step from row to row (a factor of four, and four times its own
+    spread) and its level (5 standard deviations); then its moments start anew from the latest 32
+    rows. Linear experts see the same, neither clipped nor in units that move: their centre and
+    scale are those first known of 16 rows, so that a line stays a line where an input grows or
+    wanders. The latest targets are appended for half of the experts: where the stream has a memory
+    they help, and where it has none the mixture leaves these experts aside. But for "fast", half of
+    the kernels that never forget see, in place of the inputs, the normal scores of their ranks
+    among the rows before, as of :class:`RunningQuantileTransformer`, which no tail and no curved
+    unit can spoil; every other one of these sees two columns at a time, as a sum of kernels on
+    pairs.
 
     *Categories.* Kinds of columns are those of the first call, or of the first value of a column
     that is empty there: numbers and booleans; categories, which are the columns of frames of
@@ -103,15 +109,21 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     it, and no row is refused. After 8, 16, 32 and 64 rows the model may start anew from them with
     more inputs, as gaps and categories ask for.
 
-    *Faulty targets.* A target further from its forecast than 20 times the mean size of recent
-    errors is learnt as one so far off; several in a row teach nothing. Every 64 rows the latest 32
-    are asked whether the level or the unit of the targets has changed: if most of them were so far
-    off, or the forecasts do worse than a constant, and a line through the forecasts of a kernel
-    that never forgets explains them. Then forecasts go on in the new unit, and nothing that was
-    learnt is lost. The first 64 targets are judged as a whole, after 8, 16, 32 and 64 rows, and
-    learnt again without those more than ten times as far from their median as nine tenths of them.
-    ``n_faulty_`` counts the targets that were not learnt as they came; the losses in ``experts_``
-    and `summary` count them as they were learnt.
+    *Faulty targets.* A target is in doubt if it is more than 6 robust deviations (1.48 medians of
+    the sizes of the latest 113 errors) from its forecast, and no expert without lags accounts for
+    three quarters of that. It is learnt as one 18 deviations off at most. The third in a row
+    teaches nothing, nor does any where more than one in fifty of the latest are in doubt and
+    forecasts have known nothing of them beforehand, as they do of rare events and not of faults.
+    One beyond 18 deviations may begin a new level: log odds of that over a fault start at -4, gain
+    3 with each further row whose error agrees, and at 2 the level is believed, after three rows at
+    first. How such disputes end moves the odds by 3 for good, so that a stream that has shown
+    levels is believed at once, and one that shows faults only after many rows. A new level moves
+    the origin, and nothing that was learnt is lost; one that began with a step in a column of X out
+    of the usual is learnt as it comes, since X may explain it. Every 64 rows, or sooner if most of
+    the latest 32 are in doubt, it is asked whether the unit has changed: a line through the
+    forecasts of a kernel that never forgets has to explain them. The first 64 targets are judged as
+    a whole, after 8, 16, 32 and 64 rows, and learnt again without those that stand apart from the
+    rest. The losses in ``experts_`` and `summary` count targets in doubt as far as 6 deviations.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the
@@ -232,8 +244,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     _parameter_constraints = {
         **DefaultModel._parameter_constraints,
         "trees": ["boolean", HasMethods(["fit", "predict"])],
+        "guard": ["boolean"],
     }
-    _structural = (*DefaultModel._structural, "trees")
+    _structural = (*DefaultModel._structural, "trees", "guard")
 
     def __init__(
         self,
@@ -242,6 +255,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         forgetting: float | None = None,
         lags: int = 4,
         trees: Any = False,
+        guard: bool = True,
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -257,6 +271,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             random_state=random_state,
         )
         self.trees = trees
+        self.guard = guard
+
+    @property
+    def _guarded(self):
+        return self.guard
 
     @property
     def n_faulty_(self) -> int:

@@ -8,6 +8,7 @@ again; where others have been learnt from more rows, a target is forgotten alone
 import numpy as np
 
 from ..base import _copied
+from ..features._moments import lonely
 from . import _targets as targets
 from ._encoding import is_same, layout_of
 
@@ -60,21 +61,51 @@ def forget(model, state, j, units):
     since = since if age <= fence.block else state["t"]
     guard = fence.start(model._guarded, model.label_delay) | units | {"since": since}
     guard["past"][:] = guard["origin"], targets.unit(guard)
-    for name in ("sizes", "counts"):  # an error of one unit
-        guard[name] += 1.0
+    guard["errors"] = np.ones(1)  # an error of one unit
     state["targets"][j] = guard
     state["loss"][j] = 0.0
     model._encoder().forget_target(state["columns"], j)
     model._experts().forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
 
 
+def looked_over(latest, former):
+    """Judge the columns of all rows so far.
+
+    Parameters
+    ----------
+    latest : dict
+        The rows; which of their values are far beyond nearly all others of their column is written.
+    former : dict
+        How columns have been shown.
+
+    Returns
+    -------
+    layout : dict
+        How they are to be shown.
+    is_new : bool
+        Whether this, or what is far, is not as it was.
+    """
+    X = np.where(latest["gaps"], np.nan, latest["X"])
+    layout = layout_of(former["nominal"], X)
+    far, _ = lonely(X)
+    far[:, former["nominal"]] = False
+    is_new = not is_same(layout, former) or not np.array_equal(far, latest["far"])
+    latest["far"] = far
+    return layout, is_new
+
+
+def shown_rows(latest):
+    """Return the rows (n, d) to be learnt again: NaN for gaps, medians for what is far."""
+    X = np.where(latest["gaps"], np.nan, latest["X"])
+    return np.where(latest["far"], lonely(X)[1], X)
+
+
 def lay_out(model, state, run):
     """Show columns to the experts as the rows so far ask for; start anew if that is new."""
     t, latest, guards = state["t"], state["latest"], state["targets"]
     if len(latest["y"]) == t and not any(guard["since"] for guard in guards):
-        former = state["columns"]["layout"]
-        layout = layout_of(former["nominal"], np.where(latest["gaps"], np.nan, latest["X"]))
-        if not is_same(layout, former):
+        layout, is_new = looked_over(latest, state["columns"]["layout"])
+        if is_new:
             _start_anew(model, state, layout, t, [{} for _ in guards], run)
     if t == LAYOUTS[-1] and not model._guarded:
         state["latest"] = no_rows(latest["X"].shape[1], len(guards))
@@ -84,7 +115,7 @@ def _start_anew(model, state, layout, n, units, run):
     """Start anew from the latest n rows, faulty targets nearer, some of them in new units."""
     t, fence = state["t"], model.constants.fence
     latest = {name: rows[-n:] for name, rows in state["latest"].items()}
-    X = np.where(latest["gaps"], np.nan, latest["X"])
+    X = shown_rows(latest)
     former, before = dict(state) if model.label_delay else {}, state["targets"]
     state.update(model._start_from(layout, X.shape[1], state["seed"]), former=former)
     state["latest"] = latest
@@ -95,10 +126,12 @@ def _start_anew(model, state, layout, n, units, run):
         y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
         guard["since"] = max(known["since"], t - n)
         guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
+        guard["odds"] = fence.odds_after(latest["faulty"][:, j])
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-    forecasts, references = model._learn_rows(state, X, u, weights, run)
-    fence.learn(guards, t - n, u, forecasts, references, u)
+    forecasts, references, _ = model._learn_rows(state, X, u, weights, run)
+    scales = [targets.origin_and_unit(guard) for guard in guards]
+    fence.learn(guards, t - n, u, forecasts, references, u, scales)
     state["t"] = t
     scored = slice(1 + model.label_delay, None)
     errors = (u - forecasts)[scored]
@@ -113,5 +146,5 @@ def ages_of(state):
 def no_rows(n_features, n_targets):
     """Return what is kept of the latest rows, before the first one."""
     rows, Y = np.empty((0, n_features)), np.empty((0, n_targets))
-    known = {"X": rows, "gaps": rows.astype(bool), "y": Y, "faulty": Y.astype(bool)}
-    return known | {"weights": np.empty(0)}
+    known = {"X": rows, "gaps": rows.astype(bool), "far": rows.astype(bool)}
+    return known | {"y": Y, "faulty": Y.astype(bool), "weights": np.empty(0)}

@@ -1,34 +1,40 @@
 """The targets of the estimators without tuning: their unit, faulty ones, levels that change.
 
-Targets are learnt as distances from an origin, in a unit. A target far from its forecast, in units
-of recent errors, is fenced: it is learnt as the nearest point that is not so far. Where most
-targets of a block are fenced, or the forecasts do worse than a constant would, origin and unit are
-asked for: if a line through the forecasts of a kernel that never forgets explains the targets,
-the level or the unit has changed, and origin and unit are those of the line. All that the experts
-know is in these units, so it stays as it is.
+Targets are learnt as distances from an origin, in a unit. One is in doubt if it is far from its
+forecast, and from that of every expert that sees X, in robust deviations of the latest errors. Such
+a target may be a fault or the first one of a new level. Both answers go on beside each other: while
+a dispute lasts its targets are fenced, and whether the next ones agree with the new level is
+counted. How such disputes have ended before is kept as log odds, so that a stream that has shown
+levels is believed after one row, and one that has shown faults only after many. Who is believed
+moves the origin: all that the experts know is a distance from it, so it stays as it is.
+
+At the end of a block in which most targets were in doubt, or forecasts did worse than a constant
+would, the unit is asked for: if a line through the forecasts of a kernel that never forgets
+explains the targets, level and unit are those of the line.
 
 Each of several targets has a fence of its own: what is wrong with one says nothing of the others.
 But rows are learnt with all their targets, so they end where it is a new age for one of them, or a
-fault, or a new unit.
+doubt, or a new unit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 from scipy.stats import theilslopes
 
 from .._delay import as_it_was, late
 from .._types import Any, ArrayLike
-from ..features._moments import faded
 
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
+_LARGEST_SCORE = 2.0
+_FEW = 4  # targets other than most that say how far these are
 
 
 @dataclass(frozen=True)
@@ -39,27 +45,39 @@ class TargetFence:
     ----------
     block : int, default=64
         Rounds between two questions whether level or unit have changed.
-    window : int, default=32
-        Latest rows of a block that answer it: had it come later, most would be the old ones.
+    window, fewest : int, default=32 and 16
+        Latest rows of a block that answer it: had it come later, most would be the old ones. And
+        the fewest after a new level.
     reviews : tuple of int, default=(8, 16, 32, 64, 128, 256, 512, 1024)
         Ages at which the latest targets, up to a block of them, are judged as a whole.
-    reach : float, default=20.0
-        Mean errors at which the fence stands: clean streams hardly ever meet it.
-    early_reach : float, default=100.0
+    reach : float, default=6.0
+        Robust deviations of the latest errors at which the fence stands: clean streams hardly ever
+        meet it.
+    early_reach : float, default=12.0
         And in the first block, which is judged as a whole when it ends.
-    counted : float, default=10.0
-        Mean errors as which a larger one counts in their mean, which few shall not move.
-    fadings : tuple of float, default=(0.98, 0.999)
-        Of the mean errors, of which the larger one counts.
-    far : float, default=10.0
-        In a review, distances from the median over those of nearly all its targets.
-    alarm_fading, alarm : float, default=0.8 and 0.48
-        Fading of the share of fenced targets, and the share that raises the alarm: three in a row.
+    latest : int, default=113
+        Errors whose median is the robust deviation: half of them may be faults.
+    refresh : int, default=8
+        Rounds after which it is taken anew.
+    far : float, default=8.0
+        In a review, typical distances from the median that a fault is off at least.
+    gap : float, default=2.5
+        And distances of the farthest of those that are none.
+    cap : float, default=3.0
+        Reaches as how far off a target in doubt is learnt at most.
+    share_fading, share : float, default=0.99 and 0.02
+        Fading of the share of targets in doubt, and the share from which on they teach nothing.
+    odds : tuple of float, default=(-4.0, -36.0, 8.0)
+        Log odds of a new level over a fault at the start, and their limits.
+    bound : float, default=3.0
+        Log odds that a row, or a dispute that has ended, counts at most.
+    settled : float, default=2.0
+        Log odds from which on a new level is believed.
     most : float, default=0.75
         Share of fenced targets in the window that asks for a new level or unit.
     worse : float, default=4.0
         Errors over those before the block, or those of a constant, that ask for it, too.
-    explained : float, default=5.0
+    explained : float, default=10.0
         Standard deviations of the errors before that those of the line may have.
     level : float, default=5.0
         And that a new level must be off.
@@ -69,23 +87,25 @@ class TargetFence:
 
     block: int = 64
     window: int = 32
+    fewest: int = 16
     reviews: tuple = (8, 16, 32, 64, 128, 256, 512, 1024)
-    reach: float = 20.0
-    early_reach: float = 100.0
-    counted: float = 10.0
-    fadings: tuple = (0.98, 0.999)
-    far: float = 10.0
-    alarm_fading: float = 0.8
-    alarm: float = 0.48
+    reach: float = 6.0
+    early_reach: float = 12.0
+    latest: int = 113
+    refresh: int = 8
+    far: float = 8.0
+    gap: float = 2.5
+    share_fading: float = 0.99
+    cap: float = 3.0
+    share: float = 0.02
+    odds: tuple = (-4.0, -36.0, 8.0)
+    bound: float = 3.0
+    settled: float = 2.0
     most: float = 0.75
     worse: float = 4.0
-    explained: float = 5.0
+    explained: float = 10.0
     level: float = 5.0
     other_unit: float = 4.0
-
-    @cached_property
-    def _rates(self):
-        return np.array(self.fadings)
 
     def start(self, guarded: Any = True, delay: Any = 0) -> Any:
         """Return the state before the first target; labels need no guard, however rare they are.
@@ -100,11 +120,19 @@ class TargetFence:
             "since": 0,
             "origin": 0.0,  # the first target
             "unit": 0.0,  # distance of the first other one, in which everything is measured
-            "sizes": np.zeros(len(self.fadings)),  # faded sums of the sizes of errors, as learnt
-            "counts": np.zeros(len(self.fadings)),
-            "alarm": 0.0,  # faded share of fenced targets
+            "errors": np.empty(0),  # sizes of the latest errors
+            "values": np.empty(0),  # the latest targets, but for those in doubt
+            "deviation": np.inf,  # robust, of the errors before the latest refresh
+            "share": 0.0,  # faded share of targets in doubt
+            "odds": self.odds[0],  # log odds that what is in doubt is a new level
+            "foreseen": 0.0,  # log odds that forecasts know of what is in doubt, as of no fault
+            "forecasts": np.empty(0),  # the latest ones of targets not in doubt
+            # rows in a row in doubt that agree, how far the last one is off, itself, and whether
+            # the row of the first was strange
+            "dispute": np.zeros(4),
+            # last move of the level: how far, how many rows were needed, how many have come since
+            "moved": np.zeros(3),
             "n_faulty": 0,
-            "usual": 0.0,  # mean size of the errors before the block
             "level": 0.0,  # median of the latest block
             # latest rows: targets, forecasts, references, whether fenced
             "block": np.empty((0, 4)),
@@ -130,7 +158,11 @@ class TargetFence:
         if others[0]:
             fresh = self.start()
             state.update(
-                {name: fresh[name] for name in ("sizes", "counts", "usual", "alarm")}, since=t
+                {
+                    name: fresh[name]
+                    for name in ("errors", "values", "forecasts", "deviation", "share")
+                },
+                since=t,
             )
             return 1
         return int(others.argmax())
@@ -150,42 +182,152 @@ class TargetFence:
                 state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
             return np.clip(distances / unit(state), -_FARTHEST, _FARTHEST)
 
-    def alarmed(self, states: Any) -> Any:
-        """Return whether many of the latest values of a target were fenced."""
-        return any(state["alarm"] > self.alarm for state in states)
+    def disputed(self, states: Any) -> Any:
+        """Return whether the next row may end a dispute."""
+        return any(state["dispute"][0] > 0.0 for state in states)
 
-    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any) -> Any:
-        """Return how many of the rows (n, q) of rounds t, t + 1, ... come before a far target."""
-        errors = u - forecasts
-        return min(self._n_sound(state, t, errors[:, j]) for j, state in enumerate(states))
+    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any) -> Any:
+        """Return how many of the rows (n, q) of rounds t, t + 1, ... come before one in doubt.
 
-    def _n_sound(self, state, t, errors):
-        sizes, counts = (path[:, :-1] for path in self._paths(state, np.abs(errors)))
-        means = (sizes / np.maximum(counts, 1.0)).max(axis=0)
-        far = np.abs(errors) > self._reach(state, means, t + np.arange(len(errors)))
-        return int(far.argmax()) if far.any() else len(errors)
-
-    def fenced(self, states: Any, t: Any, u: Any, forecasts: Any) -> Any:
-        """Return as what targets u (q,) of round t are learnt: themselves, or those at the fence.
-
-        Under alarm a fenced target is learnt as its own forecast: many in a row are a new level or
-        a fault that lasts, and the end of the block will tell.
+        The forecasts of experts that see X are (q, n, K), NaN where one has none.
         """
-        rows = zip(states, u.tolist(), forecasts.tolist(), strict=True)
-        return np.array([self._fenced(state, t, *row) for state, *row in rows])
+        return min(
+            self._n_sound(state, t, u[:, j], forecasts[:, j], experts[j])
+            for j, state in enumerate(states)
+        )
 
-    def _fenced(self, state, t, target, forecast):
-        size = self._reach_of(state, t)
-        if abs(target - forecast) <= size:
-            return target
-        if self.alarm_fading * state["alarm"] + (1.0 - self.alarm_fading) > self.alarm:
-            return forecast
-        return float(np.clip(target, forecast - size, forecast + size))
+    def _n_sound(self, state, t, u, forecasts, experts):
+        if not state["guarded"]:
+            return len(u)
+        errors = np.abs(u - forecasts)
+        reach = self._factors(state, t, len(u)) * self._path(state, t, errors, u)[0]
+        for i in np.flatnonzero(errors > reach).tolist():
+            if not _is_explained(u[i], errors[i], experts[i], reach[i]):
+                return i
+        return len(u)
+
+    def believed(
+        self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, strange: Any
+    ) -> Any:
+        """Judge the targets u (q,) of round t, met alone; its row may be strange, (1,).
+
+        A level that begins with a strange row is believed as any other, but it is learnt as it
+        comes: what X explains is no new level.
+
+        Returns
+        -------
+        taught : ndarray of shape (q,)
+            As what they are learnt: themselves, or nearer to their forecasts.
+        moves : ndarray of shape (q,)
+            By how much levels have moved, 0 where they have not.
+        """
+        rows = zip(states, u.tolist(), forecasts.tolist(), experts[:, 0], strict=True)
+        found = [self._believed(state, t, *row, strange[0]) for state, *row in rows]
+        return tuple(np.array(part) for part in zip(*found, strict=True))
+
+    def _believed(self, state, t, target, forecast, experts, is_strange):
+        """Return as what a target is learnt, and by how much its level has moved."""
+        reach, error = self._reach(state, t), target - forecast
+        n, off, last, began_strangely = state["dispute"].tolist()
+        is_near = not abs(error) > reach
+        if is_near or _is_explained(target, error, experts, reach):
+            if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
+                is_level = abs(target - last) < abs(error)
+                self._settle(state, self.bound if is_level else -self.bound)
+            state["dispute"] = np.zeros(4)
+            return target, 0.0
+        # the first one may have taught something
+        agrees = n > 0.0 and abs(error - off) <= reach * (1.0 + self.cap * (n == 1.0))
+        is_far = abs(error) > self.cap * reach  # nearer levels are left to the experts
+        n = n + 1.0 if agrees else float(is_far)
+        moved, needed, since = state["moved"].tolist()
+        # back again within as many rows as it took: those were the faults
+        is_return = moved != 0.0 and since <= needed and abs(error + moved) <= reach
+        began_strangely = began_strangely if agrees else float(is_strange)
+        state["dispute"] = np.array([n, error, target, began_strangely])
+        is_level = is_far and state["odds"] + self.bound * (n - 1.0) >= self.settled
+        if is_level and began_strangely:
+            self._settle(state, self.bound)
+            return target, 0.0
+        if is_return or is_level:
+            self._settle(state, -2.0 * self.bound if is_return else self.bound)
+            state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
+            return target, error
+        state["foreseen"] = self._foreseen(state, error, forecast)
+        share = self.share_fading * state["share"] + 1.0 - self.share_fading
+        is_fault = share > self.share and state["foreseen"] < -self.settled
+        is_fault |= n > 1.0  # or a level
+        is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
+        if is_fault or t - state["since"] - state["delay"] < self.block:
+            return forecast, 0.0
+        cap = self.cap * reach * (self.cap if state["foreseen"] > self.settled else 1.0)
+        return float(np.clip(target, forecast - cap, forecast + cap)), 0.0
+
+    def _foreseen(self, state, error, forecast):
+        """Return the log odds that forecasts know of what is in doubt, after one more such target.
+
+        Of a fault they know nothing: its forecast stands anywhere among the latest ones. That of an
+        event which the rows explain in part stands on its side of them. The log likelihood ratio is
+        that of a normal score with mean 1 over one with mean 0, and no score is beyond 2.
+        """
+        latest = state["forecasts"]
+        if not len(latest):
+            return state["foreseen"]
+        below = (np.sum(latest < forecast) + 0.5) / (len(latest) + 1.0)
+        score = np.clip(np.sign(error) * ndtri(below), -_LARGEST_SCORE, _LARGEST_SCORE)
+        limits = self.odds[1], -self.odds[1]
+        return float(np.clip(state["foreseen"] + score - 0.5, *limits))
+
+    def odds_after(self, faulty: ArrayLike) -> Any:
+        """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
+
+        A run of more than two may be a level.
+        """
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], faulty, [0]]).astype(int)))
+        lengths = edges[1::2] - edges[::2]
+        return max(self.odds[0] - self.bound * int((lengths <= 2).sum()), self.odds[1])
+
+    def _settle(self, state, by):
+        """Let a dispute that has ended count in the odds."""
+        state["odds"] = float(np.clip(state["odds"] + by, *self.odds[1:]))
+
+    def move(self, state: Any, by: Any) -> Any:
+        """Move the level of a target: what is remembered of it stays where it is.
+
+        Returns
+        -------
+        latest : ndarray
+            Its latest targets, those of the dispute, the last one first, as from the new level.
+        """
+        n = int(state["dispute"][0]) - 1  # rows before this one
+        state["origin"] += by * unit(state)
+        if n:  # these were in doubt
+            state["errors"], state["block"] = state["errors"].copy(), state["block"].copy()
+            n = min(n, len(state["block"]))
+            rows = state["block"][len(state["block"]) - n :]
+            n_fenced = int(rows[:, 3].sum())
+            state["n_faulty"] -= n_fenced
+            state["share"] = max(state["share"] - n_fenced * (1.0 - self.share_fading), 0.0)
+            rows[:, 0] -= by
+            rows[:, 3] = 0.0
+            places = slice(max(len(state["errors"]) - n, 0), None)
+            state["errors"][places] = np.abs(rows[:, 0] - rows[:, 1])[-len(state["errors"]) :]
+        state["dispute"] = np.zeros(4)
+        return state["block"][len(state["block"]) - n :][::-1, 0].copy()
 
     def learn(
-        self, states: Any, t: Any, u: Any, forecasts: ArrayLike, references: Any, taught: Any
+        self,
+        states: Any,
+        t: Any,
+        u: Any,
+        forecasts: ArrayLike,
+        references: Any,
+        taught: Any,
+        known: Any,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
+
+        Of each target `known` has origin and unit (2,) as they were before the first of the rounds.
 
         Returns
         -------
@@ -200,51 +342,92 @@ class TargetFence:
             high = min(len(u), low + self.block - (t + low) % self.block)
             rows = slice(low, high)
             for j, state in enumerate(states):
-                known = np.tile(_origin_and_unit(state), (high - low, 1))
-                _, state["past"] = late(known, state["past"])
+                before = np.tile(known[j], (high - low, 1))
+                _, state["past"] = late(before, state["past"])
                 of_target = (part[rows, j] for part in (u, forecasts, references, taught))
                 self._learn_rows(state, t + low, *of_target)
             low = high
             if (t + low) % self.block == 0:
-                moved = {j: self._judge_block(state, t + low) for j, state in enumerate(states)}
-                moved = {j: lags for j, lags in moved.items() if lags is not None}
-                if moved:
-                    return low, moved
+                judge = self._judge_block
+            elif len(u) == 1 and (t + low) % self.refresh == 0:
+                judge = self._judge_doubts
+            else:
+                continue
+            moved = {j: judge(state, t + low) for j, state in enumerate(states)}
+            moved = {j: lags for j, lags in moved.items() if lags is not None}
+            if moved:
+                return low, moved
         return low, {}
 
     def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
-        """Return the errors of forecasts (n, q), those of fenced targets as far as the fence."""
-        errors = np.empty_like(u)
+        """Return the errors of forecasts (n, q), those of targets in doubt as far as the fence."""
+        errors = u - forecasts
         for j, state in enumerate(states):
-            of_target = (part[:, j] for part in (u, forecasts, taught))
-            errors[:, j] = self._errors_to_learn(state, t, *of_target)
+            if (u[:, j] != taught[:, j]).any():  # such targets come one by one
+                reach = self._reach(state, t)
+                errors[:, j] = np.clip(errors[:, j], -reach, reach)
         return errors
 
-    def _errors_to_learn(self, state, t, u, forecasts, taught):
-        fenced = u != taught
-        if not fenced.any():
-            return u - forecasts
-        size = np.where(fenced, self._reach_of(state, t), np.inf)  # fenced targets come one by one
-        return np.clip(u - forecasts, -size, size)
-
     def _learn_rows(self, state, t, u, forecasts, references, taught):
-        is_fenced = u != taught  # all or none: fenced targets come one by one
-        alarm = state["alarm"] * self.alarm_fading ** len(u)
-        if is_fenced[0]:
-            alarm += 1.0 - self.alarm_fading
+        in_doubt = u != taught  # all or none: such targets come one by one
+        state["share"] *= self.share_fading ** len(u)
+        state["moved"][2] += len(u)
+        if in_doubt[0]:
+            state["share"] += 1.0 - self.share_fading
             state["n_faulty"] += 1
-        state["alarm"] = alarm
-        if not (is_fenced[0] and alarm > self.alarm):
-            first = max(state["since"] + state["delay"] + 1 - t, 0)  # whose forecast was one
-            sizes = np.abs(self._errors_to_learn(state, t, u, forecasts, taught))[first:]
-            state["sizes"], state["counts"] = (
-                path[:, -1].copy() for path in self._paths(state, sizes)
-            )
-        rows = np.column_stack([u, forecasts, references, is_fenced])
+        errors = np.abs(u - forecasts)
+        _, state["deviation"] = self._path(state, t, errors, u)
+        first = max(state["since"] + state["delay"] + 1 - t, 0)  # whose forecast was one
+        state["errors"] = np.concatenate([state["errors"], errors[first:]])[-self.latest :]
+        if not in_doubt[0]:
+            for name, known in (("values", u), ("forecasts", forecasts)):
+                state[name] = np.concatenate([state[name], known[first:]])[-self.latest :]
+        rows = np.column_stack([u, forecasts, references, in_doubt])
         state["block"] = np.concatenate([state["block"], rows])
 
-    def _mean(self, state):
-        return float((state["sizes"] / np.maximum(state["counts"], 1.0)).max())
+    def _path(self, state, t, errors, u):
+        """Return the deviations (n,) known before rounds t, t + 1, ..., and that after them.
+
+        Of no errors, and of targets most of which are equal and say nothing, it is infinite.
+        """
+        n, before, values = len(errors), len(state["errors"]), state["values"]
+        path = np.full(n + 1, state["deviation"])
+        dues = np.arange(self.refresh - t % self.refresh, n + 1, self.refresh)
+        if len(dues):
+            first = max(state["since"] + state["delay"] + 1 - t, 0)
+            E = np.concatenate([state["errors"], errors[first:]])
+            V = np.concatenate([values, u[first:]])
+            for due in dues.tolist():
+                n_seen = max(due - first, 0)
+                of_errors = E[: before + n_seen][-self.latest :]
+                of_values = V[: len(values) + n_seen][-self.latest :]
+                path[due:] = _deviation(of_errors, of_values)
+        return path[:-1], float(path[-1])
+
+    def _factors(self, state, t, n):
+        """Return the deviations (n,) at which the fence stands in rounds t, t + 1, ..."""
+        age = t + np.arange(n) - state["since"] - state["delay"]
+        return np.where(
+            age < self.reviews[0], np.inf, np.where(age < self.block, self.early_reach, self.reach)
+        )
+
+    def _reach(self, state, t):
+        """Return how far from its forecast the target of round t may be, in units."""
+        if not state["guarded"]:
+            return np.inf
+        return float(self._factors(state, t, 1)[0] * state["deviation"])
+
+    def _judge_doubts(self, state, t):
+        """Ask for a new unit before their errors are usual, if most of the latest are in doubt."""
+        rows = state["block"][-self.window :]
+        old_enough = t - state["since"] - state["delay"] > self.block
+        if not old_enough or len(rows) < self.window or rows[:, 3].mean() < self.most:
+            return None
+        line = self._end_block(state)
+        if line is None:
+            return None
+        block, state["block"] = rows[::-1, 0].copy(), np.empty((0, 4))
+        return self._move(state, line, block)
 
     def _judge_block(self, state, t):
         """End a block before round t; return its targets, the latest first, if these have moved."""
@@ -255,28 +438,27 @@ class TargetFence:
         block = state["block"][::-1, 0].copy()
         state["block"] = np.empty((0, 4))
         state["level"] = float(np.median(block))
-        state["usual"] = self._mean(state)
+        state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
         return None if line is None else self._move(state, line, block)
 
     def _end_block(self, state):
         """Return level and slope of the line if level or unit have changed, else None."""
-        u, forecasts, references, is_fenced = state["block"][-self.window :].T
-        most = is_fenced.mean() >= self.most
+        u, forecasts, references, in_doubt = state["block"][-self.window :].T
+        most = in_doubt.mean() >= self.most
         if most and np.median(np.abs(u)) == _FARTHEST:
             return 0.0, _FARTHEST  # the unit was next to nothing
-        deviation = np.sqrt(np.pi / 2.0) * state["usual"]
+        off, _, since = state["moved"].tolist()
+        # after a new level, which one row has told, and which may have come with a new unit
+        if off and self.fewest <= since < self.block + self.fewest:
+            n = min(int(since), self.window)
+            return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
         errors = np.abs(u - forecasts)
         constant = np.abs(u - np.median(u)).mean()
         if not most and errors.mean() <= self.worse * min(constant, state["usual"]):
             return None
         if most:
-            u, references = u[is_fenced > 0.0], references[is_fenced > 0.0]
-        line = self._line(u, references, deviation)
-        if line is None and most:  # no fault lasts so long: errors are larger now
-            state["counts"] = np.minimum(state["counts"], 1.0 / (1.0 - self._rates))
-            state["sizes"] = np.median(errors) * state["counts"]
-            state["alarm"] = 0.0
-        return line
+            u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
+        return self._line(u, references, state["usual"])
 
     def _move(self, state, line, block):
         """Let targets on a line through the old ones count as these; return a block of them."""
@@ -284,11 +466,17 @@ class TargetFence:
         state["origin"] += level * unit(state)
         state["unit"] = float(np.clip(slope * unit(state), *_UNITS))
         state["level"] = (state["level"] - level) / slope
-        state["alarm"] = 0.0
+        state["share"], state["dispute"], state["moved"] = 0.0, np.zeros(4), np.zeros(3)
+        state["errors"] = np.abs(block - state["level"])[:0]
+        state["values"] = state["forecasts"] = state["errors"]
         return (block - level) / slope
 
-    def _line(self, u, references, deviation):
-        """Return level and slope of the line that explains the targets; None where none does."""
+    def _line(self, u, references, deviation, any_line=False):
+        """Return level and slope of the line that explains the targets; None where none does.
+
+        Nor where it says too little, a level that is near and a unit of less than a factor four,
+        unless `any_line` will do.
+        """
         slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
         if not lowest > 0.0 or lowest <= 1.0 <= highest:
             slope = 1.0
@@ -296,40 +484,9 @@ class TargetFence:
         spread = _MAD * np.median(np.abs(u - level - slope * references))
         explained = spread <= self.explained * slope * deviation
         other_unit = max(slope, 1.0 / slope) > self.other_unit
-        if explained and (other_unit or abs(level) > self.level * deviation):
+        if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
-
-    def _paths(self, state, sizes):
-        """Return the faded sums of the sizes of errors, and their counts, (2, n + 1) each."""
-        if state["usual"] > 0.0:
-            sizes = np.minimum(sizes, self.counted * state["usual"])
-        paths = []
-        for name, terms in (("sizes", sizes), ("counts", np.ones(len(sizes)))):
-            if len(terms) == 1:
-                paths.append(
-                    faded(np.full((1, len(self._rates)), terms[0]), state[name], self._rates).T
-                )
-                continue
-            columns = [
-                faded(terms[:, None], start[None], fading)
-                for fading, start in zip(self._rates, state[name], strict=True)
-            ]
-            paths.append(np.hstack(columns).T)
-        return paths
-
-    def _reach_of(self, state, t):
-        """Return how far from its forecast the target of round t may be, in units."""
-        return self._reach(state, self._mean(state), t)
-
-    def _reach(self, state, mean, t):
-        """Return the distance of the fence from mean errors before rounds t, infinite if none."""
-        age = t - state["since"] - state["delay"]
-        factor = np.where(
-            age < self.reviews[0], np.inf, np.where(age < self.block, self.early_reach, self.reach)
-        )
-        with np.errstate(invalid="ignore"):
-            return np.where(state["guarded"] & (mean > 0.0), factor * mean, np.inf)
 
     def first_faulty(self, y: ArrayLike) -> Any:
         """Judge targets (n,) as a whole.
@@ -344,15 +501,41 @@ class TargetFence:
         with np.errstate(over="ignore"):
             middle = np.median(y)
             distances = np.abs(y - middle)
-        usual = np.sort(distances)[len(y) - 1 - max(1, len(y) // 10)]
-        far = self.far * usual if usual > 0.0 else np.inf
-        return distances > far, middle, usual
+        ordered = np.sort(distances)
+        nearly_all = len(y) - 1 - max(1, len(y) // 10)
+        usual, typical = ordered[nearly_all], np.median(distances)
+        limit = self.far * (typical if typical > 0.0 else usual)
+        # heavy tails thin out, and faults stand apart
+        below, above = ordered[len(y) // 2 : -1], ordered[len(y) // 2 + 1 :]
+        apart = (above > limit) & (above > self.gap * below)
+        if limit == 0.0 or not apart.any():
+            return np.zeros(len(y), dtype=bool), middle, usual
+        last = below[int(apart.argmax())]
+        return distances > last, middle, min(usual, last)
 
     def is_sane(self, state: Any, middle: Any, usual: Any) -> Any:
         """Return whether origin and unit fit targets at usual distances around a middle."""
         with np.errstate(over="ignore"):
             near = abs(middle - state["origin"]) <= _REMOTE * usual
             return usual == 0.0 or (near and _TINY < usual / unit(state) < 1.0 / _TINY)
+
+
+def _deviation(errors, values):
+    """Return the robust deviation of errors; infinite where there are none that say anything."""
+    if not len(errors):
+        return np.inf
+    deviation = _MAD * np.median(errors)
+    if len(values):
+        distances = np.abs(values - np.median(values))
+        if np.median(distances) == 0.0:  # of the few that are not equal
+            others = distances[distances > 0.0]
+            deviation = max(deviation, _MAD * np.median(others)) if len(others) >= _FEW else np.inf
+    return deviation if deviation > 0.0 else np.inf
+
+
+def _is_explained(target, error, experts, reach):
+    """Tell whether some expert's forecast (K,) knows of the error, or of most of it."""
+    return bool((np.abs(target - experts) <= max(0.5 * reach, 0.25 * abs(error))).any())
 
 
 def unit(state):
@@ -362,16 +545,17 @@ def unit(state):
 
 def unscaled(states, u, ago=0):
     """Return forecasts (..., q) in the units that the targets had some rounds ago."""
-    known = [as_it_was(_origin_and_unit(state), state["past"], ago) for state in states]
+    known = [as_it_was(origin_and_unit(state), state["past"], ago) for state in states]
     origins, sizes = np.transpose(known)
     return u * sizes + origins
 
 
 def units_read(states, n):
     """Return the origins and units (2, n, q) in which forecasts of the next rounds were made."""
-    read = [late(np.tile(_origin_and_unit(state), (n, 1)), state["past"])[0] for state in states]
+    read = [late(np.tile(origin_and_unit(state), (n, 1)), state["past"])[0] for state in states]
     return np.transpose(read, (2, 1, 0))
 
 
-def _origin_and_unit(state):
+def origin_and_unit(state):
+    """Return what the targets are measured from, and in, (2,)."""
     return np.array([state["origin"], unit(state)])

@@ -26,4 +26,4 @@ class TargetsEncoder(ClassEncoder):
 
     def _own(self, layout):
         """Return the columns that each target has for itself."""
-        return np.append(layout["nominal"], [-1] * layout["gaps"]).astype(int)
+        return np.append(layout["at_first"], [-1] * layout["gaps"]).astype(int)

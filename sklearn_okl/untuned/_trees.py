@@ -106,17 +106,17 @@ class ExpertsAndTrees(Experts):
         }
 
     def learn(self, state, X, u, ages, run, weights=None):
-        """Learn rows and targets; return the forecasts, and those of the experts of reference."""
+        """Learn rows and targets; return forecasts, those of reference, and of the experts."""
         before = [dict(mixture) for mixture in state["mixture"]]  # which learns its limits itself
         lags = lagged(state["inputs"]["lags"], u)[0].reshape(len(u), self.lags)
         lags, state["lags of trees"] = late(lags, state["lags of trees"])
-        of_kernels, references = super().learn(state, X, u, ages, run, weights)
+        of_kernels, *others = super().learn(state, X, u, ages, run, weights)
         rows, forecasts = _seen(X, lags), np.empty_like(u)
         for j, trees in enumerate(state["trees"]):
             limits = self.mixture._learn_limits(before[j], u[:, j])
             of_target = u[:, j], of_kernels[:, j], limits, weights
             forecasts[:, j] = self._teach_trees(trees, rows, *of_target)
-        return forecasts, references
+        return forecasts, *others
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts by what was known some rounds ago; learns nothing."""

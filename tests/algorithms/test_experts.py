@@ -199,7 +199,7 @@ def test_parameters_are_nested_as_in_scikit_learn():
     assert params["vaw__alpha"] == 1.0
     assert params["aggregator__alpha"] == 3.0
     assert set(model.get_params(deep=False)) == {
-        "experts", "aggregator", "initial_forecast", "n_jobs"
+        "experts", "aggregator", "initial_forecast", "label_delay", "n_jobs"
     }  # fmt: skip
     other = clone(model).set_params(
         vaw__alpha=0.25, sgd=OGDRegressor(), aggregator__alpha=1.0, n_jobs=2

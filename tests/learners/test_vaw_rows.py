@@ -209,3 +209,18 @@ def test_large_banks_are_replaced_group_by_group(monkeypatch):
         whole.partial_fit(X[:90], y[:90]).partial_fit(X[:9], y[:9]).predict(X),
         rtol=1e-8,
     )
+
+
+@pytest.mark.parametrize("late", [0, 3])
+def test_rebuilds_of_a_large_bank_of_several_targets(late, monkeypatch):
+    # classifiers of three classes, fed row by row, failed at the rebuild of round 64
+    monkeypatch.setattr(_tail, "_GROUP_BYTES", 1)
+    rng = np.random.default_rng(late)
+    Z, Y = rng.normal(size=(5, 130, 4)), rng.normal(size=(130, 3))
+    model = VAWRegressor(forecaster="ridge")
+    whole, single = (model._start(4, 3, bank=[{}] * 5, late=late) for _ in range(2))
+    expected = model._learn(whole, Z, Y)
+    rows = [slice(t, t + 1) for t in range(130)]
+    forecasts = [model._learn(single, Z[:, row], Y[row]) for row in rows]
+    assert_allclose(np.concatenate(forecasts, axis=1), expected, rtol=1e-8, atol=1e-10)
+    assert_allclose(single["theta"], whole["theta"], rtol=1e-8)

@@ -125,7 +125,8 @@ def aggregating(F, y, eta=None, y_range=None, prior=None):
 def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **loss):
     """Wintenberger (2017) as the package runs it: the rate of the regrets counts this round.
 
-    Late forecasts are mixed by the weights of so many rounds ago. The losses of rows may have
+    Late forecasts are mixed by the weights of so many rounds ago, and squares of regrets then hold
+    their products with those that were out (McMahan, Streeter 2014). The losses of rows may have
     weights of their own.
     """
     T, K = F.shape
@@ -134,13 +135,16 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **los
     start = 0.0 if start is None else start
     B, V = np.full(K, start), np.full(K, start)
     eta, R, out = np.ones(K), np.zeros(K), np.empty(T)
-    known = [np.log(prior)] * late
+    known, regrets = [np.log(prior)] * late, []
     for t in range(T):
         awake = ~np.isnan(F[t])
         known.append(np.log(prior * eta) + eta * R)
         _, out[t] = average(known.pop(0), F[t], awake)
         r = weights[t] * instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
         B, V = np.maximum(B, np.abs(r)), V + r**2
+        if late:
+            V = V + 2 * np.abs(r * sum(regrets[-late:]))
+        regrets.append(r)
         heard = start < V  # whether there was any regret, however small
         if heard.any():
             B2 = 2.0 ** np.ceil(np.log2(B[heard]))
@@ -152,15 +156,17 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **los
     return out, average(np.log(prior * eta) + eta * R, np.zeros(K), np.ones(K, bool))[0]
 
 
-def ml_poly(F, y, start=None, prior=None, gradient=True, **loss):
+def ml_poly(F, y, start=None, prior=None, gradient=True, late=0, **loss):
     """Gaillard, Stoltz, van Erven (2014), ML-Poly, with a running bound B of all squares."""
     T, K = F.shape
     prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
     start = 1.0 if start is None else start
     eta, B, R, out = np.full(K, start), start, np.zeros(K), np.empty(T)
+    known = [prior * eta * R] * late
     for t in range(T):
         awake = ~np.isnan(F[t])
-        w = np.where(awake, prior * eta * np.maximum(R, 0), 0.0)
+        known.append(prior * eta * np.maximum(R, 0))
+        w = np.where(awake, known.pop(0), 0.0)
         w = w if w.sum() > 0 else np.where(awake, prior, 0.0)
         out[t] = w[awake] @ F[t, awake] / w.sum()
         r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
@@ -172,16 +178,18 @@ def ml_poly(F, y, start=None, prior=None, gradient=True, **loss):
     return out, w / w.sum() if w.sum() > 0 else prior
 
 
-def ml_prod(F, y, start=None, prior=None, gradient=True, **loss):
+def ml_prod(F, y, start=None, prior=None, gradient=True, late=0, **loss):
     """Gaillard, Stoltz, van Erven (2014), ML-Prod: products of 1 + eta r, in logarithms."""
     T, K = F.shape
     prior = np.full(K, 1 / K) if prior is None else prior / np.sum(prior)
     start = 1.0 if start is None else start
     B, V = np.full(K, start), np.full(K, start)
     eta, L, out = np.ones(K), np.zeros(K), np.empty(T)
+    known = [np.log(prior)] * late
     for t in range(T):
         awake = ~np.isnan(F[t])
-        _, out[t] = average(np.log(prior * eta) + L, F[t], awake)
+        known.append(np.log(prior * eta) + L)
+        _, out[t] = average(known.pop(0), F[t], awake)
         r = instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
         B, V = np.maximum(B, np.abs(r)), V + r**2
         eta_new = np.minimum(1 / (2 * B), np.sqrt(np.maximum(-np.log(prior), 1e-12) / V))

@@ -371,9 +371,9 @@ def test_units_of_columns_with_gaps():
     X[:100, 1] = np.nan
     units = RunningUnits()
     state = units.start(3)
-    whole = units.learn(state, X)
+    whole = units.learn(state, X)[0]
     parts = units.start(3)
-    found = [units.learn(parts, rows) for rows in np.split(X, [1, 2, 63, 64, 99, 100, 103, 300])]
+    found = [units.learn(parts, rows)[0] for rows in np.split(X, [1, 2, 63, 64, 99, 100, 103, 300])]
     for t in (120, 499):
         assert_allclose(whole[t, 0, 0], np.nanmean(X[:t], axis=0), rtol=0.05)
         assert_allclose(whole[t, 0, 1], np.nanstd(X[:t], axis=0), rtol=0.2)

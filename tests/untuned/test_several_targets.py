@@ -177,7 +177,12 @@ def test_categories_and_gaps_mean_something_else_to_each_target(delay):
     Y = X[:, 1:] * [1.0, -2.0] + rng.normal(size=(120, 2))
     X[rng.uniform(size=120) < 0.3, 0] = np.nan
     Y[np.isnan(X[:, 0])] += [4.0, 0.0]
-    layout = {"nominal": np.array([1]), "indicators": np.array([[1, 0], [1, -2]]), "gaps": True}
+    layout = {
+        "nominal": np.array([1]),
+        "at_first": np.array([1]),
+        "indicators": np.array([[1, 0], [1, -2]]),
+        "gaps": True,
+    }
     encoder, single = TargetsEncoder(2, delay), Encoder(delay)
     state, singles = encoder.start(layout, 2), [single.start(layout, 2) for _ in Y.T]
     for rows in (slice(0, 50), slice(50, 51), slice(51, 120)):

@@ -173,7 +173,7 @@ def test_trees_learn_what_the_fence_makes_of_a_target():
     X, y = stream(300)
     y[[100, 200]] = 1e6, -1e9
     model = fast().fit(X, y)
-    assert model.n_faulty_ == 2
+    assert model.n_faulty_ >= 2
     for part in ("targets", "errors"):
         _, known = model._state["trees"][0][part]["past"].rows
         assert np.abs(known).max() * model._state["targets"][0]["unit"] < 20.0

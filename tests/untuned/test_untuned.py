@@ -448,7 +448,7 @@ def test_constants_of_ones_own(friedman):
             births=(100,),
             apprenticeship=50,
             units=RunningUnits(clip=1.0),
-            fence=TargetFence(reach=3.0),
+            fence=TargetFence(reach=1.0, cap=1.0),
         )
 
     model = Own(budget="fast", random_state=0).fit(X[:300], y[:300])

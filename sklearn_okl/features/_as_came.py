@@ -1,0 +1,150 @@
+"""Frames with categories and text, kept as numbers and handed on as they came.
+
+A value is kept as its number in the order of first appearance, so that rows are arrays: they are
+copied, stored and cut as any others. What is known of columns is a dict of plain values.
+"""
+
+import numpy as np
+
+from .._validation import holds_dates, is_lazy, types_of
+from ._columns import columns_of, distinct, names_of, numbers_of
+
+NUMBERS, CATEGORIES, TEXT = "numbers", "categories", "text"
+_CATEGORICAL = ("category", "categorical", "enum")  # how such types are called
+
+
+def validated_rows(estimator, plain, X, y, restart, **validation):
+    """Return rows as numbers, and targets; write what is known of the columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It has an attribute `_frame`, None for rows of numbers only.
+    plain : callable
+        Validates rows of numbers, as ``_validated_rows`` of its shell does.
+    X, y, restart, **validation
+        What `plain` gets.
+    """
+    known = begin(X) if restart or estimator._frame is None else estimator._frame
+    if known is not None and estimator._frame is None and not restart:
+        raise ValueError(
+            "X has columns of categories or text now, and had numbers only before. Give columns "
+            "the types of the first call, or call 'fit' to start afresh."
+        )
+    estimator._frame = known
+    if known is None:
+        return plain(X, y, restart, **validation)
+    Z, estimator._frame = read(estimator, X, known, restart)
+    names = vars(estimator).pop("feature_names_in_", None)
+    rows = plain(Z, y, restart, **validation)
+    if names is not None:
+        estimator.feature_names_in_ = names
+    return rows
+
+
+def asked(estimator, plain, X):
+    """Return the state, which knows the columns, and rows to forecast for as numbers."""
+    if not estimator.__sklearn_is_fitted__() or estimator._frame is None:
+        return plain(X)
+    known, state = estimator._frame, estimator._state
+    Z, known = read(estimator, X, known, False)
+    estimator._check_structure()
+    return state | {"frame": known}, Z
+
+
+def begin(X):
+    """Return what is known of the columns of a frame before its rows; None for numbers only."""
+    if is_lazy(X) or not hasattr(X, "shape"):
+        return None
+    columns = types_of(X)
+    kinds = [_kind(label, kind, X) for label, kind in columns]
+    if not set(kinds) & {CATEGORIES, TEXT}:
+        return None
+    return {
+        "kinds": tuple(kinds),
+        "names": tuple(label for label, _ in columns),
+        "values": ((),) * len(kinds),
+        "container": type(X).__module__.partition(".")[0],
+    }
+
+
+def read(estimator, X, known, start):
+    """Return rows as numbers (n, d), NaN where a value is missing, and what is known after them."""
+    columns = columns_of(estimator, X, reset=start)
+    rows, values = [], list(known["values"])
+    for j, (column, name) in enumerate(zip(columns, names_of(estimator), strict=True)):
+        if known["kinds"][j] == NUMBERS:
+            rows.append(numbers_of(column, name).astype(np.float64))
+            continue
+        found, places = distinct(column, name)
+        codes = {value: code for code, value in enumerate(values[j])}
+        own = [np.nan if value is None else codes.setdefault(value, len(codes)) for value in found]
+        rows.append(np.array(own, dtype=np.float64)[places])
+        values[j] = tuple(codes)
+    rows = np.stack(rows, axis=1)
+    if np.isinf(rows).any():
+        raise ValueError("Input X contains infinity. Leave such values out as missing.")
+    return rows, known | {"values": tuple(values)}
+
+
+def given_back(X, known):
+    """Return rows of numbers (n, d) as the frame that they came in; as they are without one."""
+    if known is None:
+        return X
+    columns = {}
+    for name, kind, values, column in zip(
+        known["names"], known["kinds"], known["values"], X.T, strict=True
+    ):
+        if kind == NUMBERS:
+            columns[name] = column.copy()
+            continue
+        missing = np.isnan(column)
+        codes = np.where(missing, -1, column).astype(np.intp)
+        # those of later rows are nobody's business: the cut of the stream must not matter
+        values = np.array([*values[: codes.max(initial=-1) + 1], None], dtype=object)
+        columns[name] = kind, codes, values
+    make = _of_polars if known["container"] == "polars" else _of_pandas
+    return make(columns)
+
+
+def _of_pandas(columns):
+    import pandas as pd
+
+    def made(column):
+        if not isinstance(column, tuple):
+            return column
+        kind, codes, values = column
+        if kind == TEXT:
+            return pd.Series(values[codes], dtype=object)
+        return pd.Categorical.from_codes(codes, categories=values[:-1].tolist())
+
+    return pd.DataFrame({name: made(column) for name, column in columns.items()})
+
+
+def _of_polars(columns):
+    import polars as pl
+
+    def made(name, column):
+        if not isinstance(column, tuple):
+            return pl.Series(name, column).fill_nan(None)
+        kind, codes, values = column
+        text = pl.Series(name, values[codes].tolist())
+        return text if kind == TEXT else text.cast(pl.String).cast(pl.Categorical)
+
+    return pl.DataFrame([made(name, column) for name, column in columns.items()])
+
+
+def _kind(label, kind, X):
+    """Return what a column holds, by its type, and by its values where that says nothing."""
+    named = str(getattr(kind, "name", kind)).lower()
+    if named.startswith(_CATEGORICAL) or type(kind).__name__.lower() in _CATEGORICAL:
+        return CATEGORIES
+    if holds_dates(kind):
+        raise TypeError(
+            f"Column {label!r} of X holds dates, which are not handed on: put CalendarFeatures in "
+            "front, or leave it out."
+        )
+    is_text = type(kind).__name__ in ("String", "Utf8", "StringDtype") or (
+        getattr(kind, "kind", "") == "O" and any(isinstance(value, str) for value in X[label])
+    )
+    return TEXT if is_text else NUMBERS

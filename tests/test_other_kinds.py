@@ -1,0 +1,75 @@
+"""Rows and targets that are read as numbers though they are none: refused, with a sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_okl import (
+    BOARegressor,
+    ExpertsRegressor,
+    KernelVAWRegressor,
+    OnlineKernelRegressor,
+    RakerClassifier,
+    RunningStandardScaler,
+    StackedBOARegressor,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
+from tests.instances import label
+
+MODELS = [
+    BOARegressor(),
+    ExpertsRegressor([("vaw", VAWRegressor())]),
+    KernelVAWRegressor(),
+    OnlineKernelRegressor(budget="fast"),
+    StackedBOARegressor(),
+    VAWRegressor(),
+    make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
+]
+X = np.random.default_rng(0).normal(size=(12, 2))
+TIMES = pd.date_range("2024-01-01", periods=12, freq="h")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=label)
+@pytest.mark.parametrize(
+    "y",
+    [TIMES, TIMES.tz_localize("UTC"), TIMES.to_numpy(), TIMES - TIMES[0], pd.Series(TIMES)],
+    ids=["index", "aware", "array", "durations", "series"],
+)
+@pytest.mark.parametrize("verb", ["fit", "partial_fit", "prequential_predict"])
+def test_dates_are_no_targets(model, y, verb):
+    with pytest.raises(TypeError, match="y holds dates or durations"):
+        getattr(model, verb)(X, y)
+
+
+def rows(kind):
+    if kind == "lazy":
+        return pytest.importorskip("polars").DataFrame({"a": X[:, 0]}).lazy()
+    if kind == "sparse":
+        return pd.DataFrame({"a": pd.arrays.SparseArray(X[:, 0]), "b": 1.0})
+    return pd.DataFrame(X, columns=["a", 1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("lazy", r"X is a LazyFrame.*X\.collect\(\)"),
+        ("sparse", "Column 'a' of X is sparse"),
+        ("mixed", "The names of the columns of X are mixed"),
+    ],
+)
+@pytest.mark.parametrize(
+    "model", [*MODELS[:-1], RakerClassifier({"gamma": [1.0]}), RunningStandardScaler()], ids=label
+)
+def test_frames_that_hold_no_rows_of_numbers(model, kind, named):
+    y = np.arange(12) % 2 if isinstance(model, RakerClassifier) else X[:, 0]
+    with pytest.raises(TypeError, match=named):
+        model.fit(rows(kind), y)
+
+
+def test_columns_of_dates_are_no_numbers():
+    pl = pytest.importorskip("polars")
+    for frame in (pd.DataFrame({"t": TIMES}), pl.DataFrame({"t": TIMES.to_numpy()})):
+        with pytest.raises(TypeError, match="Column 't' of X holds dates"):
+            VAWRegressor().fit(frame, X[:, 0])
+        OnlineKernelRegressor(budget="fast").fit(frame, X[:, 0])
