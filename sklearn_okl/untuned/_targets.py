@@ -255,12 +255,14 @@ class TargetFence:
             return target, error
         state["foreseen"] = self._foreseen(state, error, forecast)
         share = self.share_fading * state["share"] + 1.0 - self.share_fading
-        is_fault = share > self.share and state["foreseen"] < -self.settled
+        are_many, foreseen = share > self.share, state["foreseen"]
+        is_fault = are_many and foreseen < -4.0 * self.settled
         is_fault |= n > 1.0  # or a level
         is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
         if is_fault or t - state["since"] - state["delay"] < self.block:
             return forecast, 0.0
-        cap = self.cap * reach * (self.cap if state["foreseen"] > self.settled else 1.0)
+        cap = reach * (self.cap if not are_many or foreseen > 0.0 else 1.0)
+        cap *= self.cap if foreseen > self.settled else 1.0
         return float(np.clip(target, forecast - cap, forecast + cap)), 0.0
 
     def _foreseen(self, state, error, forecast):
