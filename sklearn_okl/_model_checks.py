@@ -96,7 +96,7 @@ def _fault_of_numbers(state):
             ahead += part.values()
             inverses = [part["P"]] if {"A", "P"} <= part.keys() else []
         elif isinstance(part, list):  # tuples describe, as those of an expert's making do
-            ahead += part
+            ahead += [one for one in part if not isinstance(one, Real)]  # or names categories
             continue
         elif isinstance(part, SharedInverse):
             inverses = [P.array for _, _, P in part.groups]

@@ -126,6 +126,7 @@ RUN = {
     "index.md": "",
     "getting_started.md": "skops",
     "extending.md": "matplotlib",
+    "files.md": "skops",
     "questions.md": "",
 }
 

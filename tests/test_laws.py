@@ -254,6 +254,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "categorical_features": [0],
         "lags": 2,
         "trees": LinearRegression(),
+        "guard": False,
         "step_scale": 3.0,
         "radius": 2.5,
         "projection": "nystroem" if getattr(estimator, "projection", "") == "taylor" else "taylor",

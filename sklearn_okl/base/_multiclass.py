@@ -118,7 +118,8 @@ class OnlineMulticlassClassifier(OfClasses):
         """
         refuse_arguments(self, "predict", params)
         model = self._as_of_now()
-        return model.classes_[model.predict_proba(X).argmax(axis=1)]
+        places = model.predict_proba(X).argmax(axis=1)
+        return model.classes_[places]
 
     def _labels(self, values):
         if values.ndim == 1:

@@ -178,7 +178,8 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
             The likeliest labels.
         """
         model = self._as_of_now()
-        return model.classes_[model.predict_proba(X, ahead=ahead).argmax(axis=1)]
+        places = model.predict_proba(X, ahead=ahead).argmax(axis=1)
+        return model.classes_[places]
 
     def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
