@@ -81,7 +81,8 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
             "last": nothing,  # the row before; of a column with a gap there, the last value
             "step": nothing - 1.0,  # usual step in the latest block, less than 0 for none
-            "n_strange": np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
+            # far steps in this block and the one before, of which nobody knows at first
+            "n_strange": np.array([0, self.rare + 1]),
             "quiet": self.aftermath,  # rows since a strange one, at most so many
             "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
         }
@@ -148,7 +149,7 @@ class RunningUnits:
         absurd = self._absurd(state, X, state["last"])
         X = X if absurd is None else np.where(absurd, self._center(state), X)
         if state["n_strange"][1] > self.rare:
-            return X, np.zeros(len(X), dtype=bool)
+            return X, np.ones(len(X), dtype=bool)  # X may always be the reason
         return X, self._steps_far(state, X, state["last"]) | (state["quiet"] < self.aftermath)
 
     def _steps_far(self, state, X, before):
