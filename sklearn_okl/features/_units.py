@@ -81,8 +81,7 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
             "last": nothing,  # the row before; of a column with a gap there, the last value
             "step": nothing - 1.0,  # usual step in the latest block, less than 0 for none
-            # far steps in this block and the one before, of which nobody knows at first
-            "n_strange": np.array([0, self.rare + 1]),
+            "n_strange": np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
             "quiet": self.aftermath,  # rows since a strange one, at most so many
             "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
         }

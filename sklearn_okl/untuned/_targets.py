@@ -65,8 +65,6 @@ class TargetFence:
         And distances of the farthest of those that are none.
     cap : float, default=3.0
         Reaches as how far off a target in doubt is learnt at most.
-    event : float, default=200.0
-        And as how far off one that forecasts know of.
     share_fading, share : float, default=0.99 and 0.02
         Fading of the share of targets in doubt, and the share from which on they teach nothing.
     odds : tuple of float, default=(-4.0, -36.0, 8.0)
@@ -99,7 +97,6 @@ class TargetFence:
     gap: float = 2.5
     share_fading: float = 0.99
     cap: float = 3.0
-    event: float = 200.0
     share: float = 0.02
     odds: tuple = (-4.0, -36.0, 8.0)
     bound: float = 3.0
@@ -259,14 +256,13 @@ class TargetFence:
         state["foreseen"] = self._foreseen(state, error, forecast)
         share = self.share_fading * state["share"] + 1.0 - self.share_fading
         are_many, foreseen = share > self.share, state["foreseen"]
-        if foreseen > self.settled and abs(error) <= self.event * reach:
-            return target, 0.0
         is_fault = are_many and foreseen < -4.0 * self.settled
         is_fault |= n > 1.0  # or a level
         is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
         if is_fault or t - state["since"] - state["delay"] < self.block:
             return forecast, 0.0
         cap = reach * (self.cap if not are_many or foreseen > 0.0 else 1.0)
+        cap *= self.cap if foreseen > self.settled else 1.0
         return float(np.clip(target, forecast - cap, forecast + cap)), 0.0
 
     def _foreseen(self, state, error, forecast):
@@ -457,14 +453,14 @@ class TargetFence:
         # after a new level, which one row has told, and which may have come with a new unit
         if off and self.fewest <= since < self.block + self.fewest:
             n = min(int(since), self.window)
-            return self._line(u[-n:], references[-n:], 0.5 * state["usual"], any_line=True)
+            return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
         errors = np.abs(u - forecasts)
         constant = np.abs(u - np.median(u)).mean()
         if not most and errors.mean() <= self.worse * min(constant, state["usual"]):
             return None
         if most:
             u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
-        return self._line(u, references, (1.0 if most else 0.5) * state["usual"])
+        return self._line(u, references, state["usual"])
 
     def _move(self, state, line, block):
         """Let targets on a line through the old ones count as these; return a block of them."""
