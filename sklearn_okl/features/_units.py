@@ -47,6 +47,8 @@ class RunningUnits:
         Usual steps from the row before that make a row strange: it may be why its target is.
     aftermath : int, default=3
         Rows for which that counts.
+    fewest : int, default=8
+        Rows of the first block after which a column that has stood still is seen to step.
     rare : int, default=8
         Such steps in a block up to which they say anything; of a column that stands still but for
         half as many steps, each counts.
@@ -63,6 +65,7 @@ class RunningUnits:
     absurd: float = 50.0
     strange: float = 20.0
     aftermath: int = 3
+    fewest: int = 8
     rare: int = 8
 
     def start(self, n_columns: Any) -> Any:
@@ -81,6 +84,8 @@ class RunningUnits:
             "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
             "last": nothing,  # the row before; of a column with a gap there, the last value
             "step": nothing - 1.0,  # usual step in the latest block, less than 0 for none
+            "n_steps": nothing,  # in the first block, from row to row that are not 0
+            "n_first": 0,  # rows of the first block so far, all of them when it has ended
             "n_strange": np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
             "quiet": self.aftermath,  # rows since a strange one, at most so many
             "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
@@ -119,6 +124,7 @@ class RunningUnits:
                 X[low:high][absurd] = np.broadcast_to(self._center(state), absurd.shape)[absurd]
                 gaps[low:high] |= absurd
             strange[low:high] = self._learn_strange(state, X[low:high], before[low:high])
+            self._count_steps(state, X[low:high], before[low:high])
             rows = X[low:high] - state["origin"]
             nearer = self._nearer(rows, *state["known"])
             observed = ~gaps[low:high] if any_gaps or absurd is not None else None
@@ -154,7 +160,24 @@ class RunningUnits:
     def _steps_far(self, state, X, before):
         """Return which rows (n,) are many usual steps from those before."""
         step = state["step"]
-        return ((np.abs(X - before) > self.strange * step) & (step >= 0.0)).any(axis=1)
+        far = (np.abs(X - before) > self.strange * step) & (step >= 0.0)
+        if state["n_first"] < self.block:  # no step is usual yet, but some columns stand still
+            moves, n_before = self._first_steps(state, X, before)
+            still = state["n_steps"] + np.cumsum(moves, axis=0) - moves
+            few = self.rare / 2.0 / self.block * n_before
+            far |= moves & (still <= few) & (n_before >= self.fewest)
+        return far.any(axis=1)
+
+    def _first_steps(self, state, X, before):
+        """Return where columns that have units step, and the number of rows before each row."""
+        n_before = state["n_first"] + np.arange(len(X))[:, None]
+        return (before != X) & (n_before > 0) & state["have_units"], n_before
+
+    def _count_steps(self, state, X, before):
+        if state["n_first"] < self.block:
+            moves, _ = self._first_steps(state, X, before)
+            state["n_steps"] = state["n_steps"] + moves.sum(axis=0)
+            state["n_first"] += len(X)
 
     def _learn_strange(self, state, X, before):
         """Return which rows (n,) are strange: those after a far step, and the step itself."""

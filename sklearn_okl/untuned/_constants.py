@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ..features._units import RunningUnits
 from ._targets import TargetFence
+from ._trust import Trust
 
 
 class Budget(NamedTuple):
@@ -109,6 +110,8 @@ class Constants:
         ridge and forgetting of each logistic regression on their log-probabilities.
     units : RunningUnits
         When a column's unit counts as changed, and how far its values count: a dataclass, too.
+    trust : Trust
+        How long a twin that believes every target goes on, and by what it is judged.
     fence : TargetFence
         When a target is not believed, and when their level or unit counts as changed: one more.
     budgets : dict of Budget
@@ -159,4 +162,5 @@ class Constants:
     pools: tuple = ((40.0, 1.0), (4.0, 1.0), (40.0, 0.998))
     units: RunningUnits = RunningUnits()  # noqa: RUF009  it is frozen
     fence: TargetFence = TargetFence()  # noqa: RUF009
+    trust: Trust = Trust()  # noqa: RUF009
     budgets: dict = field(default_factory=BUDGETS.copy)

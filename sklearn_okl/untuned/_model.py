@@ -245,7 +245,9 @@ class DefaultModel:
         nominal = self._nominal()
         if self._columns:  # the same columns, however many rows the first call has
             nominal = np.union1d(nominal, np.array(self._columns["began_empty"], dtype=int))
-        return self._start_from(plain_layout(nominal), n_features, seed)
+        state = self._start_from(plain_layout(nominal), n_features, seed)
+        q = self._n_targets or 1
+        return state | {"beside": self.constants.trust.start(q, self.label_delay)}
 
     def _nominal(self):
         """Return the columns, as the experts' inputs are made of them, that may be categories."""
@@ -275,27 +277,36 @@ class DefaultModel:
         forecasts = np.empty_like(Y)
         low, room, alone = 0, {}, fence.disputed(state["targets"])
         longest = 1 if alone else _LONGEST
+        beside = state.pop("beside")  # of no copy of the state
         with threads(self.n_jobs) as run:
             while low < len(y):
                 n = min(len(y) - low, longest, self._rounds_to_stop(state))
+                if beside["twin"]:
+                    n = min(n, fence.block - state["t"] % fence.block)
+                n = min(n, self.constants.trust.rounds_of_rest(beside, state["t"]) or n)
                 rows = slice(low, low + n)
                 w = None if weights is None else weights[rows]
-                part = self._learn_guarded(state, X[rows], Y[rows], w, room, run, alone)
+                part = self._learn_guarded(state, X[rows], Y[rows], w, room, run, alone, beside)
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
                 alone = len(part) < n or fence.disputed(state["targets"])
                 longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
                 if len(part):  # else what is due at this round was done when it came
-                    self._stop(state, run)
-                former = state["former"]
-                if former and former["t"] <= state["t"] - self.label_delay:
-                    state["former"] = {}
+                    self._stop(state, run, beside)
+                    if beside["twin"] and state["t"] % fence.block == 0:
+                        self._choose(state, beside)
+                for one in (state, beside["twin"]):
+                    if one and one["former"] and one["former"]["t"] <= one["t"] - self.label_delay:
+                        one["former"] = {}
+        state["beside"] = beside
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts.reshape(y.shape)
 
     def _close(self, state, grows=False):
-        self._experts().close(state, grows)
+        for one in (state, state["beside"]["twin"]):
+            if one:
+                self._experts().close(one, grows)
 
     def _foreseen(self, X, ahead):
         """Return the state and its forecasts for rows."""
@@ -312,7 +323,12 @@ class DefaultModel:
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
-        return self._flat(self._forecast_all(state, X, ago, ahead))
+        forecasts = self._forecast_all(state, X, ago, ahead)
+        beside, trust = state["beside"], self.constants.trust
+        if trust.is_heard(beside, ago):
+            theirs = self._forecast_all(beside["twin"], X, ago, ahead)
+            forecasts = trust.mixed(beside, forecasts, theirs, ago)
+        return self._flat(forecasts)
 
     def _forecast_all(self, state, X, ago=0, ahead=False):
         """Return the forecasts (n, q) of all targets."""
@@ -340,12 +356,17 @@ class DefaultModel:
         stops = (*reviews, *(birth + wait for birth in births for wait in (0, delay, heard)))
         return min(stop - t for stop in (*stops, *LAYOUTS, 1 << t.bit_length()) if stop > t)
 
-    def _stop(self, state, run):
+    def _stop(self, state, run, beside):
         """Do what is due at this round, if anything is."""
         fence = self.constants.fence
         t = state["t"]
-        if self._guarded and not set(fence.reviews).isdisjoint(ages_of(state)):
+        if is_guarded(state) and not set(fence.reviews).isdisjoint(ages_of(state)):
+            before = dict(state)
             review(self, state, run)
+            is_anew = state["banks"] is not before["banks"]
+            if is_anew and state["latest"]["faulty"].any() and not beside["twin"]:
+                twin = unguarded(_copied(before))  # a former state is read on, too
+                self.constants.trust.begin(beside, t, twin, self._usual(twin))
         if t in LAYOUTS:
             lay_out(self, state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
@@ -356,7 +377,7 @@ class DefaultModel:
             width = self._encoder().width(state["columns"]["layout"], n_columns)
             self._experts().refine(state, width, [state["seed"], t], level)
 
-    def _learn_guarded(self, state, X, y, weights, room, run, alone):
+    def _learn_guarded(self, state, X, y, weights, room, run, alone, beside):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q).
 
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
@@ -374,24 +395,31 @@ class DefaultModel:
         origins, units = targets.units_read(guards, len(u))
         scales = [targets.origin_and_unit(guard) for guard in guards]
         moves = np.zeros(u.shape[1])
+        least = (
+            self.constants.trust.believed(beside, t) / units[0] if beside else np.zeros(len(guards))
+        )
         if alone and t:
             asked, *known = self._forecast_scaled(state, X, self.label_delay, with_experts=True)
-            taught, moves = fence.believed(guards, t, u[0], asked[0], *known)
-            taught = taught[None] - moves
-        elif not alone and not self._stands_at(t):
+            if (np.abs(u[0] - asked[0]) > least).any():
+                taught, moves = fence.believed(guards, t, u[0], asked[0], *known)
+                if (taught != u[0]).any() or moves.any():
+                    self._begin_twin(state, beside, known[1])
+                taught = taught[None] - moves
+        elif not alone and beside and not self._stands_at(t):
             _keep(state, room)
         forecasts, references, experts = self._learn_rows(state, X, taught, weights, run)
         misses = u - forecasts
         back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
         u = u - moves
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
-        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts)
+        n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts, least)
         rows = slice(0, n)
         of_rows = u[rows], forecasts[rows], references[rows], taught[rows]
         n, moved = fence.learn(guards, t, *of_rows, scales)
         if n < len(u):
             if self._stands_at(t):
-                room.update(_copied(self._state))
+                own = {name: part for name, part in self._state.items() if name != "beside"}
+                room.update(_copied(own))
             _go_back(state, room)
             if n == 0:
                 return forecasts[:0]
@@ -408,6 +436,16 @@ class DefaultModel:
                 state["latest"][name] = both[-fence.block :].copy()
         answer = forecasts[:n] * units[:n] + origins[:n]
         self._put_former(state, X[:n], answer)
+        if beside:
+            weights_of_rows = _first(n, weights)
+            mixed = self._learn_beside(beside, X[:n], y[:n], weights_of_rows, answer, run)
+            if mixed is not answer:
+                learnt = errors[:n] == misses[:n]
+                misses[:n] += (answer - mixed) / units[:n]
+                errors[:n] = np.where(learnt, misses[:n], errors[:n])
+                answer = mixed
+            sizes = np.abs(misses[:n] * units[:n]).max(axis=0, where=u[:n] == taught[:n], initial=0)
+            beside["largest"] = np.maximum(beside["largest"], sizes)
         state["t"] += n
         scored = slice(max(1 + self.label_delay - n_before, 0), n)  # the first forecasts are none
         of_errors = None if weights is None else weights[scored]
@@ -417,6 +455,48 @@ class DefaultModel:
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
+
+    def _begin_twin(self, state, beside, strange):
+        """Let a twin begin at targets in doubt, if one is wanted."""
+        trust = self.constants.trust
+        if trust.wants_twin(beside, state["t"]):
+            twin, usual = unguarded(_copied(state)), self._usual(state)
+            trust.begin(beside, state["t"], twin, usual, bool(strange[0]))
+
+    def _learn_beside(self, beside, X, y, weights, answer, run):
+        """Let the twin learn rows if there is one; return the forecasts of both, mixed."""
+        twin = beside["twin"]
+        if not twin:
+            return answer
+        theirs, low = np.empty_like(answer), 0
+        while low < len(y):
+            w = None if weights is None else weights[low:]
+            part = self._learn_guarded(twin, X[low:], y[low:], w, {}, run, False, {})
+            theirs[low : low + len(part)] = part
+            low += len(part)
+        self._stop(twin, run, {})
+        return self.constants.trust.learn(beside, y, answer, theirs)
+
+    def _choose(self, state, beside):
+        """Go on as the twin if it has won, or without it if it has lost."""
+        twin = beside["twin"]
+        ours, theirs = self._usual(state), self._usual(twin)
+        both = (ours > 0.0) & (theirs > 0.0)
+        trust = self.constants.trust
+        trust.rescale(beside, np.where(both, np.minimum(ours, theirs), ours + theirs))
+        if trust.judge(beside, state["t"]):
+            ratios = np.array([targets.unit(guard) for guard in state["targets"]])
+            ratios /= [targets.unit(guard) for guard in twin["targets"]]
+            twin["loss"], twin["scored"] = state["loss"] * np.square(ratios), state["scored"]
+            for guard, known in zip(twin["targets"], state["targets"], strict=True):
+                guard |= {"guarded": True} | {name: known[name] for name in ("odds", "n_faulty")}
+            state |= twin
+
+    def _usual(self, state):
+        """Return the usual sizes of errors (q,), as targets came."""
+        deviations = np.array([guard["deviation"] for guard in state["targets"]])
+        units = np.array([targets.unit(guard) for guard in state["targets"]])
+        return np.where(np.isfinite(deviations), deviations, 0.0) * units
 
     def _follow(self, state, j, by):
         """Move the level of target j, and the latest rows with it; return those of the dispute."""
@@ -461,6 +541,17 @@ class DefaultModel:
     def _forget(self, state, j, units):
         """Forget what was learnt of target j, and go on in other units."""
         forget(self, state, j, units)
+
+
+def is_guarded(state):
+    """Tell whether targets of a state may be in doubt."""
+    return any(guard["guarded"] for guard in state["targets"])
+
+
+def unguarded(state):
+    """Return a state that believes every target."""
+    anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
+    return state | {"targets": [guard | anew for guard in state["targets"]]}
 
 
 def _keep(state, room):

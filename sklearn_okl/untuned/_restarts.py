@@ -12,6 +12,10 @@ from ..features._moments import lonely
 from . import _targets as targets
 from ._encoding import is_same, layout_of
 
+_RIDGE = 0.1  # that of most experts
+_UNEXPLAINED = 0.5  # share of the squares of far targets that rows which explain them leave
+_CLIP = 5.0  # standard deviations
+_KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 
 
@@ -31,12 +35,16 @@ def review(model, state, run):
         n = min(age, fence.block)
         y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
         faulty, middle, usual = fence.first_faulty(y)
+        if explain(shown_rows(latest)[-n:], y, faulty):
+            faulty = np.zeros(n, dtype=bool)
+        elif len(nones := fence.stand_for_none(y)):
+            guard["nones"] = nones
         judged_otherwise = age == n and (faulty != known).any()
         if judged_otherwise or not fence.is_sane(guard, middle, usual):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             known[:] = faulty
             units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
-            units[j]["n_faulty"] = n_faulty
+            units[j] |= {"n_faulty": n_faulty, "nones": guard["nones"]}
             n_latest = max(n_latest, n)
     if n_latest == t or all(units):
         _start_anew(model, state, state["columns"]["layout"], n_latest, units, run)
@@ -48,6 +56,33 @@ def review(model, state, run):
         state["former"] = former
     if youngest == fence.reviews[-1]:
         state["latest"] = no_rows(latest["X"].shape[1], len(guards))
+
+
+def explain(X, y, faulty):
+    """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
+
+    Each run of these is forecast by a ridge regression on all other rows, with a linear and a
+    Gaussian kernel: from them it knows nothing of a fault.
+    """
+    if not faulty.any():
+        return False
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    Z = np.clip((X - center) / np.where(scale > 0.0, scale, 1.0), -_CLIP, _CLIP) / np.sqrt(
+        max(np.count_nonzero(scale), 1)
+    )
+    products, far = Z @ Z.T, y - np.median(y[~faulty])
+    squares = np.diag(products)
+    K = 1.0 + products + np.exp(products - 0.5 * (squares + squares[:, None]))
+    inverse = np.linalg.inv(K + _RIDGE * np.eye(len(y)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = far / np.abs(far).max()
+    # what a run leaves of its forecast by all others
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], faulty, [0]]).astype(int)))
+    left = 0.0
+    for low, high in zip(edges[::2], edges[1::2], strict=True):
+        run = slice(low, high)
+        left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
+    return bool(left < _UNEXPLAINED * np.square(far[faulty]).sum())
 
 
 def forget(model, state, j, units):
@@ -125,8 +160,11 @@ def _start_anew(model, state, layout, n, units, run):
         limits = middle - usual, middle + usual
         y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
         guard["since"] = max(known["since"], t - n)
-        guard |= {name: known[name] for name in ("origin", "unit", "n_faulty")} | anew
+        guard |= {
+            name: known[name] for name in ("guarded", "origin", "unit", "n_faulty", "nones")
+        } | anew
         guard["odds"] = fence.odds_after(latest["faulty"][:, j])
+        guard["share"] = latest["faulty"][:, j].mean()
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
     forecasts, references, _ = model._learn_rows(state, X, u, weights, run)

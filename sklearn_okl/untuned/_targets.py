@@ -22,7 +22,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 from scipy.stats import theilslopes
 
 from .._delay import as_it_was, late
@@ -33,7 +32,6 @@ _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridge
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
-_LARGEST_SCORE = 2.0
 _FEW = 4  # targets other than most that say how far these are
 
 
@@ -63,6 +61,9 @@ class TargetFence:
         In a review, typical distances from the median that a fault is off at least.
     gap : float, default=2.5
         And distances of the farthest of those that are none.
+    alike, apart : int and float, default=3 and 1.5
+        In a review, how often a number that stands for none is there at least, and how far off, in
+        distances of the farthest of all others.
     cap : float, default=3.0
         Reaches as how far off a target in doubt is learnt at most.
     share_fading, share : float, default=0.99 and 0.02
@@ -95,6 +96,8 @@ class TargetFence:
     refresh: int = 8
     far: float = 8.0
     gap: float = 2.5
+    alike: int = 3
+    apart: float = 1.5
     share_fading: float = 0.99
     cap: float = 3.0
     share: float = 0.02
@@ -125,14 +128,13 @@ class TargetFence:
             "deviation": np.inf,  # robust, of the errors before the latest refresh
             "share": 0.0,  # faded share of targets in doubt
             "odds": self.odds[0],  # log odds that what is in doubt is a new level
-            "foreseen": 0.0,  # log odds that forecasts know of what is in doubt, as of no fault
-            "forecasts": np.empty(0),  # the latest ones of targets not in doubt
             # rows in a row in doubt that agree, how far the last one is off, itself, and whether
             # the row of the first was strange
             "dispute": np.zeros(4),
             # last move of the level: how far, how many rows were needed, how many have come since
             "moved": np.zeros(3),
             "n_faulty": 0,
+            "nones": np.empty(0),  # targets, as they came, that stand for none
             "level": 0.0,  # median of the latest block
             # latest rows: targets, forecasts, references, whether fenced
             "block": np.empty((0, 4)),
@@ -158,10 +160,7 @@ class TargetFence:
         if others[0]:
             fresh = self.start()
             state.update(
-                {
-                    name: fresh[name]
-                    for name in ("errors", "values", "forecasts", "deviation", "share")
-                },
+                {name: fresh[name] for name in ("errors", "values", "deviation", "share")},
                 since=t,
             )
             return 1
@@ -186,25 +185,33 @@ class TargetFence:
         """Return whether the next row may end a dispute."""
         return any(state["dispute"][0] > 0.0 for state in states)
 
-    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any) -> Any:
+    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, least: Any) -> Any:
         """Return how many of the rows (n, q) of rounds t, t + 1, ... come before one in doubt.
 
-        The forecasts of experts that see X are (q, n, K), NaN where one has none.
+        The forecasts of experts that see X are (q, n, K), NaN where one has none. Errors of up to
+        `least` (q,) put none in doubt.
         """
         return min(
-            self._n_sound(state, t, u[:, j], forecasts[:, j], experts[j])
+            self._n_sound(state, t, u[:, j], forecasts[:, j], experts[j], least[j])
             for j, state in enumerate(states)
         )
 
-    def _n_sound(self, state, t, u, forecasts, experts):
+    def _n_sound(self, state, t, u, forecasts, experts, least):
         if not state["guarded"]:
             return len(u)
         errors = np.abs(u - forecasts)
         reach = self._factors(state, t, len(u)) * self._path(state, t, errors, u)[0]
-        for i in np.flatnonzero(errors > reach).tolist():
-            if not _is_explained(u[i], errors[i], experts[i], reach[i]):
+        nones = self._nones(state, u)
+        for i in np.flatnonzero(((errors > reach) | nones) & (errors > least)).tolist():
+            if nones[i] or not _is_explained(u[i], errors[i], experts[i], reach[i]):
                 return i
         return len(u)
+
+    def _nones(self, state, u):
+        """Tell which targets stand for none."""
+        if not len(state["nones"]):
+            return np.zeros(np.shape(u), dtype=bool)
+        return np.isin(u, self._scaled(state, state["nones"]))
 
     def believed(
         self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, strange: Any
@@ -227,6 +234,8 @@ class TargetFence:
 
     def _believed(self, state, t, target, forecast, experts, is_strange):
         """Return as what a target is learnt, and by how much its level has moved."""
+        if self._nones(state, target):
+            return forecast, 0.0
         reach, error = self._reach(state, t), target - forecast
         n, off, last, began_strangely = state["dispute"].tolist()
         is_near = not abs(error) > reach
@@ -253,32 +262,16 @@ class TargetFence:
             self._settle(state, -2.0 * self.bound if is_return else self.bound)
             state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
             return target, error
-        state["foreseen"] = self._foreseen(state, error, forecast)
+        if not is_far and state["odds"] >= self.settled:
+            return target, 0.0
         share = self.share_fading * state["share"] + 1.0 - self.share_fading
-        are_many, foreseen = share > self.share, state["foreseen"]
-        is_fault = are_many and foreseen < -4.0 * self.settled
-        is_fault |= n > 1.0  # or a level
+        is_fault = share > self.share or n > 1.0  # or a level
         is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
         if is_fault or t - state["since"] - state["delay"] < self.block:
             return forecast, 0.0
-        cap = reach * (self.cap if not are_many or foreseen > 0.0 else 1.0)
-        cap *= self.cap if foreseen > self.settled else 1.0
-        return float(np.clip(target, forecast - cap, forecast + cap)), 0.0
-
-    def _foreseen(self, state, error, forecast):
-        """Return the log odds that forecasts know of what is in doubt, after one more such target.
-
-        Of a fault they know nothing: its forecast stands anywhere among the latest ones. That of an
-        event which the rows explain in part stands on its side of them. The log likelihood ratio is
-        that of a normal score with mean 1 over one with mean 0, and no score is beyond 2.
-        """
-        latest = state["forecasts"]
-        if not len(latest):
-            return state["foreseen"]
-        below = (np.sum(latest < forecast) + 0.5) / (len(latest) + 1.0)
-        score = np.clip(np.sign(error) * ndtri(below), -_LARGEST_SCORE, _LARGEST_SCORE)
-        limits = self.odds[1], -self.odds[1]
-        return float(np.clip(state["foreseen"] + score - 0.5, *limits))
+        if not is_far:
+            return target, 0.0
+        return float(np.clip(target, forecast - reach, forecast + reach)), 0.0
 
     def odds_after(self, faulty: ArrayLike) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
@@ -382,8 +375,7 @@ class TargetFence:
         first = max(state["since"] + state["delay"] + 1 - t, 0)  # whose forecast was one
         state["errors"] = np.concatenate([state["errors"], errors[first:]])[-self.latest :]
         if not in_doubt[0]:
-            for name, known in (("values", u), ("forecasts", forecasts)):
-                state[name] = np.concatenate([state[name], known[first:]])[-self.latest :]
+            state["values"] = np.concatenate([state["values"], u[first:]])[-self.latest :]
         rows = np.column_stack([u, forecasts, references, in_doubt])
         state["block"] = np.concatenate([state["block"], rows])
 
@@ -454,9 +446,11 @@ class TargetFence:
         if off and self.fewest <= since < self.block + self.fewest:
             n = min(int(since), self.window)
             return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
-        errors = np.abs(u - forecasts)
-        constant = np.abs(u - np.median(u)).mean()
-        if not most and errors.mean() <= self.worse * min(constant, state["usual"]):
+        errors, sound = np.abs(u - forecasts), in_doubt == 0.0
+        constant = np.abs(u - np.median(u))
+        if not most and errors[sound].mean() <= self.worse * min(
+            constant[sound].mean(), state["usual"]
+        ):
             return None
         if most:
             u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
@@ -470,7 +464,7 @@ class TargetFence:
         state["level"] = (state["level"] - level) / slope
         state["share"], state["dispute"], state["moved"] = 0.0, np.zeros(4), np.zeros(3)
         state["errors"] = np.abs(block - state["level"])[:0]
-        state["values"] = state["forecasts"] = state["errors"]
+        state["values"] = state["errors"]
         return (block - level) / slope
 
     def _line(self, u, references, deviation, any_line=False):
@@ -510,10 +504,31 @@ class TargetFence:
         # heavy tails thin out, and faults stand apart
         below, above = ordered[len(y) // 2 : -1], ordered[len(y) // 2 + 1 :]
         apart = (above > limit) & (above > self.gap * below)
-        if limit == 0.0 or not apart.any():
-            return np.zeros(len(y), dtype=bool), middle, usual
-        last = below[int(apart.argmax())]
-        return distances > last, middle, min(usual, last)
+        last = below[int(apart.argmax())] if limit > 0.0 and apart.any() else np.inf
+        faulty = (distances > last) | np.isin(y, self.stand_for_none(y))
+        if not faulty.any():
+            return faulty, middle, usual
+        return faulty, middle, min(usual, np.max(distances, where=~faulty, initial=0.0))
+
+    def stand_for_none(self, y: ArrayLike) -> Any:
+        """Return the numbers among targets (n,) that stand for none, at most two.
+
+        One comes again and again, in short runs, and lies apart from all others, if not as far as
+        a single fault does.
+        """
+        with np.errstate(over="ignore"):
+            distances = np.abs(y - np.median(y))
+        found, counts = np.unique(y, return_counts=True)
+        numbers = []
+        for number, count in zip(found[[0, -1]], counts[[0, -1]], strict=True):
+            same = y == number
+            n_runs = np.count_nonzero(np.diff(same.astype(int), prepend=0) > 0)
+            off, others = distances[same][0], distances[~same]
+            if count < self.alike or 2 * n_runs < count or not len(others):
+                continue
+            if off > max(self.apart * others.max(), self.level * np.median(distances)) > 0.0:
+                numbers.append(number)
+        return np.array(numbers)
 
     def is_sane(self, state: Any, middle: Any, usual: Any) -> Any:
         """Return whether origin and unit fit targets at usual distances around a middle."""

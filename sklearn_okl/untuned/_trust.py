@@ -1,0 +1,164 @@
+"""Whether targets in doubt had better be believed: a twin that does, and odds that persist.
+
+What a fence does to targets in doubt is right for faults, and wrong for what the rows explain and
+nobody has learnt yet. Which it is, forecasts tell later. So with a target in doubt a twin of the
+model begins that believes every target, and both go on beside each other. They are mixed by the
+odds that errors of a Cauchy distribution, whose scale is the usual error of the better of the two,
+are those of the twin: a round counts the same in any unit, and at most a few nats. Once the odds
+are settled one of the two is left.
+
+The model that is left is not asked again at once: the more often in a row it has won, the longer
+targets in doubt are met as it meets them, but for one much farther off than any that it has learnt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from .._delay import late
+from .._types import Any, ArrayLike
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Says how far the twin that believes every target is to be trusted.
+
+    Parameters
+    ----------
+    odds : float, default=4.5
+        Log odds against the twin when one begins, and for it if the one before it has won.
+    even : float, default=-0.5
+        And for it where a row that is strange may explain its target. In steps of whole numbers
+        these odds reach no threshold exactly, so that rounding does not decide.
+    width : float, default=3.0
+        Usual errors in the scale of the Cauchy distribution: smaller ones hardly count.
+    bound : float, default=1.0
+        Log odds that a round counts at most: a run of faults that look alike is no proof.
+    settled : float, default=8.0
+        Log odds from which on only one of the two is heard; the other one then ends with a block.
+    limit : float, default=18.5
+        Largest log odds.
+    patience : int, default=512
+        Rounds after which the likelier one is taken.
+    rest : int, default=64
+        Rounds after a first decision in which no other twin begins; twice as many after each one
+        like it that follows.
+    unheard_of : float, default=10.0
+        Largest errors that were learnt, from which on the rest ends.
+    pull : float, default=6.0
+        Usual errors that the forecasts of the less likely of the two count as off at most.
+    """
+
+    odds: float = 4.5
+    even: float = -0.5
+    width: float = 3.0
+    bound: float = 1.0
+    settled: float = 8.0
+    limit: float = 18.5
+    patience: int = 512
+    rest: int = 64
+    unheard_of: float = 10.0
+    pull: float = 6.0
+
+    def start(self, n_targets: Any, delay: Any = 0) -> Any:
+        """Return the state before the first target."""
+        return {
+            "twin": {},  # the state of a model, or nothing
+            "odds": np.full(1 + delay, -self.odds),  # after each of the latest rounds
+            # usual errors, as targets came, known then; 0 where there are none
+            "scales": np.zeros((1 + delay, n_targets)),
+            "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
+            "since": 0,  # the round in which the twin began
+            "rest": np.array([0, 0], dtype=np.intp),  # the round in which it ends, its last length
+            "won": False,  # whether the twin has won last
+            "surely": 0.0,  # log odds at the end of the block before, if they were the limit
+        }
+
+    def believed(self, state: Any, t: Any) -> Any:
+        """Return up to which size errors (q,) in round t put no target in doubt: the twin has won.
+
+        Until the rest ends, see `rounds_of_rest`.
+        """
+        if state["won"] and not state["twin"] and t < state["rest"][0]:
+            return self.unheard_of * state["largest"]
+        return np.zeros(len(state["largest"]))
+
+    def rounds_of_rest(self, state: Any, t: Any) -> Any:
+        """Return for how many rounds the answer of `believed` is of one kind, 0 for ever."""
+        return max(int(state["rest"][0]) - t, 0) if state["won"] and not state["twin"] else 0
+
+    def wants_twin(self, state: Any, t: Any) -> Any:
+        """Return whether a twin begins in round t with targets in doubt."""
+        return not state["twin"] and (state["won"] or t >= state["rest"][0])
+
+    def begin(self, state: Any, t: Any, twin: Any, scale: Any, is_strange: Any = False) -> Any:
+        """Let a twin begin in round t; the row may be strange, and so the reason."""
+        heard = self.even if is_strange else -self.odds
+        if state["won"] and t >= state["rest"][0]:
+            heard = self.odds
+        state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), heard)}
+        state["surely"] = 0.0
+        self.rescale(state, scale)
+
+    def rescale(self, state: Any, scale: ArrayLike) -> Any:
+        """Measure errors (q,) in other units from here on."""
+        state["scales"] = np.vstack([state["scales"][:-1], scale])
+
+    def is_heard(self, state: Any, ago: Any = 0) -> Any:
+        """Return whether the twin has a say in forecasts by what was known some rounds ago."""
+        return bool(state["twin"]) and state["odds"][-1 - ago] > -self.settled
+
+    def mixed(self, state: Any, ours: ArrayLike, theirs: ArrayLike, ago: Any = 0) -> Any:
+        """Return what both forecasts (n, q) make, by what was known some rounds ago."""
+        return self._mixed(state["odds"][-1 - ago], state["scales"][-1 - ago], ours, theirs)
+
+    def _mixed(self, odds, scale, ours, theirs):
+        """Mix forecasts by log odds, a number or (n, 1), errors in units (q,) or (n, q).
+
+        The less likely one moves the other one by half of `pull` usual errors at most.
+        """
+        most = self.pull * scale
+        with np.errstate(over="ignore"):
+            apart = np.clip(theirs - ours, -most, most)
+        minor = np.maximum(expit(-np.abs(odds)) - expit(-self.settled), 0.0)  # at once, not a step
+        return np.where(odds > 0.0, theirs - minor * apart, ours + minor * apart)
+
+    def learn(self, state: Any, y: ArrayLike, ours: ArrayLike, theirs: ArrayLike) -> Any:
+        """Learn targets (n, q) and both forecasts of them; return what these make, mixed."""
+        scale = state["scales"][-1]
+        scale = np.where(scale > 0.0, scale, np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = [np.log1p(np.square((y - F) / (self.width * scale))) for F in (ours, theirs)]
+            gains = np.nan_to_num(scores[0] - scores[1]).mean(axis=1)
+        path, odds = np.empty(len(y)), float(state["odds"][-1])
+        for i, gain in enumerate(np.clip(gains, -self.bound, self.bound).tolist()):
+            path[i] = odds
+            odds = min(max(odds + gain, -self.limit), self.limit)
+        known, past = late(path, state["odds"][:-1])
+        state["odds"] = np.append(past, odds)
+        scales, past = late(np.tile(state["scales"][-1], (len(y), 1)), state["scales"][:-1])
+        state["scales"] = np.vstack([past, state["scales"][-1:]])
+        return self._mixed(known[:, None], scales, ours, theirs)
+
+    def judge(self, state: Any, t: Any) -> Any:
+        """Return whether, before round t, the twin has won, True, or lost, False; else None.
+
+        One of them has won if it was far ahead at the ends of two blocks, the second of which is
+        now: a new level or unit may have been learnt in between.
+        """
+        odds, before = state["odds"], state["surely"]
+        has_won = bool(odds[-1] > 0.0)
+        side = odds if has_won else -odds
+        is_over = t - state["since"] >= self.patience
+        state["surely"] = float(odds[-1]) if side[-1] > self.limit - 0.25 or is_over else 0.0
+        if is_over:  # the likelier one is taken, and heard alone from here on
+            odds[-1] = self.limit if has_won else -self.limit
+        if before * state["surely"] <= 0.0 or side.min() < self.settled:
+            return None
+        length = 2 * int(state["rest"][1]) if has_won == state["won"] else 0
+        length = max(length, self.rest)
+        state |= {"twin": {}, "rest": np.array([t + length, length]), "won": has_won}
+        return has_won
