@@ -77,7 +77,7 @@ def made(class_, loss, **options):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("class_", "loss"), CASES)
 def test_equals_the_oracle(class_, loss, seed):
-    X, y = stream(seed, 140)
+    X, y = stream(seed, 100)
     model = made(class_, loss, random_state=seed)
     kernels = gaussians(GAMMAS)
     if seed == 1:
@@ -104,7 +104,7 @@ def test_equals_the_oracle(class_, loss, seed):
     classes = {"classes": [-1, 1]} if is_classifier(model) else {}
     model.partial_fit(X[:1], y[:1], **classes)
     found = [expected[0]]
-    for t in range(1, 140):
+    for t in range(1, 100):
         assert model.kernel_index_ == arms[t]
         assert_allclose(model.probabilities_, laws[t], rtol=1e-9)
         found.append(verb(X[t : t + 1])[0])
