@@ -123,7 +123,7 @@ def other_than_the_instances():
 
 def of_few_trees(default):
     """Return what builds the same batch model as a default, of a twentieth of the trees."""
-    return lambda self: default(self).set_params(max_iter=5, learning_rate=0.5)
+    return lambda self: default(self).set_params(max_iter=3, learning_rate=0.7)
 
 
 @pytest.mark.filterwarnings("default")
@@ -344,7 +344,7 @@ def test_shallow_copies_part(estimator):
         alone.partial_fit(X[rows], y[rows])
         parted.partial_fit(X[rows], y[rows])
     other = copy.copy(parted)  # they share what they know, and go on apart
-    for t in range(33, 45):
+    for t in range(33, 40):
         other.partial_fit(X[t - 30 : t - 29], y[t - 30 : t - 29])
         other.partial_fit(X[t - 20 : t - 12], y[t - 20 : t - 12])
         rows = slice(t, t + 1)

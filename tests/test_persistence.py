@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections import defaultdict
 from functools import partial
@@ -554,10 +555,10 @@ calls_of_save(1 + int(share * calls_of_save()))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_killed_in_mid_write_the_old_file_is_intact(tmp_path, seed):
     path = tmp_path / "model.skops"
-    X, y = stream(400, 300)
+    X, y = stream(100, 100)
     save(VAWRegressor().fit(X, y), path)
     share = np.random.default_rng(seed).uniform(0.05, 0.95)  # of the calls of functions
     done = subprocess.run([sys.executable, "-c", KILLED, path, str(share)], check=False)
@@ -667,7 +668,7 @@ def test_of_two_processes_the_last_whole_file_wins(tmp_path):
     path = tmp_path / "model.skops"
     program = (
         "import sys; from sklearn_okl import VAWRegressor, save\n"
-        "for _ in range(25): save(VAWRegressor(alpha=float(sys.argv[2])), sys.argv[1])"
+        "for _ in range(8): save(VAWRegressor(alpha=float(sys.argv[2])), sys.argv[1])"
     )
     jobs = [
         subprocess.Popen([sys.executable, "-c", program, path, alpha], stderr=subprocess.PIPE)
@@ -677,6 +678,8 @@ def test_of_two_processes_the_last_whole_file_wins(tmp_path):
     while any(job.poll() is None for job in jobs):
         if path.exists():
             seen.add(load(path).alpha)
+        else:
+            time.sleep(0.01)  # they are importing
     assert [job.communicate()[1] for job in jobs] == [b"", b""]
     assert seen | {load(path).alpha} <= {2.0, 3.0}
     assert os.listdir(tmp_path) == ["model.skops"]

@@ -151,7 +151,7 @@ def test_four_readers_beside_a_writer(estimator, full_size, switching, tmp_path)
     """10 000 reads in all with OKL_FULL=1, and some of them without."""
     pytest.importorskip("skops")
     n_reads = 10_000 // len(MODELS) // 4 + 1 if full_size else 8
-    X, y = stream(estimator)
+    X, y = stream(estimator, 160 if full_size else 90)
     said, holder, stop, faults = taught(estimator, X, y), {}, threading.Event(), []
     start = clone(estimator).fit(X[:N_FIRST], y[:N_FIRST])
     holder["model"] = copy.deepcopy(start)

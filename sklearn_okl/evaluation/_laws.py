@@ -14,6 +14,7 @@ import sys
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import sklearn
@@ -201,11 +202,20 @@ def _check_cutting(estimator, X, y):
     whole = clone(estimator)
     expected = _learn(whole, X, y, [n])
     scale = np.abs(expected).max()
-    for ends in ([1, 2, n], [64, 128, n], [n // 3, n // 3 + 17, n], range(1, n + 1)):
+    for ends in ([1, 2, n], [n // 3, 64, 67, 128, n], [*_looked_at(n), n]):
         model = clone(estimator)
         forecasts = _learn(model, X, y, ends)
         assert_allclose(forecasts, expected, rtol=_RTOL, atol=_RTOL * scale)
         assert_allclose(_ask(model, X), _ask(whole, X), rtol=_RTOL, atol=_RTOL * scale)
+
+
+def _looked_at(n):
+    """Return rows before which a stream is cut: the first, around ends of blocks, some others.
+
+    A call for each of all rows would take more than twice the time.
+    """
+    ends = [range(end - 2, end + 4) for end in (32, 64, 128)]
+    return [t for t in sorted({*range(25), *range(25, n, 7), *chain(*ends), n - 1}) if 0 < t < n]
 
 
 def _check_prequential(estimator, X, y):
@@ -215,10 +225,11 @@ def _check_prequential(estimator, X, y):
     whole, model = clone(estimator), clone(estimator)
     forecasts = whole.prequential_predict(X, y)
     one_by_one = forecasts.copy()  # before its first row a model cannot be asked to predict
-    for t in range(delay + 1, len(y)):
-        learnt = slice(t - delay - 1, t - delay)
-        _teach(model, X[learnt], y[learnt])
-        one_by_one[t] = model.predict(X[t : t + 1])[0]
+    learnt = 0
+    for t in _looked_at(len(y) - delay):
+        _teach(model, X[learnt:t], y[learnt:t])
+        one_by_one[t + delay] = model.predict(X[t + delay : t + delay + 1])[0]
+        learnt = t
     assert_allclose(forecasts, one_by_one, rtol=_RTOL, atol=_RTOL * np.abs(forecasts).max())
 
 
@@ -377,22 +388,23 @@ def _mend_surroundings():
 
 
 def _check_interrupted(estimator, X, y):
-    half = len(y) // 2
-    for stop in (half + 1, len(y)):  # one row, and many
-        _check_interrupted_call(_taught(estimator, X[:half], y[:half]), X[:stop], y[:stop], half)
+    known = len(y) * 3 // 4
+    for stop in (known + 1, len(y)):  # one row, and many
+        model = _taught(estimator, X[:known], y[:known])
+        _check_interrupted_call(model, X[:stop], y[:stop], known)
 
 
-def _check_interrupted_call(model, X, y, half):
+def _check_interrupted_call(model, X, y, known):
     rehearsal = copy.deepcopy(model)
     with _InterruptAt() as counter:
-        _teach(rehearsal, X[half:], y[half:])
+        _teach(rehearsal, X[known:], y[known:])
     before, expected = pickle.dumps(model), _ask(rehearsal, X)
     with _mend_surroundings():
         # the last call counted is that of __exit__
         for k in np.unique(np.linspace(1, counter.calls - 1, 20).astype(int)):
             try:
                 with _InterruptAt(k):
-                    _teach(model, X[half:], y[half:])
+                    _teach(model, X[known:], y[known:])
             except KeyboardInterrupt:
                 if pickle.dumps(model) == before:
                     continue

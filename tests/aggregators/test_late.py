@@ -88,8 +88,7 @@ def queue(model, F, y, delay):
     return forecasts
 
 
-@pytest.mark.parametrize("sleepy", [False, True])
-@pytest.mark.parametrize("delay", [1, 7, 23])
+@pytest.mark.parametrize(("delay", "sleepy"), [(1, True), (7, False), (23, True)])
 @pytest.mark.parametrize("rule", RULES, ids=label)
 def test_forecasts_are_those_of_a_queue(rule, delay, sleepy):
     F, y = stream(delay, sleepy=sleepy)

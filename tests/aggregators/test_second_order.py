@@ -102,7 +102,7 @@ def scale_of(rule, regrets):
 @each_rule
 def test_regret_is_of_second_order(rule, kind, start, gradient, record_property):
     shares, plain = [], []
-    for seed in range(4):
+    for seed in range(2):
         F, y = kind(seed)
         forecasts = rule(gradient_trick=gradient, initial_rate=start).prequential_predict(F, y)
         regrets = instant_regrets(y[:, None], F, forecasts[:, None], True, gradient)

@@ -71,8 +71,7 @@ def with_loss(class_, loss):
 
 
 @pytest.mark.parametrize(("class_", "loss"), configurations(FOGDRegressor, FOGDClassifier))
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("steps", "seed"), [(steps, seed) for seed, steps in enumerate(STEPS)])
 def test_fogd_equals_the_literal_loop(class_, loss, steps, seed):
     X, y = data_of(class_, seed)
     options = with_loss(class_, loss) | steps
@@ -85,7 +84,7 @@ def test_fogd_equals_the_literal_loop(class_, loss, steps, seed):
 
 @pytest.mark.parametrize(("class_", "loss"), configurations(NOGDRegressor, NOGDClassifier))
 @pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize(("seed", "budget"), [(0, 20), (1, 7), (2, 40)])
+@pytest.mark.parametrize(("seed", "budget"), [(1, 7), (2, 40)])
 def test_nogd_equals_the_literal_loop(class_, loss, steps, seed, budget):
     X, y = data_of(class_, seed, n=80)
     options = with_loss(class_, loss) | steps
@@ -201,7 +200,7 @@ def rivals(Z, y, rng):
 @pytest.mark.parametrize("name", ["FOGD", "NOGD"])
 def test_regret_with_a_constant_step(name, loss, how):
     """|u|^2 / (2 eta) + eta/2 sum |g|^2, for every u of the feature space, over the whole run."""
-    rng, n = np.random.default_rng(0), 120
+    rng, n = np.random.default_rng(0), 80
     X = rng.uniform(-1, 1, size=(n, 2))
     shares = []
     for c in (0.3, 3.0):
@@ -267,20 +266,20 @@ def test_laws(model):
 @pytest.mark.parametrize("loss", ["squared_error", "hinge"])
 def test_nogd_is_stable(sigma, kind, loss):
     margin = loss in MARGIN
-    X, y = (labelled if margin else stream)(8, n=250)
+    X, y = (labelled if margin else stream)(8, n=120)
     if kind != "smooth":
-        X = X[np.arange(250) % 20]
+        X = X[np.arange(120) % 20]
         if kind == "near-duplicates":
             X = X + 1e-12 * np.random.default_rng(9).normal(size=X.shape)
     class_ = NOGDClassifier if margin else NOGDRegressor
     gamma = 0.5 / sigma**2
-    model = class_("rbf", gamma, budget=100, loss=loss, eta0=0.3)
+    model = class_("rbf", gamma, budget=50, loss=loss, eta0=0.3)
     forecasts = in_calls(model, X, y)
     # The literal recursion on the span of the stored rows, without inverses: where nothing
     # depends on rows outside the span, exact descent.
     exact = oracles.nogd(X, y, rbf(gamma), 10**6, loss, eta0=0.3)[0]
     if kind == "smooth" and sigma < 1e2:
-        exact = oracles.nogd(X, y, rbf(gamma), 100, loss, eta0=0.3)[0]
+        exact = oracles.nogd(X, y, rbf(gamma), 50, loss, eta0=0.3)[0]
     # a margin that rounding carries over a kink counts as well: forecasts, not decisions, agree
     assert np.abs(forecasts - exact).max() < (1e-9 if sigma < 1e2 else 1e-4)
     if model._state["basis"] is not None:

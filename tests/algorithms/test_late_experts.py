@@ -92,8 +92,7 @@ MIXTURES = {
 }
 
 
-@pytest.mark.parametrize("delay", [1, 8])
-@pytest.mark.parametrize("name", MIXTURES)
+@pytest.mark.parametrize(("name", "delay"), list(zip(MIXTURES, [8, 1] * 4, strict=True)))
 def test_forecasts_are_those_of_a_queue(name, delay):
     X, y = stream(delay)
     model = clone(MIXTURES[name]).set_params(label_delay=delay)

@@ -12,7 +12,7 @@ from sklearn_okl.algorithms._multinomial_logistic import curvature, equalised
 from tests.oracles import improper_logistic as oracle
 
 
-def stream(seed, n_classes, n=60, d=3):
+def stream(seed, n_classes, n=40, d=3):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, (X @ rng.normal(size=(d, n_classes)) + rng.gumbel(size=(n, n_classes))).argmax(axis=1)
@@ -29,7 +29,7 @@ def test_equals_the_oracle(alpha, radius, n_classes):
     classes = np.arange(n_classes)
     for cuts in ([], [1, 2, 30]):
         model, parts = ImproperLogisticClassifier(alpha, radius=radius), []
-        for rows in np.split(np.arange(60), cuts):
+        for rows in np.split(np.arange(40), cuts):
             parts.append(model.prequential_predict_proba(X[rows], y[rows], classes=classes))
         assert_allclose(np.concatenate(parts), expected, rtol=1e-9, atol=1e-12)
     assert_allclose(model.coef_.ravel(), np.linalg.solve(A, b), rtol=1e-8, atol=1e-10)

@@ -77,7 +77,7 @@ def made(class_, loss, **options):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("class_", "loss"), CASES)
 def test_equals_the_oracle(class_, loss, seed):
-    X, y = stream(seed, 140)
+    X, y = stream(seed, 100)
     model = made(class_, loss, random_state=seed)
     kernels = gaussians(GAMMAS)
     if seed == 1:
@@ -104,7 +104,7 @@ def test_equals_the_oracle(class_, loss, seed):
     classes = {"classes": [-1, 1]} if is_classifier(model) else {}
     model.partial_fit(X[:1], y[:1], **classes)
     found = [expected[0]]
-    for t in range(1, 140):
+    for t in range(1, 100):
         assert model.kernel_index_ == arms[t]
         assert_allclose(model.probabilities_, laws[t], rtol=1e-9)
         found.append(verb(X[t : t + 1])[0])
@@ -328,7 +328,7 @@ def pseudo_regret(class_, T, K, seed):
 )
 def test_growth_of_the_regret(class_, in_T, in_K):
     """Theorems 3.1 and 4.1 give orders: the fitted growth beside the theorem's."""
-    Ts, Ks = [400, 800, 1600, 3200], [2, 4, 8, 16]
+    Ts, Ks = [400, 800, 1600], [2, 4, 8, 16]
     over_T = [np.mean([pseudo_regret(class_, T, 4, seed) for seed in range(4)]) for T in Ts]
     over_K = [np.mean([pseudo_regret(class_, 1600, K, seed) for seed in range(4)]) for K in Ks]
     slope_T = np.polyfit(np.log(Ts), np.log(over_T), 1)[0]
@@ -342,7 +342,7 @@ def test_growth_of_the_regret(class_, in_T, in_K):
     # theorems' main terms all the same.
     assert slope_K < 1.0
     for T, K, regret in [
-        *zip(Ts, [4] * 4, over_T, strict=True),
+        *zip(Ts, [4] * 3, over_T, strict=True),
         *zip([1600] * 4, Ks, over_K, strict=True),
     ]:
         if class_ is IOKSRegressor:

