@@ -366,7 +366,7 @@ class DefaultModel:
             is_anew = state["banks"] is not before["banks"]
             if is_anew and state["latest"]["faulty"].any() and not beside["twin"]:
                 twin = unguarded(_copied(before))  # a former state is read on, too
-                self.constants.trust.begin(beside, t, twin, self._usual(twin))
+                self.constants.trust.begin(beside, t, twin, self._usual(twin), np.inf)
         if t in LAYOUTS:
             lay_out(self, state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
@@ -403,7 +403,7 @@ class DefaultModel:
             if (np.abs(u[0] - asked[0]) > least).any():
                 taught, moves = fence.believed(guards, t, u[0], asked[0], *known)
                 if (taught != u[0]).any() or moves.any():
-                    self._begin_twin(state, beside, known[1])
+                    self._begin_twin(state, beside, (u[0] - asked[0]) * units[0], known[1])
                 taught = taught[None] - moves
         elif not alone and beside and not self._stands_at(t):
             _keep(state, room)
@@ -456,12 +456,12 @@ class DefaultModel:
             self._move(state, j, lags)
         return answer
 
-    def _begin_twin(self, state, beside, strange):
+    def _begin_twin(self, state, beside, errors, strange):
         """Let a twin begin at targets in doubt, if one is wanted."""
         trust = self.constants.trust
         if trust.wants_twin(beside, state["t"]):
             twin, usual = unguarded(_copied(state)), self._usual(state)
-            trust.begin(beside, state["t"], twin, usual, bool(strange[0]))
+            trust.begin(beside, state["t"], twin, usual, errors, bool(strange[0]))
 
     def _learn_beside(self, beside, X, y, weights, answer, run):
         """Let the twin learn rows if there is one; return the forecasts of both, mixed."""

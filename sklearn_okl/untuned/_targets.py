@@ -65,7 +65,8 @@ class TargetFence:
         In a review, how often a number that stands for none is there at least, and how far off, in
         distances of the farthest of all others.
     cap : float, default=3.0
-        Reaches as how far off a target in doubt is learnt at most.
+        Reaches as how far off a target in doubt is learnt at most, and from which on the less the
+        farther off it is.
     share_fading, share : float, default=0.99 and 0.02
         Fading of the share of targets in doubt, and the share from which on they teach nothing.
     odds : tuple of float, default=(-4.0, -36.0, 8.0)
@@ -269,9 +270,8 @@ class TargetFence:
         is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
         if is_fault or t - state["since"] - state["delay"] < self.block:
             return forecast, 0.0
-        if not is_far:
-            return target, 0.0
-        return float(np.clip(target, forecast - reach, forecast + reach)), 0.0
+        # the farther off it is beyond the cap, the less it teaches
+        return forecast + error * min(1.0, (self.cap * reach / error) ** 2), 0.0
 
     def odds_after(self, faulty: ArrayLike) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.

@@ -4,8 +4,10 @@ What a fence does to targets in doubt is right for faults, and wrong for what th
 nobody has learnt yet. Which it is, forecasts tell later. So with a target in doubt a twin of the
 model begins that believes every target, and both go on beside each other. They are mixed by the
 odds that errors of a Cauchy distribution, whose scale is the usual error of the better of the two,
-are those of the twin: a round counts the same in any unit, and at most a few nats. Once the odds
-are settled one of the two is left.
+are those of the twin: a round counts the same in any unit, and little at most. More counts the
+first target of a run that is far from the model's forecast, if the twin foretells it: it knows
+nothing of a fault, nor of a new level, but lags know of the rest of a run. Once the odds are
+settled one of the two is left.
 
 The model that is left is not asked again at once: the more often in a row it has won, the longer
 targets in doubt are met as it meets them, but for one much farther off than any that it has learnt.
@@ -37,6 +39,9 @@ class Trust:
         Usual errors in the scale of the Cauchy distribution: smaller ones hardly count.
     bound : float, default=1.0
         Log odds that a round counts at most: a run of faults that look alike is no proof.
+    reach, foretold : float, default=6.0 and 3.0
+        Usual errors from which on a target is far, and the log odds that the first one of a run
+        adds at most.
     settled : float, default=8.0
         Log odds from which on only one of the two is heard; the other one then ends with a block.
     limit : float, default=18.5
@@ -56,6 +61,8 @@ class Trust:
     even: float = -0.5
     width: float = 3.0
     bound: float = 1.0
+    reach: float = 6.0
+    foretold: float = 3.0
     settled: float = 8.0
     limit: float = 18.5
     patience: int = 512
@@ -71,6 +78,7 @@ class Trust:
             # usual errors, as targets came, known then; 0 where there are none
             "scales": np.zeros((1 + delay, n_targets)),
             "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
+            "is_far": False,  # whether the latest target was
             "since": 0,  # the round in which the twin began
             "rest": np.array([0, 0], dtype=np.intp),  # the round in which it ends, its last length
             "won": False,  # whether the twin has won last
@@ -94,13 +102,18 @@ class Trust:
         """Return whether a twin begins in round t with targets in doubt."""
         return not state["twin"] and (state["won"] or t >= state["rest"][0])
 
-    def begin(self, state: Any, t: Any, twin: Any, scale: Any, is_strange: Any = False) -> Any:
-        """Let a twin begin in round t; the row may be strange, and so the reason."""
-        heard = self.even if is_strange else -self.odds
-        if state["won"] and t >= state["rest"][0]:
-            heard = self.odds
-        state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), heard)}
-        state["surely"] = 0.0
+    def begin(
+        self, state: Any, t: Any, twin: Any, scale: Any, errors: Any, is_strange: Any = False
+    ) -> Any:
+        """Let a twin begin in round t with targets off by `errors` (q,).
+
+        The row may be strange, and so the reason. What nobody has heard of is believed by nobody.
+        """
+        odds = self.even if is_strange else -self.odds
+        if state["won"] and (np.abs(errors) <= self.unheard_of * state["largest"]).all():
+            odds = self.odds
+        state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
+        state |= {"surely": 0.0, "is_far": False}
         self.rescale(state, scale)
 
     def rescale(self, state: Any, scale: ArrayLike) -> Any:
@@ -128,13 +141,8 @@ class Trust:
 
     def learn(self, state: Any, y: ArrayLike, ours: ArrayLike, theirs: ArrayLike) -> Any:
         """Learn targets (n, q) and both forecasts of them; return what these make, mixed."""
-        scale = state["scales"][-1]
-        scale = np.where(scale > 0.0, scale, np.inf)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = [np.log1p(np.square((y - F) / (self.width * scale))) for F in (ours, theirs)]
-            gains = np.nan_to_num(scores[0] - scores[1]).mean(axis=1)
         path, odds = np.empty(len(y)), float(state["odds"][-1])
-        for i, gain in enumerate(np.clip(gains, -self.bound, self.bound).tolist()):
+        for i, gain in enumerate(self._gains(state, y, ours, theirs).tolist()):
             path[i] = odds
             odds = min(max(odds + gain, -self.limit), self.limit)
         known, past = late(path, state["odds"][:-1])
@@ -142,6 +150,19 @@ class Trust:
         scales, past = late(np.tile(state["scales"][-1], (len(y), 1)), state["scales"][:-1])
         state["scales"] = np.vstack([past, state["scales"][-1:]])
         return self._mixed(known[:, None], scales, ours, theirs)
+
+    def _gains(self, state, y, ours, theirs):
+        """Return what each of the targets (n, q) adds to the log odds of the twin."""
+        scale = state["scales"][-1]
+        scale = np.where(scale > 0.0, scale, np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mine, yours = ((y - F) / scale for F in (ours, theirs))
+            scores = [np.log1p(np.square(e / self.width)) for e in (mine, yours)]
+            gains = np.nan_to_num(scores[0] - scores[1]).mean(axis=1)
+            far = (np.abs(mine) > self.reach).any(axis=1)
+        first = far & ~np.append(state["is_far"], far[:-1])
+        state["is_far"] = bool(far[-1])
+        return np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
 
     def judge(self, state: Any, t: Any) -> Any:
         """Return whether, before round t, the twin has won, True, or lost, False; else None.

@@ -1,0 +1,194 @@
+"""A twin that believes every target, beside the model that does not, and the odds between them."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.untuned import TargetFence
+from sklearn_okl.untuned._restarts import explain
+from sklearn_okl.untuned._trust import Trust
+
+TRUST, FENCE = Trust(), TargetFence()
+
+
+def with_twin(n_targets=1, delay=0, scale=1.0):
+    state = TRUST.start(n_targets, delay)
+    TRUST.begin(state, 7, {"t": 7}, np.full(n_targets, scale), np.inf)
+    return state
+
+
+def model_of(seed=0, **arguments):
+    return OnlineKernelRegressor(budget="fast", random_state=seed, **arguments)
+
+
+def events(seed, n=1500, size=200.0):
+    """Return rows with a linear part that is 200 usual errors off in one of twenty."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] = np.where(rng.uniform(size=n) < 0.05, rng.uniform(0.5, 1.0, size=n), 0.0)
+    return X, X[:, 1] + 0.1 * rng.normal(size=n) + 0.1 * size * X[:, 0]
+
+
+@pytest.mark.parametrize("delay", [0, 2])
+def test_odds_and_forecasts_are_those_of_a_loop(delay):
+    rng, was_far = np.random.default_rng(3), False
+    y, ours, theirs = rng.normal(scale=[[1.0], [4.0], [4.0]], size=(3, 40))[..., None]
+    state, odds, expected = with_twin(delay=delay, scale=0.5), [-TRUST.odds] * (1 + delay), []
+    for target, mine, yours in zip(y.ravel(), ours.ravel(), theirs.ravel(), strict=True):
+        known = odds[-1 - delay]
+        weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
+        most = 3.0 * (len(expected) >= delay)  # six usual errors; none were known before
+        pull = weight * np.clip(yours - mine, -most, most)
+        expected.append(yours - pull if known > 0.0 else mine + pull)
+        likelihoods = [np.log(1.0 + ((target - f) / 1.5) ** 2) for f in (mine, yours)]
+        is_far = abs(target - mine) > 3.0
+        most = 3.0 if is_far and not was_far else 1.0
+        gain, was_far = np.clip(likelihoods[0] - likelihoods[1], -1.0, most), is_far
+        odds.append(np.clip(odds[-1] + gain, -TRUST.limit, TRUST.limit))
+    cuts = [0, 1, 5, 6, 40]
+    parts = [TRUST.learn(state, y[a:b], ours[a:b], theirs[a:b]) for a, b in pairwise(cuts)]
+    assert_allclose(np.concatenate(parts).ravel(), expected, rtol=1e-12)
+    assert_allclose(state["odds"], odds[-1 - delay :], rtol=1e-12)
+    # what was known then is what is said now
+    for ago in range(1 + delay):
+        said = TRUST.mixed(state, ours[:1], theirs[:1], ago)
+        again = {**state, "odds": state["odds"][: len(state["odds"]) - ago]}
+        assert_array_equal(said, TRUST.mixed(again, ours[:1], theirs[:1]))
+
+
+def test_no_minority_moves_a_forecast_by_more_than_three_usual_errors():
+    state = with_twin(scale=0.1)
+    for odds in np.linspace(-TRUST.limit, TRUST.limit, 75):
+        state["odds"] = np.array([odds])
+        likelier = 0.0 if odds <= 0.0 else 1e9
+        mixed = TRUST.mixed(state, np.zeros((1, 1)), np.full((1, 1), 1e9))
+        assert abs(mixed - likelier) <= 0.3
+    # nobody knows what is usual: the likelier one is heard alone
+    state = with_twin(scale=0.0)
+    assert TRUST.mixed(state, np.zeros((1, 1)), np.ones((1, 1))) == 0.0
+    assert (TRUST.learn(state, *np.random.default_rng(0).normal(size=(3, 9, 1))) <= 3.0).all()
+    assert state["odds"] == -TRUST.odds
+
+
+def test_who_has_won_rests_longer_and_longer():
+    state, t = TRUST.start(1), 0
+    for length in (64, 128, 256):
+        assert TRUST.wants_twin(state, t)
+        TRUST.begin(state, t, {"t": t}, np.ones(1), np.ones(1))
+        assert not TRUST.wants_twin(state, t)
+        TRUST.learn(state, np.zeros((64, 1)), np.zeros((64, 1)), np.full((64, 1), 99.0))
+        assert TRUST.judge(state, t + 64) is None  # far ahead once: perhaps a level
+        assert TRUST.judge(state, t + 128) is False
+        t += 128
+        assert_array_equal(state["rest"], [t + length, length])
+        assert not TRUST.wants_twin(state, t + length - 1)
+        t += length
+    TRUST.begin(state, t, {"t": t}, np.ones(1), np.ones(1))
+    TRUST.learn(state, np.zeros((64, 1)), np.full((64, 1), 99.0), np.zeros((64, 1)))
+    assert TRUST.judge(state, t + 64) is None
+    assert TRUST.judge(state, t + 128) is True
+    assert_array_equal(state["rest"], [t + 128 + 64, 64])
+    # believed at rest, but for what is far beyond all that was learnt
+    state["largest"] = np.array([2.0])
+    assert TRUST.believed(state, t + 130) == 20.0
+    assert TRUST.believed(state, t + 128 + 64) == 0.0
+    # undecided: the likelier one, when patience is over
+    TRUST.begin(state, 1000, {"t": 1000}, np.ones(1), np.ones(1))
+    assert TRUST.judge(state, 1512) is None
+    assert TRUST.judge(state, 1576) is True
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_rows_explain_is_learnt_about_as_fast_as_by_who_trusts(seed):
+    X, y = events(seed)
+    losses = [
+        np.square(model_of(seed, guard=guard).prequential_predict(X, y) - y)[300:].mean()
+        for guard in (True, False)
+    ]
+    assert losses[0] <= 1.1 * losses[1]
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+def test_the_cut_is_invisible_while_twins_come_and_go(delay):
+    X, y = events(5, 700)
+    y[[3, 350]] = 1e7
+    whole, cut, parts = model_of(label_delay=delay), model_of(label_delay=delay), []
+    expected = whole.prequential_predict(X, y)
+    for low, high in pairwise([0, 2, 3, 9, 63, 65, 128, *range(129, 260, 7), 449, 512, 513, 700]):
+        parts.append(cut.prequential_predict(X[low:high], y[low:high]))
+        cut = pickle.loads(pickle.dumps(cut))
+    assert_allclose(np.concatenate(parts), expected, rtol=1e-7, atol=1e-7)
+    assert_allclose(cut.predict(X[:9]), whole.predict(X[:9]), rtol=1e-7, atol=1e-7)
+    assert_array_equal(cut._state["beside"]["rest"], whole._state["beside"]["rest"])
+    assert whole._state["beside"]["rest"][1] > 0  # there was one at least
+
+
+def test_a_clean_stream_pays_for_no_twin():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    model = model_of().fit(X, X[:, 0] + 0.3 * rng.normal(size=400))
+    beside = model._state["beside"]
+    assert beside["twin"] == {}
+    assert_array_equal(beside["rest"], [0, 0])
+
+
+def test_faults_after_the_twin_has_won_are_none_that_it_believes():
+    X, y = events(2)
+    clean = model_of().prequential_predict(X, y)
+    y[1200] = 1e12
+    model = model_of()
+    forecasts = model.prequential_predict(X, y)
+    rows = np.arange(1201, 1500)
+    assert np.mean((forecasts - y)[rows] ** 2) <= 1.2 * np.mean((clean - y)[rows] ** 2) + 0.01
+    assert model.n_faulty_ > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_number_that_stands_for_none_is_found_and_remembered(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=64)
+    faulty = rng.uniform(size=64) < 0.2
+    spoilt = np.where(faulty, -8.0, y)
+    assert_array_equal(FENCE.stand_for_none(spoilt), [-8.0])
+    assert_array_equal(FENCE.first_faulty(spoilt)[0], faulty)
+    # neither what is off for a while, nor what is near, nor what is there twice
+    off = np.where(np.arange(64) // 8 % 3 == 2, -8.0, y)
+    assert len(FENCE.stand_for_none(off)) == 0
+    assert len(FENCE.stand_for_none(np.where(faulty, -2.0, y))) == 0
+    assert len(FENCE.stand_for_none(np.where(np.arange(64) % 32 == 1, -8.0, y))) == 0
+    assert len(FENCE.stand_for_none(np.full(64, 3.0))) == 0
+
+
+def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(900, 3))
+    y = 2.0 * X[:, 0] + rng.normal(size=900)
+    faulty = rng.uniform(size=900) < 0.15
+    model = model_of()
+    forecasts = model.prequential_predict(X, np.where(faulty, -14.0, y))
+    told = model_of(guard=False).prequential_predict(X[~faulty], y[~faulty])
+    rows = slice(200, None)
+    loss = np.mean((forecasts - y)[~faulty][rows] ** 2)
+    assert loss <= 1.2 * np.mean((told - y[~faulty])[rows] ** 2)
+    assert model.n_faulty_ == faulty.sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_explain_events_and_no_faults(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(64, 4))
+    walks = rng.normal(size=(64, 2)).cumsum(axis=0)
+    y = rng.normal(size=64)
+    event, fault = X[:, 0] > np.sort(X[:, 0])[-6], rng.permutation(64) < 6
+    burst = np.arange(64) // 5 == 6
+    assert explain(X, y + 1e3 * event, event)
+    for rows in (X, walks, np.zeros((64, 1))):
+        for faulty in (fault, burst):
+            assert not explain(rows, np.where(faulty, -9999.0, y), faulty)
+    assert not explain(X, y, np.zeros(64, dtype=bool))
+    # of any size
+    assert explain(X * 1e-9 + 5.0, (y + 1e3 * event) * 1e250, event)
