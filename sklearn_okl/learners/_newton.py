@@ -165,14 +165,9 @@ class _ClippedNewton(BlockNewton, MissesIntercept):
 
     def _grow(self, state):
         """Add one feature that was 0 in all rows so far."""
-        self._open(state)
-        size = len(state["theta"]) + 1
+        self._close(state, grows=True)  # rows that enter come one by one
+        state["inverse"] = state["inverse"].grown()
         state["trace"] += self._ridge()
-        for name, corner in (("A", self._ridge()), ("P", 1.0 / self._ridge())):
-            padded = np.zeros((size, size))
-            padded[:-1, :-1] = state[name]
-            padded[-1, -1] = corner
-            state[name] = padded
         state["theta"] = np.append(state["theta"], 0.0)
 
 
