@@ -31,6 +31,7 @@ FAMILIES = {
         "RunningRobustScaler": "d",
         "RunningMinMaxScaler": "d",
         "RunningMaxNormScaler": "d",
+        "RunningPowerTransformer": "41 d",
         "RunningQuantileTransformer": "d log q",
         "LagFeatures": "k",
         "RunningImputer": "d",

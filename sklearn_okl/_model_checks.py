@@ -188,14 +188,16 @@ def _fits(fresh, state):
 
 def _unlike_inverse(shape, inverse):
     """Return in what a shared inverse is of another shape than matrices (..., D, D), or None."""
-    if not shape[-1]:  # of a dictionary, which grows
-        shape = (*shape[:-2], *2 * inverse.tail.rows.shape[-1:])
     parts = [part.array for _, *pair in inverse.groups for part in pair]
+    committed = shape[-2:]
+    if not shape[-1]:  # of a dictionary, which grows; what is committed may be smaller still
+        shape = (*shape[:-2], *2 * inverse.tail.rows.shape[-1:])
+        committed = 2 * (min(parts[0].shape[-1], shape[-1]),)
     n_all = sum(len(part) for part in parts) if len(shape) == 3 else 2
     tails = [inverse.tail] if inverse.former is None else [inverse.tail, inverse.former]
     rows = [part for tail in tails for part in (tail.rows, tail.directions)]
     sound = (
-        all(part.ndim == len(shape) and part.shape[-2:] == shape[-2:] for part in parts)
+        all(part.ndim == len(shape) and part.shape[-2:] == committed for part in parts)
         and n_all == (2 * shape[0] if len(shape) == 3 else 2)
         and inverse.floors.shape == shape[:-2]
         and all(part.shape[:-2] == shape[:-2] and part.shape[-1] == shape[-1] for part in rows)

@@ -116,6 +116,11 @@ class Tail:
         own._written[0] = self.length + 1
         return Tail(own.rows, own.directions, self.forgetting, self.length + 1, own._written)
 
+    def wider(self):
+        """Return a copy with one feature more, which was 0 in all rows."""
+        parts = (np.pad(part, ((0, 0), (0, 1))) for part in (self.rows, self.directions))
+        return Tail(*parts, self.forgetting, self.length)
+
     def _alone(self):
         """Return a copy with buffers of its own, zeros behind the rows that count."""
         *lead, _, width = self.rows.shape
@@ -187,8 +192,13 @@ class SharedInverse:
         """Return S^-1 z (..., D), relative to the growth of the tail, for z of that shape."""
         product = np.empty_like(z)
         column, products = z[..., None], product[..., None]
-        for place, _, P in self.groups:
-            np.matmul(P.array, column[place], out=products[place])
+        n = self._n_committed
+        if n < z.shape[-1]:  # of a learner that grows
+            products[n:] = column[n:] / self.floors
+            np.matmul(self.groups[0][2].array, column[:n], out=products[:n])
+        else:
+            for place, _, P in self.groups:
+                np.matmul(P.array, column[place], out=products[place])
         if self.former is not None:
             rest = slice(self.groups[self.n_replaced][0].start, None)
             V = self.former.filled()[1][rest]
@@ -202,9 +212,12 @@ class SharedInverse:
         """Return z' S^-1 z (..., n) of rows Z (n, D) or (..., n, D), not less than 0."""
         lead = self.tail.rows.shape[:-2]
         Z = np.broadcast_to(Z, (*lead, *Z.shape[-2:]))
-        sizes = np.empty(Z.shape[:-1])
+        sizes, n = np.empty(Z.shape[:-1]), self._n_committed
         for place, _, P in self.groups:
-            sizes[place] = np.einsum("...d,...d->...", Z[place] @ P.array, Z[place])
+            known = Z[place][..., :n]
+            sizes[place] = np.einsum("...d,...d->...", known @ P.array, known)
+        if n < Z.shape[-1]:
+            sizes += np.square(Z[..., n:]).sum(axis=-1) / self.floors
         if self.former is not None:
             rest = slice(self.groups[self.n_replaced][0].start, None)
             V = self.former.filled()[1][rest]
@@ -220,6 +233,19 @@ class SharedInverse:
         other = self._twin()
         other.tail = self.tail.and_row(row, direction)
         return other
+
+    def grown(self):
+        """Return this with one feature more, which was 0 in all rows, for a single learner.
+
+        What is committed stays as it is until the tail is full: beyond it A is its floor.
+        """
+        other = self._twin()
+        other.tail = self.tail.wider()
+        return other
+
+    @property
+    def _n_committed(self):
+        return self.groups[0][2].array.shape[-1]
 
     def and_replaced(self):
         """Return this with one group more replaced, if a tail is full.
@@ -258,16 +284,21 @@ class SharedInverse:
 
     def opened(self):
         """Return A and P with all rows in them, as arrays to be written."""
-        if self.former is None and not self.tail.length:
+        n, width = self._n_committed, self.tail.rows.shape[-1]
+        if self.former is None and not self.tail.length and n == width:
             _, *parts = zip(*self.groups, strict=True)
             if self.is_whole:
                 return [part.array.copy() for (part,) in parts]
             return [np.concatenate([part.array for part in matrices]) for matrices in parts]
         rows, V = self.tail.filled()
         A, P = (part.swapaxes(-1, -2) @ part for part in (rows, V))
+        np.negative(P, out=P)
         for place, known_A, known_P in self.groups:
-            np.add(known_A.array, A[place], out=A[place])
-            np.subtract(known_P.array, P[place], out=P[place])
+            A[place][..., :n, :n] += known_A.array
+            P[place][..., :n, :n] += known_P.array
+        for j in range(n, width):  # of a learner that has grown
+            A[j, j] += self.floors
+            P[j, j] += 1.0 / self.floors
         if self.former is not None:
             rest = slice(self.groups[self.n_replaced][0].start, None)
             rows, V = (part[rest] for part in self.former.filled())

@@ -9,6 +9,7 @@ from sklearn_okl import (
     FOGDClassifier,
     FourierFeatures,
     RefitRegressor,
+    RunningPowerTransformer,
     RunningStandardScaler,
     VAWRegressor,
     all_estimators,
@@ -206,8 +207,9 @@ ARGUMENTS = {
         {"correction": RefitRegressor(Ridge(), growth=0.3, window=60)},
         {"correction": VAWRegressor(), "passthrough": False, "warmup": 5},
     ],
+    "RunningPowerTransformer": [{}],
     "RunningQuantileTransformer": [{}, {"n_quantiles": 10, "output_distribution": "uniform"}],
-    "StreamingTransformedTargetRegressor": [{}],
+    "StreamingTransformedTargetRegressor": [{}, {"transformer": RunningPowerTransformer()}],
     "TaylorFeatures": [{}, {"gamma": 0.1, "degree": 1}],
     "VAW2Regressor": [
         BANK,

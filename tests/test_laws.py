@@ -226,6 +226,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "frequencies": np.ones((4, 4, 8)),
         "form": "phase" if getattr(estimator, "form", "") == "paired" else "paired",
         "sampling": "qmc",
+        "fit_intercept": not getattr(estimator, "fit_intercept", True),
         "clip_experts": not getattr(estimator, "clip_experts", True),
         "y_range": (-7, 7),
         "expert": VAWRegressor(0.123),

@@ -27,7 +27,9 @@ from sklearn_okl.evaluation import PrequentialSearch
 
 X, y = make_friedman_stream(3000, n_features=6, random_state=0)
 pipeline = make_streaming_pipeline(
-    RunningStandardScaler(), FourierFeatures(n_components=120, random_state=0), VAWRegressor()
+    RunningStandardScaler(),
+    FourierFeatures(n_components=120, random_state=0),
+    VAWRegressor(fit_intercept=True),
 )
 gammas, alphas = np.logspace(-3, 0.5, 8), np.logspace(-4, 3, 8)
 grid = {"fourierfeatures__gamma": gammas, "vawregressor__alpha": alphas}

@@ -57,7 +57,8 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     *Cost.* :math:`O(d J + J^2)` per round for a dictionary of J rows, as in
     :class:`PROSNKONSRegressor`. On bounded rows the dictionary stops growing, as its rows are
     :math:`\sqrt\alpha` apart in H. J is of the order of :math:`\ln(T / \alpha)` where the spectrum
-    of the kernel matrix decays exponentially (Lemma 3.1).
+    of the kernel matrix decays exponentially (Lemma 3.1). With tens of inputs nearly every row may
+    enter for as long as anybody waits: a larger `novelty` bounds J.
 
     *Theorem.* If :math:`|y_t| \le Y \le U`, :math:`\|f\| \le U`, k(x, x) = 1, the regret is at most
 

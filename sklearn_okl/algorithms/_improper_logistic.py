@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import inherit_documentation
 from .._types import Any
 from ..base import OnlineClassifier
+from ..base._intercept import WithIntercept
 from ..dictionaries._factor import PANEL
 from ..kernels import kernel_of
 from ..learners._newton import BlockNewton
@@ -164,8 +165,9 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     *Numerics.* The inverse of A is rebuilt by Cholesky from the exact sum every 4096 rounds, and
     after a row that shrinks it by more than 1e5.
 
-    *Features* are taken as they come: there is no intercept and no scaling. Add a constant column
-    for an intercept; random features in a pipeline make the classifier one of a kernel.
+    *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a row
+    of zeros has even odds, whatever the shares of the classes. Random features in a pipeline make
+    the classifier one of a kernel.
 
     Examples
     --------
@@ -182,11 +184,21 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     (1, 2)
     """
 
-    def __init__(self, alpha: float = 1.0, *, radius: float = 5.0) -> None:
+    _parameter_constraints = {
+        **_ImproperSteps._parameter_constraints,
+        **WithIntercept._parameter_constraints,
+    }
+    _structural = (*_ImproperSteps._structural, *WithIntercept._structural)
+
+    def __init__(
+        self, alpha: float = 1.0, *, radius: float = 5.0, fit_intercept: bool = False
+    ) -> None:
         self.alpha = alpha
         self.radius = radius
+        self.fit_intercept = fit_intercept
 
     def _forecast(self, state, X):
+        X = self._design(X)
         if "inverse" in state:
             sizes = state["inverse"].sizes(X)
         else:

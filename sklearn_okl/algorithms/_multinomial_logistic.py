@@ -40,6 +40,7 @@ from .._documentation import inherit_documentation
 from .._linalg import inverse_spd, softmax
 from .._types import Array
 from ..base import OnlineMulticlassClassifier
+from ..base._intercept import WithIntercept
 
 _MOST_STEPS = 50  # of Newton's method
 _PRECISION = 1e-28  # of the value, in which the step is squared
@@ -102,7 +103,7 @@ def _minimise(a, S, w, precision):
     return w
 
 
-class _EqualisedSteps(OnlineMulticlassClassifier):
+class _EqualisedSteps(WithIntercept, OnlineMulticlassClassifier):
     r"""The rounds: what the past says of a row, the equation of the forecast, the surrogate.
 
     Parameters
@@ -123,15 +124,20 @@ class _EqualisedSteps(OnlineMulticlassClassifier):
     _parameter_constraints = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
+        **WithIntercept._parameter_constraints,
     }
-    _structural = ("alpha",)
+    _structural = ("alpha", *WithIntercept._structural)
 
     @property
     def coef_(self) -> Array:
         """The minimiser W, of shape (n_classes, n_features)."""
-        return self._fitted_state("coef_")["W"].copy()
+        return self._as_taught()._slopes(self._coefficients(self._fitted_state("coef_")))
+
+    def _coefficients(self, state):
+        return state["W"]
 
     def _start(self, n_features, n_targets=None):
+        n_features = self._width(n_features)
         size, ridge = self._n_places * n_features, 2.0 * self.alpha  # the Hessian of the penalty
         return {
             "t": 0,
@@ -143,7 +149,7 @@ class _EqualisedSteps(OnlineMulticlassClassifier):
     def _learn(self, state, X, y):
         probabilities = np.empty((len(y), self._n_places))
         share = curvature(self.radius, self._n_places)
-        for t, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
+        for t, (x, label) in enumerate(zip(self._design(X), y.tolist(), strict=True)):
             U, S = _of_row(state["P"], x)
             raw = state["W"] @ x
             z, p = equalised(raw, S)
@@ -152,6 +158,7 @@ class _EqualisedSteps(OnlineMulticlassClassifier):
         return probabilities
 
     def _forecast(self, state, X):
+        X = self._design(X)
         logits = X @ state["W"].T
         rows = [
             equalised(raw, _of_row(state["P"], x)[1])[1] for raw, x in zip(logits, X, strict=True)
@@ -199,6 +206,9 @@ class ImproperLogisticClassifier(_EqualisedSteps):
     *Numerics.* The inverse of A is rebuilt by Cholesky from the exact sum every 4096 rounds, and
     after a row that shrinks it by more than 1e5.
 
+    *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a row
+    of zeros has even odds, whatever the shares of the classes.
+
     References
     ----------
     .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient improper learning for online logistic
@@ -217,9 +227,12 @@ class ImproperLogisticClassifier(_EqualisedSteps):
     True
     """
 
-    def __init__(self, alpha: float = 1.0, *, radius: float = 5.0) -> None:
+    def __init__(
+        self, alpha: float = 1.0, *, radius: float = 5.0, fit_intercept: bool = False
+    ) -> None:
         self.alpha = alpha
         self.radius = radius
+        self.fit_intercept = fit_intercept
 
 
 def curvature(radius, n_classes):

@@ -225,7 +225,8 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     products, which is exact; J is :math:`\binom{M + d}{M}` for Taylor features of d inputs.
     ``"nystroem"`` tests up to 128 rows at once for the first to enter, and pays
     :math:`O(t (J + d))` for each atom in round t: its coordinate of all past rows. Memory is
-    :math:`O(J^2)`, with ``"nystroem"`` :math:`O(t (J + d))` more.
+    :math:`O(J^2)`, with ``"nystroem"`` :math:`O(t (J + d))` more, 8 (J + d) bytes for each row that
+    ever came. For streams without end take a fixed subspace.
 
     *Sampling.* A row is decided on when it comes, before its forecast: if it enters, it is
     forecast in the grown subspace. ``predict`` decides in the same way, with the uniform number

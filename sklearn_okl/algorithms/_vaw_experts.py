@@ -9,6 +9,7 @@ from .._types import Any, Seed
 from ..aggregators._range import check_y_range
 from ..base import FullInformationRegressor
 from ..learners import VAWRegressor
+from ..learners._ridge import RidgeRecursion
 
 
 @inherit_documentation
@@ -35,7 +36,7 @@ class VAWExperts(FullInformationRegressor):
 
     _parameter_constraints = {
         **FullInformationRegressor._parameter_constraints,
-        **VAWRegressor._parameter_constraints,
+        **RidgeRecursion._parameter_constraints,
         "y_range": [None, list, tuple, np.ndarray],
     }
     _structural = (*FullInformationRegressor._structural, "alpha", "y_range")

@@ -17,6 +17,7 @@ from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor
 from ..learners import VAWRegressor
+from ..learners._ridge import RidgeRecursion
 from ._vaw_experts import VAWExperts
 
 _TILE_BYTES = 32_000_000  # concatenated features held at once
@@ -232,7 +233,7 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
 
     _parameter_constraints = {
         **_OnAllFeatures._parameter_constraints,
-        **VAWRegressor._parameter_constraints,
+        **RidgeRecursion._parameter_constraints,
     }
     _structural = (*_OnAllFeatures._structural, "alpha")
 

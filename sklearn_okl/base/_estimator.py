@@ -125,6 +125,9 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def _close(self, state, grows=False):
         """Let large arrays of a state be shared by its copies, where the learner knows how."""
 
+    def _look_back(self, state, X, y, forecasts):
+        """Look at rows that a public call has taught: some learners have a word to say."""
+
     def _check_structure(self):
         now = self._structure()
         changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
@@ -235,6 +238,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
             # Overflow is not warned of but refused, below, with a sentence.
             with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
                 forecasts = learn(model, state, X, y, learn_arguments)
+                model._look_back(state, X[: len(forecasts)], y[: len(forecasts)], forecasts)
                 model._close(state)
                 sound = _is_finite(forecasts) and _is_finite(state)
         except np.linalg.LinAlgError:

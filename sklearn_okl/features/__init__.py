@@ -6,6 +6,7 @@ from ._imputer import RunningImputer
 from ._lags import LagFeatures
 from ._nystroem import ALDNystroem, BudgetNystroem, OnlineNystroem
 from ._one_hot import RunningOneHotEncoder
+from ._power import RunningPowerTransformer
 from ._quantiles import RunningQuantileTransformer
 from ._scalers import (
     RunningMaxNormScaler,
@@ -26,6 +27,7 @@ __all__ = [
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
     "RunningOneHotEncoder",
+    "RunningPowerTransformer",
     "RunningQuantileTransformer",
     "RunningRobustScaler",
     "RunningStandardScaler",

@@ -4,6 +4,7 @@ The type of a column differs from chunk to chunk: codes of categories do, intege
 where one is missing, and a single row is often all objects. A value does not.
 """
 
+from hashlib import blake2b
 from numbers import Integral, Real
 
 import numpy as np
@@ -13,6 +14,8 @@ from sklearn.utils.validation import validate_data
 from .._validation import refuse_masks
 
 _EXACT = 2**53  # integers up to here are float64 too
+_LONGEST = 64  # characters of text that is remembered as it is
+_N_BYTES = 16  # of a hash: two of 1e9 texts are alike with probability 1e-21
 _MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
 
 
@@ -116,6 +119,14 @@ def _no_category(name, kind):
         f"{name!r} holds values of type {kind}. Give them as text, say, or let a ColumnTransformer "
         "choose the columns."
     )
+
+
+def remembered(value):
+    """Return what is kept of a category to know it again: of a long text its hash, as bytes."""
+    if isinstance(value, str) and len(value) > _LONGEST:
+        text = value.encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=_N_BYTES).digest()
+    return value
 
 
 def hashed(value, j, n):

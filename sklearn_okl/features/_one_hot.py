@@ -12,7 +12,7 @@ from .._delay import late
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
-from ._columns import columns_of, distinct, hashed, kind_of, names_of
+from ._columns import columns_of, distinct, hashed, kind_of, names_of, remembered
 
 
 @inherit_documentation
@@ -33,7 +33,8 @@ class RunningOneHotEncoder(OnlineTransformer):
     ----------
     categories_ : list of ndarray of object
         For each column, the categories that have a slot of their own, in the order of the slots;
-        numbers and booleans as float, and None for missing values.
+        numbers and booleans as float, None for missing values, and text of more than 64 characters
+        as its hash, BLAKE2's of 16 bytes.
 
     See Also
     --------
@@ -44,7 +45,7 @@ class RunningOneHotEncoder(OnlineTransformer):
     Notes
     -----
     *Cost.* O(d) per row and the width of what it returns, d (`max_categories` + `n_hashed`)
-    numbers for d columns. Memory for `max_categories` values a column, each text as long as it is.
+    numbers for d columns. Memory for `max_categories` values a column, however long their text.
 
     *Causality.* A row is encoded by the categories of the rows before it. A category that appears
     for the first time is zeros in all slots of its column, and gets its slot when the row is
@@ -143,8 +144,8 @@ class RunningOneHotEncoder(OnlineTransformer):
         slots, n_known = [], []
         for j, (values, codes) in enumerate(X):
             held = state["categories"][j]
-            before, known = len(held), set(held)
-            new = [value for value in values if value not in known]
+            before, known = len(held), set(map(remembered, held))
+            new = [value for value in map(remembered, values) if value not in known]
             held += new[: self.max_categories - before]
             slots.append(self._slots(held, values, j)[codes])
             newest = np.maximum.accumulate(np.append(before - 1, slots[-1]))[:-1]
@@ -164,8 +165,14 @@ class RunningOneHotEncoder(OnlineTransformer):
 
     def _slots(self, held, values, j):
         """Return the slots of values in column j; they may not be known yet."""
-        own = {value: slot for slot, value in enumerate(held)}
-        return np.array([own[v] if v in own else self._shared_slot(v, j) for v in values])
+        own = {remembered(value): slot for slot, value in enumerate(held)}
+        slots = [own.get(remembered(value)) for value in values]
+        return np.array(
+            [
+                self._shared_slot(value, j) if slot is None else slot
+                for value, slot in zip(values, slots, strict=True)
+            ]
+        )
 
     def _shared_slot(self, value, j):
         return self.max_categories + hashed(value, j, max(self.n_hashed, 1))

@@ -11,12 +11,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._documentation import inherit_documentation
 from .._types import Array
 from ..base import OnlineRegressor
+from ..base._intercept import MissesIntercept, WithIntercept
 from ..losses import get_loss
 
 _BLOCK = 64  # rows a block: fewer pay for calls, more for the n^2 products among them
 
 
-class _Descent(OnlineRegressor):
+class _Descent(MissesIntercept, OnlineRegressor):
     r"""Base: the recursion of gradient descent, row by row, or exactly in blocks.
 
     One model with the square loss and no ball learns 64 rows at once: the errors e of a block solve
@@ -40,10 +41,17 @@ class _Descent(OnlineRegressor):
     @property
     def coef_(self) -> Array:
         """Coefficients, of shape (n_features,) or (n_targets, n_features)."""
-        return self._weights(self._fitted_state("coef_"))
+        return self._as_taught()._weights(self._fitted_state("coef_"))
 
     def _weights(self, state):
-        return state["theta"].copy()
+        return self._slopes(self._coefficients(state))
+
+    def _coefficients(self, state):
+        return state["theta"]
+
+    def _look_back(self, state, X, y, forecasts):
+        if self.loss != "pinball":  # whose errors have a mean
+            super()._look_back(state, X, y, forecasts)
 
     def _start(self, n_features, n_targets=None, bank=None):
         """Return the state of one model, or of a bank with a leading axis, all of them alike."""
@@ -54,9 +62,10 @@ class _Descent(OnlineRegressor):
             )
         lead = () if bank is None else (len(bank),)
         targets = () if n_targets is None else (n_targets,)
-        return {"t": 0, "theta": np.zeros((*lead, *targets, n_features))}
+        return {"t": 0, "theta": np.zeros((*lead, *targets, self._width(n_features)))}
 
     def _learn(self, state, X, y):
+        X = self._design(X)
         lead, n = X.shape[:-2], len(y)
         Y = y.reshape(n, -1)
         theta = state["theta"].reshape(*lead, Y.shape[1], X.shape[-1])  # a view
@@ -114,6 +123,7 @@ class _Descent(OnlineRegressor):
                 theta += norms - norms  # 0; or nan: an overflow is refused, not projected to 0
 
     def _forecast(self, state, X):
+        X = self._design(X)
         lead, theta = X.shape[:-2], state["theta"]
         targets = theta.shape[len(lead) : -1]
         forecasts = X @ theta.reshape(*lead, -1, X.shape[-1]).swapaxes(-1, -2)
@@ -171,8 +181,10 @@ class OGDRegressor(_Descent):
 
     *Departures.* [1]_ projects always, here only with a `radius`. At a kink the slope is 0.
 
-    *Features* are taken as they come, without an intercept. The square loss diverges while
-    :math:`\eta_t \|z_t\|^2` stays above 1: scale them to norms of about 1, or lessen `eta0`.
+    *Features* are taken as they come. The square loss diverges while :math:`\eta_t \|z_t\|^2`, with
+    the 1 of an intercept in z, stays above 1: scale them to norms of about 1, or lessen `eta0`.
+    Without ``fit_intercept`` a mean of the errors that outweighs all else, within the first 1024
+    rows, is warned of, once; not with the pinball loss, whose errors have one.
 
     References
     ----------
@@ -202,6 +214,7 @@ class OGDRegressor(_Descent):
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "power_t": [Interval(Real, 0, None, closed="left")],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
+        **WithIntercept._parameter_constraints,
     }
 
     def __init__(
@@ -213,6 +226,7 @@ class OGDRegressor(_Descent):
         eta0: float = 0.1,
         power_t: float = 0.5,
         radius: float | None = None,
+        fit_intercept: bool = False,
     ) -> None:
         self.shrinkage = shrinkage
         self.loss = loss
@@ -220,3 +234,4 @@ class OGDRegressor(_Descent):
         self.eta0 = eta0
         self.power_t = power_t
         self.radius = radius
+        self.fit_intercept = fit_intercept

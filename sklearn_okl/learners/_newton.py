@@ -18,13 +18,14 @@ from .._linalg import inverse_spd
 from .._tail import FEW, SharedInverse
 from .._types import Array
 from ..base import OnlineRegressor
+from ..base._intercept import MissesIntercept, WithIntercept
 
 _BLOCK = 32  # rows a block
 _REBUILD = 4096  # rounds between two rebuilds of P from A
 _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: start anew after it
 
 
-class BlockNewton:
+class BlockNewton(WithIntercept):
     r"""Newton steps A^-1 g along rows, in blocks and row by row, beside a shell.
 
     Each is non-linear, but all that a row asks of A and w are inner products: in a block of 32 rows
@@ -38,9 +39,13 @@ class BlockNewton:
     @property
     def coef_(self) -> Array:
         """Current weights, of shape (n_features,)."""
-        return self._fitted_state("coef_")["theta"].copy()
+        return self._as_taught()._slopes(self._coefficients(self._fitted_state("coef_")))
+
+    def _coefficients(self, state):
+        return state["theta"]
 
     def _start(self, n_features, n_targets=None):
+        n_features = self._width(n_features)
         return {
             "t": 0,
             "A": self._ridge() * np.eye(n_features),  # the exact sum
@@ -50,7 +55,7 @@ class BlockNewton:
         }
 
     def _learn(self, state, X, y):
-        forecasts = np.empty(len(y))
+        X, forecasts = self._design(X), np.empty(len(y))
         if len(y) <= FEW:
             for t, (z, target) in enumerate(zip(X, y, strict=True)):
                 forecasts[t] = self._learn_row(state, z, target)
@@ -126,7 +131,7 @@ class BlockNewton:
             state["P"] = inverse_spd(state["A"], self._ridge())
 
 
-class _ClippedNewton(BlockNewton):
+class _ClippedNewton(BlockNewton, MissesIntercept):
     r"""The online Newton step for the square loss, clipped, of parameters mu, radius, curvature.
 
     Attributes
@@ -143,7 +148,10 @@ class _ClippedNewton(BlockNewton):
         return clipped_round(y, np.full(len(y), curvature), self.radius)
 
     def _forecast(self, state, X):
-        return np.clip(X @ state["theta"], -self.radius, self.radius)
+        return np.clip(self._design(X) @ state["theta"], -self.radius, self.radius)
+
+    def _errors(self, y, forecasts):
+        return np.where(np.abs(y) > self.radius, 0.0, y - forecasts)
 
     # For algorithms whose features grow in number.
 
@@ -157,14 +165,9 @@ class _ClippedNewton(BlockNewton):
 
     def _grow(self, state):
         """Add one feature that was 0 in all rows so far."""
-        self._open(state)
-        size = len(state["theta"]) + 1
+        self._close(state, grows=True)  # rows that enter come one by one
+        state["inverse"] = state["inverse"].grown()
         state["trace"] += self._ridge()
-        for name, corner in (("A", self._ridge()), ("P", 1.0 / self._ridge())):
-            padded = np.zeros((size, size))
-            padded[:-1, :-1] = state[name]
-            padded[-1, -1] = corner
-            state[name] = padded
         state["theta"] = np.append(state["theta"], 0.0)
 
 
@@ -225,7 +228,9 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
     A every 4096 rounds and after a row that shrinks it by more than 1e5. Targets far beyond the
     radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e16, digits run out.
 
-    *Features* are taken as they come: there is no intercept and no scaling.
+    *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a mean
+    of the errors that outweighs all else, within the first 1024 rows, is warned of, once; targets
+    beyond the radius do not count.
 
     References
     ----------
@@ -254,15 +259,22 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
         "mu": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "curvature": [Interval(Real, 0, None, closed="neither"), None],
+        **WithIntercept._parameter_constraints,
     }
-    _structural = ("mu",)
+    _structural = ("mu", *WithIntercept._structural)
 
     def __init__(
-        self, mu: float = 1.0, *, radius: float = 1.0, curvature: float | None = None
+        self,
+        mu: float = 1.0,
+        *,
+        radius: float = 1.0,
+        curvature: float | None = None,
+        fit_intercept: bool = False,
     ) -> None:
         self.mu = mu
         self.radius = radius
         self.curvature = curvature
+        self.fit_intercept = fit_intercept
 
 
 class NewtonSteps(NamedTuple):

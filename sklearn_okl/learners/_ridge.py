@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Literal, overload
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import block_innovations, inverse_spd
@@ -13,6 +15,7 @@ from .._tail import FEW, SharedInverse
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor, _copied, _same
+from ..base._intercept import MissesIntercept
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -23,10 +26,10 @@ _REBUILD = 4096  # rounds between two rebuilds of P from A, once the stream is l
 _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebuild after it
 
 
-class RidgeRecursion(WeightedRegressor):
+class RidgeRecursion(MissesIntercept, WeightedRegressor):
     r"""Base: online least squares with a ridge, forecasting before or after the row is counted.
 
-    A subclass has the parameters `alpha`, `forecaster` and `forgetting`.
+    A subclass has the parameters `alpha`, `forecaster`, `forgetting` and `fit_intercept`.
 
     Attributes
     ----------
@@ -34,6 +37,11 @@ class RidgeRecursion(WeightedRegressor):
         Current ridge solution :math:`S_t^{-1} b_t`.
     """
 
+    _parameter_constraints = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "forecaster": [StrOptions({"vaw", "ridge"})],
+        "forgetting": [Interval(Real, 0, 1, closed="right")],
+    }
     _multi_output = True
     _learns_banks = True
 
@@ -70,7 +78,7 @@ class RidgeRecursion(WeightedRegressor):
         """
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
-        forecasts, leverages = self._forecast_with_leverages(state, X)
+        forecasts, leverages = self._forecast_with_leverages(state, self._design(X))
         if not return_std:
             return forecasts
         spread = np.sqrt(1.0 + leverages)
@@ -83,7 +91,8 @@ class RidgeRecursion(WeightedRegressor):
         Parameters
         ----------
         other : VAWRegressor
-            Fitted on rows of the same features, with the same `alpha`; it is left as it is.
+            Fitted on rows of the same features, with the same `alpha` and `fit_intercept`; it is
+            left as it is.
 
         Returns
         -------
@@ -126,6 +135,8 @@ class RidgeRecursion(WeightedRegressor):
             if model.forgetting < 1.0:
                 raise ValueError("Models that forget cannot be merged: set forgetting=1.0.")
         mine, theirs = self._state, other._state
+        if self.fit_intercept != other.fit_intercept:
+            raise ValueError("One of the models has an intercept, the other has none.")
         if mine["b"].shape != theirs["b"].shape or mine["alpha"] != theirs["alpha"]:
             raise ValueError(
                 f"The models have {mine['b'].shape} and {theirs['b'].shape} features (and "
@@ -149,10 +160,13 @@ class RidgeRecursion(WeightedRegressor):
     @property
     def coef_(self) -> Array:
         """Ridge solution, of shape (n_features,) or (n_targets, n_features)."""
-        return self._weights(self._fitted_state("coef_"))
+        return self._as_taught()._weights(self._fitted_state("coef_"))
 
     def _weights(self, state):
-        return state["theta"].T.copy()
+        return self._slopes(self._coefficients(state))
+
+    def _coefficients(self, state):
+        return state["theta"].T
 
     def _start(self, n_features, n_targets=None, bank=None, late=0):
         """Return the state of one model, or of a bank with a leading axis.
@@ -161,6 +175,7 @@ class RidgeRecursion(WeightedRegressor):
         With `late` rounds the ridge forecasts of `_learn` are those of the model so many rounds
         ago, for labels that come late.
         """
+        n_features = self._width(n_features)
         if bank is None:
             alpha = np.array(float(self.alpha))
         else:
@@ -187,7 +202,7 @@ class RidgeRecursion(WeightedRegressor):
         if not self._takes_rows(len(y)):
             self._open(state)
             return self._learn_blocks(state, X, y, sample_weight)
-        Y = y.reshape(len(y), -1)
+        X, Y = self._design(X), y.reshape(len(y), -1)
         forecasts = np.empty((*state["alpha"].shape, *Y.shape))
         for t, target in enumerate(Y):
             weight = 1.0 if sample_weight is None else float(sample_weight[t])
@@ -197,7 +212,7 @@ class RidgeRecursion(WeightedRegressor):
     def _learn_blocks(self, state, X, y, sample_weight=None):
         """Learn rows in blocks, writing P and A in place."""
         n = len(y)
-        Y = y.reshape(n, -1)
+        X, Y = self._design(X), y.reshape(n, -1)
         forecasts = np.empty((*state["alpha"].shape, n, Y.shape[1]))
         low = 0
         while low < n:
@@ -398,6 +413,7 @@ class RidgeRecursion(WeightedRegressor):
         state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
 
     def _forecast(self, state, X):
+        X = self._design(X)
         if self.forecaster == "ridge":
             return self._ridge_forecasts(state, X)
         return self._forecast_with_leverages(state, X)[0]
@@ -409,7 +425,10 @@ class RidgeRecursion(WeightedRegressor):
         return forecasts.reshape(*forecasts.shape[:-1], *targets)
 
     def _forecast_with_leverages(self, state, X):
-        """Return forecasts (..., n[, q]) and leverages z' P z / gamma of shape (..., n)."""
+        """Return forecasts (..., n[, q]) and leverages z' P z / gamma of shape (..., n).
+
+        The rows are those of `_design`.
+        """
         forecasts = self._ridge_forecasts(state, X)
         if "inverse" in state:
             leverages = state["inverse"].sizes(X)

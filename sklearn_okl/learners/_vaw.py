@@ -1,10 +1,7 @@
 """The Vovk-Azoury-Warmuth forecaster and online ridge regression."""
 
-from numbers import Real
-
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from .._documentation import inherit_documentation
+from ..base._intercept import WithIntercept
 from ._ridge import RidgeRecursion
 
 
@@ -66,8 +63,9 @@ class VAWRegressor(RidgeRecursion):
     exact sums at round 64 and every 4096 rounds, and after a row that shrinks P by
     more than 1e5.
 
-    *Features* are taken as they come: there is no intercept and no scaling. Add a constant column
-    for an intercept, and scale the features to moderate size.
+    *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a
+    constant is expressed only where the features can: a mean of the errors that outweighs all else,
+    within the first 1024 rows, is warned of, once.
 
     References
     ----------
@@ -90,18 +88,29 @@ class VAWRegressor(RidgeRecursion):
     0.0
     >>> model.coef_.round(1)
     array([ 1. , -2. ,  0.5])
+
+    Targets that are not centred want an intercept:
+
+    >>> model = VAWRegressor(fit_intercept=True).fit(X, y + 50.0)
+    >>> round(model.intercept_)
+    50
     """
 
     _parameter_constraints = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "forecaster": [StrOptions({"vaw", "ridge"})],
-        "forgetting": [Interval(Real, 0, 1, closed="right")],
+        **RidgeRecursion._parameter_constraints,
+        **WithIntercept._parameter_constraints,
     }
-    _structural = ("alpha",)
+    _structural = ("alpha", *WithIntercept._structural)
 
     def __init__(
-        self, alpha: float = 1.0, *, forecaster: str = "vaw", forgetting: float = 1.0
+        self,
+        alpha: float = 1.0,
+        *,
+        forecaster: str = "vaw",
+        forgetting: float = 1.0,
+        fit_intercept: bool = False,
     ) -> None:
         self.alpha = alpha
         self.forecaster = forecaster
         self.forgetting = forgetting
+        self.fit_intercept = fit_intercept

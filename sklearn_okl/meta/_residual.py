@@ -30,7 +30,7 @@ class ResidualRegressor(OnlineRegressor):
     ----------
     base : online regressor, default=None
         It has `partial_fit`, `prequential_predict` and `predict`, as all regressors of this
-        package. None is :class:`VAWRegressor`.
+        package. None is :class:`VAWRegressor` with an intercept.
     correction : online regressor, default=None
         The same. None is :class:`RefitRegressor`, boosted trees fitted now and then.
     warmup : int, default=30
@@ -142,7 +142,7 @@ class ResidualRegressor(OnlineRegressor):
     def _start(self, n_features, n_targets=None):
         return {
             "t": 0,
-            "base": VAWRegressor() if self.base is None else clone(self.base),
+            "base": VAWRegressor(fit_intercept=True) if self.base is None else clone(self.base),
             "correction": RefitRegressor() if self.correction is None else clone(self.correction),
         }
 

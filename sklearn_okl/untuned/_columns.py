@@ -19,6 +19,7 @@ from ..features._columns import (
     kind_of,
     names_of,
     numbers_of,
+    remembered,
 )
 
 NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
@@ -152,13 +153,14 @@ def _codes(column, name, kind, known, j):
         kind = kind or now
         if now != kind:
             raise _other_kind(name, f"categories that are {kind}", now)
-    own = {value: code for code, value in enumerate(known)}
+    own = {remembered(value): code for code, value in enumerate(known)}
     codes = []
     for value in values:
-        if value is not None and value not in own and len(own) < N_OWN:
-            own[value] = len(own)
-        shared = N_OWN + hashed(value, j, N_SHARED) if value not in own else None
-        codes.append(np.nan if value is None else own.get(value, shared))
+        kept = remembered(value)
+        if value is not None and kept not in own and len(own) < N_OWN:
+            own[kept] = len(own)
+        shared = N_OWN + hashed(value, j, N_SHARED) if kept not in own else None
+        codes.append(np.nan if value is None else own.get(kept, shared))
     return np.array(codes, dtype=np.float64)[places], kind, tuple(own)
 
 

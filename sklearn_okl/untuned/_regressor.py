@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from numbers import Real
 from typing import Literal, overload
 
 import numpy as np
@@ -38,6 +39,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     guard : bool, default=True
         Whether a target far from all forecasts is in doubt. False: every target is believed, and
         learnt as it comes.
+    target_range : tuple of (float or None, float or None), default=None
+        Low and high end of what targets can be, such as ``(0, None)`` for amounts. Forecasts and
+        the ends of intervals stay within; what is learnt is the same. None: any number will do. A
+        target outside is an error.
 
     Attributes
     ----------
@@ -182,6 +187,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     the lags would see. Intervals are to hold in a share of all rows, whatever their weights: errors
     weigh in their running size, and those of weight 0 are left out of the past scores.
 
+    *Targets with a range.* What `target_range` moves is what is answered: the nearest number in the
+    range, which is nearer to any target in it than the forecast was, so that no round loses more,
+    and no interval holds fewer targets. Experts, mixture and scores are as without.
+
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
     so the whole is never much worse than its best part. The chain adds one more of
@@ -246,6 +255,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         **DefaultModel._parameter_constraints,
         "trees": ["boolean", HasMethods(["fit", "predict"])],
         "guard": ["boolean"],
+        "target_range": [tuple, list, np.ndarray, None],
     }
     _structural = (*DefaultModel._structural, "trees", "guard")
 
@@ -257,6 +267,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         lags: int = 4,
         trees: Any = False,
         guard: bool = True,
+        target_range: Any = None,
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -273,6 +284,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         )
         self.trees = trees
         self.guard = guard
+        self.target_range = target_range
 
     @property
     def _guarded(self):
@@ -328,6 +340,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             If there are more than ``label_delay + 1`` rows with ``ahead=True``.
         """
         state, forecasts = self._foreseen(X, ahead)
+        forecasts = self._within(forecasts)
         if not return_std:
             return forecasts
         known = zip(state["targets"], state["errors"], strict=True)
@@ -351,9 +364,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
-            Low and high ends around the forecasts of `predict`; finite from row ``label_delay + 3``
-            on. Of several targets (n_samples, n_targets, 2) or (n_samples, n_targets, n_levels, 2):
-            each is held in the given share of the rounds, not all at once.
+            Low and high ends around the forecasts of `predict`, brought within `target_range` after
+            that; finite from row ``label_delay + 3`` on. Of several targets (n_samples, n_targets,
+            2) or (n_samples, n_targets, n_levels, 2): each is held in the given share of the
+            rounds, not all at once.
 
         Raises
         ------
@@ -386,10 +400,27 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         ]
         half = np.reshape(halves, (*forecasts.shape[1:], *levels.shape))
         centers = forecasts.reshape(*forecasts.shape, *[1] * levels.ndim)
-        return np.stack([centers - half, centers + half], axis=-1)
+        return self._within(np.stack([centers - half, centers + half], axis=-1))
+
+    def predict_experts(self, X: ArrayLike) -> Array:
+        """Forecast each row by each expert; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_experts) or (n_samples, n_experts, n_targets)
+            The experts' forecasts, in the order of `experts_`, within `target_range` and not
+            clipped in any other way.
+        """
+        return self._within(super().predict_experts(X))
 
     def _validate(self):
         super()._validate()
+        _checked_range(self.target_range)
         estimator = batch_model(self.trees, boosted_regressor)
         if estimator is not None:
             check_is_regressor("trees", estimator)
@@ -407,7 +438,24 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:
             check_takes_weights(batch_model(self.trees, boosted_regressor), "regressor")
-        return super()._learn(state, X, y, sample_weight)
+        return self._within(super()._learn(state, X, y, sample_weight))
+
+    def _within(self, forecasts):
+        """Return the nearest numbers in the range of the targets."""
+        if self.target_range is None:
+            return forecasts
+        return np.clip(forecasts, *_checked_range(self.target_range))
+
+    def _validated_rows(self, X, y, restart, **validation):
+        X, y = super()._validated_rows(X, y, restart, **validation)
+        low, high = _checked_range(self.target_range)
+        outside = (y < low) | (y > high)
+        if outside.any():
+            raise ValueError(
+                f"y holds {y[outside][0]:.6g}, outside of target_range={self.target_range!r}. "
+                "Widen the range, or leave such rows out."
+            )
+        return X, y
 
     def _start_from(self, layout, n_columns, seed):
         state = super()._start_from(layout, n_columns, seed)
@@ -426,6 +474,25 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def _move(self, state, j, lags):
         super()._move(state, j, lags)
         _conformal.forgive(state["errors"][j])
+
+
+def _checked_range(target_range):
+    """Return the ends of the range of targets, infinite where there is none."""
+    if target_range is None:
+        return -np.inf, np.inf
+    ends = list(target_range)
+    if len(ends) != 2 or not all(end is None or isinstance(end, Real) for end in ends):
+        raise TypeError(
+            f"target_range={target_range!r} must be (low, high), numbers or None, such as "
+            "(0, None)."
+        )
+    low = -np.inf if ends[0] is None else float(ends[0])
+    high = np.inf if ends[1] is None else float(ends[1])
+    if not low < high:
+        raise ValueError(
+            f"target_range={target_range!r} is empty: give (low, high) with low < high."
+        )
+    return low, high
 
 
 def _checked_coverages(coverage):

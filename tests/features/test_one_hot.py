@@ -256,3 +256,26 @@ class LateVAW(VAWRegressor):
     def __init__(self, label_delay=0):
         super().__init__()
         self.label_delay = label_delay
+
+
+def test_long_text_is_remembered_by_its_hash():
+    rng = np.random.default_rng(0)
+    short = [f"place {k}" for k in rng.integers(0, 60, 200)]
+    long = [10_000 * "x" + text for text in short]
+    known, encoder = RunningOneHotEncoder(), RunningOneHotEncoder()
+    expected = known.prequential_transform([[text] for text in short])
+    Z = encoder.prequential_transform([[text] for text in long])
+    assert_array_equal(Z[:, :32], expected[:, :32])  # of those that have slots of their own
+    assert_array_equal(encoder.transform([[long[0]]]), known.transform([[short[0]]]))
+    assert len(pickle.dumps(encoder)) < 10_000
+    assert known.categories_[0][0] == short[0]
+    assert len(encoder.categories_[0][0]) == 16
+
+
+def test_an_encoder_that_remembers_long_text_knows_it_again():
+    long = [[100 * text] for text in "abc"]
+    encoder = RunningOneHotEncoder().fit(long)
+    expected = encoder.transform(long)
+    encoder._state["categories"] = [[text for (text,) in long]]  # as earlier revisions kept it
+    assert_array_equal(encoder.transform(long), expected)
+    assert_array_equal(encoder.partial_fit(long).transform(long), expected)

@@ -1,5 +1,7 @@
 """ONSRegressor against its oracle and its theorem, and its private verbs for growing bases."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -135,7 +137,33 @@ def test_no_features_yet():
     assert_array_equal(forecasts, np.zeros(5000))
     model._project(state, np.empty(0))
     model._grow(state)
-    assert_array_equal(state["A"], [[1.0]])
+    assert_array_equal(opened(state)["A"], [[1.0]])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_features_that_come_on_the_way_were_0_before(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(150, 40)), rng.normal(size=150)
+    ages = np.sort(rng.integers(0, 120, 40))  # of the row with which each feature comes
+    X *= ages <= np.arange(150)[:, None]
+    expected = ONSRegressor(0.3, radius=2.0).prequential_predict(X, y)
+    model = ONSRegressor(0.3, radius=2.0)
+    state, forecasts, inverses = model._start(0), [], []
+    for t in range(150):
+        for _ in range((ages == t).sum()):
+            model._grow(state)
+        known = X[:, : len(state["theta"])]
+        asked = model._forecast(state, known[t : t + 1])
+        forecasts.append(model._learn(state, known[t : t + 1], y[t : t + 1])[0])
+        assert_allclose(asked[0], forecasts[-1], atol=1e-12)
+        inverses.append(state["inverse"].groups[0][2].array)
+    assert_allclose(forecasts, expected, rtol=1e-7, atol=1e-8)
+    # what is large is not copied for each of them
+    assert len({id(P) for P in inverses}) < 8
+    again = pickle.loads(pickle.dumps(state))
+    assert_array_equal(model._forecast(again, X), model._forecast(state, X))
+    whole = opened(state)
+    assert_allclose(whole["P"] @ whole["A"], np.eye(40), atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e6])

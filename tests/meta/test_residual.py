@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_okl import OnlineKernelRegressor, RefitRegressor, ResidualRegressor, VAWRegressor
 from tests.oracles.refit import corrected
 
+BASE = VAWRegressor(fit_intercept=True)
 TREE = RefitRegressor(DecisionTreeRegressor(max_depth=4, random_state=0), growth=0.3)
 # of the base's rounding, which depends on the cut, trees may make another split
 REFIT = RefitRegressor(Ridge(), growth=0.3)
@@ -29,10 +30,10 @@ def stream(n=200, seed=0):
 def test_equal_to_the_oracle_whatever_the_cut(warmup, passthrough, correction):
     X, y = stream()
     options = {"warmup": warmup, "passthrough": passthrough}
-    expected = corrected(VAWRegressor(), correction, X, y, **options)
-    model = ResidualRegressor(VAWRegressor(), correction, **options)
+    expected = corrected(BASE, correction, X, y, **options)
+    model = ResidualRegressor(BASE, correction, **options)
     assert_allclose(model.prequential_predict(X, y), expected, rtol=1e-8)
-    model, parts = ResidualRegressor(VAWRegressor(), correction, **options), []
+    model, parts = ResidualRegressor(BASE, correction, **options), []
     cuts = [0, 1, 2, 29, 30, 31, 150, 200]
     for low, high in pairwise(cuts):
         forecast = model.predict(X[low : low + 1]) if low else [0.0]
@@ -43,8 +44,9 @@ def test_equal_to_the_oracle_whatever_the_cut(warmup, passthrough, correction):
 
 def test_it_finds_what_the_base_cannot_say():
     X, y = stream(1000)
-    alone = VAWRegressor().prequential_predict(X, y)
-    both = ResidualRegressor(VAWRegressor(), TREE).prequential_predict(X, y)
+    y -= 50.0
+    alone = clone(BASE).prequential_predict(X, y)
+    both = ResidualRegressor(BASE, TREE).prequential_predict(X, y)
     late = slice(300, None)
     assert np.square(y - both)[late].mean() < 0.6 * np.square(y - alone)[late].mean()
 
@@ -73,7 +75,7 @@ def test_what_is_no_regressor_is_refused():
 def test_each_of_several_targets_is_corrected_as_it_alone():
     X, y = stream(120)
     Y = np.column_stack([y, X[:, 1] - 2.0 * y])
-    model = ResidualRegressor(VAWRegressor(), REFIT, passthrough=False)
+    model = ResidualRegressor(BASE, REFIT, passthrough=False)
     expected = [clone(model).prequential_predict(X, target) for target in Y.T]
     assert_allclose(clone(model).prequential_predict(X, Y), np.transpose(expected), rtol=1e-8)
     column = clone(model).fit(X, Y[:, :1]).predict(X)

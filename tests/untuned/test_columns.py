@@ -426,3 +426,21 @@ def test_beyond_the_numbers_of_their_own_categories_are_known_by_value_too():
     model = OnlineKernelRegressor(**kinds).fit(X.astype(int), y)
     asked = X[1400:1420]
     assert_array_equal(model.predict(asked), model.predict(asked.astype(int)))
+
+
+def test_long_text_is_remembered_by_its_hash():
+    rng = np.random.default_rng(0)
+    n = 300
+    y = rng.normal(size=n)
+    short = [f"place {k}" for k in rng.integers(0, 40, n)]
+    long = [3_000 * "x" + text for text in short]
+    frames = [pd.DataFrame({"text": text, "number": y**2}) for text in (short, long)]
+    models = [OnlineKernelRegressor(budget="fast", random_state=0) for _ in frames]
+    forecasts = [model.prequential_predict(X, y) for model, X in zip(models, frames, strict=True)]
+    assert_array_equal(*forecasts)
+    assert_array_equal(models[0].predict(frames[0]), models[1].predict(frames[1]))
+    sizes = [len(pickle.dumps(model)) for model in models]
+    assert sizes[1] < sizes[0] + 2_000
+    known = models[1]._columns
+    models[1]._columns = known | {"categories": (tuple(dict.fromkeys(long)), ())}  # as once
+    assert_array_equal(models[0].predict(frames[0]), models[1].predict(frames[1]))
