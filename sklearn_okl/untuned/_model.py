@@ -30,6 +30,7 @@ from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._targets_encoding import TargetsEncoder
 
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
+_LARGEST = 1e300  # loss in the units of another
 _SHOWN = 8  # targets whose losses a summary names
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
@@ -366,7 +367,8 @@ class DefaultModel:
             is_anew = state["banks"] is not before["banks"]
             if is_anew and state["latest"]["faulty"].any() and not beside["twin"]:
                 twin = unguarded(_copied(before))  # a former state is read on, too
-                self.constants.trust.begin(beside, t, twin, self._usual(twin), np.inf)
+                usual = usual_errors(state, twin)
+                self.constants.trust.begin(beside, t, twin, usual, np.inf)
         if t in LAYOUTS:
             lay_out(self, state, run)
         if t >= fence.block and t.bit_count() == 1:  # a power of two
@@ -460,7 +462,7 @@ class DefaultModel:
         """Let a twin begin at targets in doubt, if one is wanted."""
         trust = self.constants.trust
         if trust.wants_twin(beside, state["t"]):
-            twin, usual = unguarded(_copied(state)), self._usual(state)
+            twin, usual = unguarded(_copied(state)), usual_errors(state)
             trust.begin(beside, state["t"], twin, usual, errors, bool(strange[0]))
 
     def _learn_beside(self, beside, X, y, weights, answer, run):
@@ -480,23 +482,16 @@ class DefaultModel:
     def _choose(self, state, beside):
         """Go on as the twin if it has won, or without it if it has lost."""
         twin = beside["twin"]
-        ours, theirs = self._usual(state), self._usual(twin)
-        both = (ours > 0.0) & (theirs > 0.0)
         trust = self.constants.trust
-        trust.rescale(beside, np.where(both, np.minimum(ours, theirs), ours + theirs))
+        trust.rescale(beside, usual_errors(state, twin))
         if trust.judge(beside, state["t"]):
             ratios = np.array([targets.unit(guard) for guard in state["targets"]])
             ratios /= [targets.unit(guard) for guard in twin["targets"]]
-            twin["loss"], twin["scored"] = state["loss"] * np.square(ratios), state["scored"]
+            losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)
+            twin |= {"loss": losses, "scored": state["scored"]}
             for guard, known in zip(twin["targets"], state["targets"], strict=True):
                 guard |= {"guarded": True} | {name: known[name] for name in ("odds", "n_faulty")}
             state |= twin
-
-    def _usual(self, state):
-        """Return the usual sizes of errors (q,), as targets came."""
-        deviations = np.array([guard["deviation"] for guard in state["targets"]])
-        units = np.array([targets.unit(guard) for guard in state["targets"]])
-        return np.where(np.isfinite(deviations), deviations, 0.0) * units
 
     def _follow(self, state, j, by):
         """Move the level of target j, and the latest rows with it; return those of the dispute."""
@@ -541,6 +536,20 @@ class DefaultModel:
     def _forget(self, state, j, units):
         """Forget what was learnt of target j, and go on in other units."""
         forget(self, state, j, units)
+
+
+def usual_errors(state, twin=None):
+    """Return the usual sizes of errors (q,), as targets came: 0 where a state knows none yet.
+
+    With a twin those of the better of both.
+    """
+    deviations = np.array([guard["deviation"] for guard in state["targets"]])
+    units = np.array([targets.unit(guard) for guard in state["targets"]])
+    ours = np.where(np.isfinite(deviations), deviations, 0.0) * units
+    if twin is None:
+        return ours
+    theirs = usual_errors(twin)
+    return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
 
 
 def is_guarded(state):
