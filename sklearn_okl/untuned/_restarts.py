@@ -164,7 +164,6 @@ def _start_anew(model, state, layout, n, units, run):
             name: known[name] for name in ("guarded", "origin", "unit", "n_faulty", "nones")
         } | anew
         guard["odds"] = fence.odds_after(latest["faulty"][:, j])
-        guard["share"] = latest["faulty"][:, j].mean()
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
     forecasts, references, _ = model._learn_rows(state, X, u, weights, run)

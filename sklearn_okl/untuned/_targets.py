@@ -67,8 +67,6 @@ class TargetFence:
     cap : float, default=3.0
         Reaches as how far off a target in doubt is learnt at most, and from which on the less the
         farther off it is.
-    share_fading, share : float, default=0.99 and 0.02
-        Fading of the share of targets in doubt, and the share from which on they teach nothing.
     odds : tuple of float, default=(-4.0, -36.0, 8.0)
         Log odds of a new level over a fault at the start, and their limits.
     bound : float, default=3.0
@@ -99,9 +97,7 @@ class TargetFence:
     gap: float = 2.5
     alike: int = 3
     apart: float = 1.5
-    share_fading: float = 0.99
     cap: float = 3.0
-    share: float = 0.02
     odds: tuple = (-4.0, -36.0, 8.0)
     bound: float = 3.0
     settled: float = 2.0
@@ -127,7 +123,6 @@ class TargetFence:
             "errors": np.empty(0),  # sizes of the latest errors
             "values": np.empty(0),  # the latest targets, but for those in doubt
             "deviation": np.inf,  # robust, of the errors before the latest refresh
-            "share": 0.0,  # faded share of targets in doubt
             "odds": self.odds[0],  # log odds that what is in doubt is a new level
             # rows in a row in doubt that agree, how far the last one is off, itself, and whether
             # the row of the first was strange
@@ -161,7 +156,7 @@ class TargetFence:
         if others[0]:
             fresh = self.start()
             state.update(
-                {name: fresh[name] for name in ("errors", "values", "deviation", "share")},
+                {name: fresh[name] for name in ("errors", "values", "deviation")},
                 since=t,
             )
             return 1
@@ -203,7 +198,9 @@ class TargetFence:
         errors = np.abs(u - forecasts)
         reach = self._factors(state, t, len(u)) * self._path(state, t, errors, u)[0]
         nones = self._nones(state, u)
-        for i in np.flatnonzero(((errors > reach) | nones) & (errors > least)).tolist():
+        old = t + np.arange(len(u)) - state["since"] - state["delay"] >= self.block
+        limit = np.where(old, self.cap * reach, reach)  # what is nearer is learnt as it is
+        for i in np.flatnonzero(((errors > limit) | nones) & (errors > least)).tolist():
             if nones[i] or not _is_explained(u[i], errors[i], experts[i], reach[i]):
                 return i
         return len(u)
@@ -263,12 +260,10 @@ class TargetFence:
             self._settle(state, -2.0 * self.bound if is_return else self.bound)
             state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
             return target, error
-        if not is_far and state["odds"] >= self.settled:
-            return target, 0.0
-        share = self.share_fading * state["share"] + 1.0 - self.share_fading
-        is_fault = share > self.share or n > 1.0  # or a level
-        is_fault |= len(state["block"]) > 1 and state["block"][-2:, 3].all()  # the third in a row
-        if is_fault or t - state["since"] - state["delay"] < self.block:
+        # of a level, perhaps: the second of a dispute, or the third in a row
+        third = len(state["block"]) > 1 and state["block"][-2:, 3].all()
+        is_young = t - state["since"] - state["delay"] < self.block
+        if is_young or (is_far and (n > 1.0 or third)):
             return forecast, 0.0
         # the farther off it is beyond the cap, the less it teaches
         return forecast + error * min(1.0, (self.cap * reach / error) ** 2), 0.0
@@ -302,7 +297,6 @@ class TargetFence:
             rows = state["block"][len(state["block"]) - n :]
             n_fenced = int(rows[:, 3].sum())
             state["n_faulty"] -= n_fenced
-            state["share"] = max(state["share"] - n_fenced * (1.0 - self.share_fading), 0.0)
             rows[:, 0] -= by
             rows[:, 3] = 0.0
             places = slice(max(len(state["errors"]) - n, 0), None)
@@ -365,10 +359,8 @@ class TargetFence:
 
     def _learn_rows(self, state, t, u, forecasts, references, taught):
         in_doubt = u != taught  # all or none: such targets come one by one
-        state["share"] *= self.share_fading ** len(u)
         state["moved"][2] += len(u)
         if in_doubt[0]:
-            state["share"] += 1.0 - self.share_fading
             state["n_faulty"] += 1
         errors = np.abs(u - forecasts)
         _, state["deviation"] = self._path(state, t, errors, u)
@@ -462,7 +454,7 @@ class TargetFence:
         state["origin"] += level * unit(state)
         state["unit"] = float(np.clip(slope * unit(state), *_UNITS))
         state["level"] = (state["level"] - level) / slope
-        state["share"], state["dispute"], state["moved"] = 0.0, np.zeros(4), np.zeros(3)
+        state["dispute"], state["moved"] = np.zeros(4), np.zeros(3)
         state["errors"] = np.abs(block - state["level"])[:0]
         state["values"] = state["errors"]
         return (block - level) / slope
