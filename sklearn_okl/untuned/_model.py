@@ -28,9 +28,9 @@ from ._encoding import mark_units, plain_layout
 from ._experts import Experts
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._targets_encoding import TargetsEncoder
+from ._trust import is_guarded, successor, unguarded, usual_errors
 
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
-_LARGEST = 1e300  # loss in the units of another
 _SHOWN = 8  # targets whose losses a summary names
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
 
@@ -485,13 +485,7 @@ class DefaultModel:
         trust = self.constants.trust
         trust.rescale(beside, usual_errors(state, twin))
         if trust.judge(beside, state["t"]):
-            ratios = np.array([targets.unit(guard) for guard in state["targets"]])
-            ratios /= [targets.unit(guard) for guard in twin["targets"]]
-            losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)
-            twin |= {"loss": losses, "scored": state["scored"]}
-            for guard, known in zip(twin["targets"], state["targets"], strict=True):
-                guard |= {"guarded": True} | {name: known[name] for name in ("odds", "n_faulty")}
-            state |= twin
+            state |= successor(twin, state)
 
     def _follow(self, state, j, by):
         """Move the level of target j, and the latest rows with it; return those of the dispute."""
@@ -536,31 +530,6 @@ class DefaultModel:
     def _forget(self, state, j, units):
         """Forget what was learnt of target j, and go on in other units."""
         forget(self, state, j, units)
-
-
-def usual_errors(state, twin=None):
-    """Return the usual sizes of errors (q,), as targets came: 0 where a state knows none yet.
-
-    With a twin those of the better of both.
-    """
-    deviations = np.array([guard["deviation"] for guard in state["targets"]])
-    units = np.array([targets.unit(guard) for guard in state["targets"]])
-    ours = np.where(np.isfinite(deviations), deviations, 0.0) * units
-    if twin is None:
-        return ours
-    theirs = usual_errors(twin)
-    return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
-
-
-def is_guarded(state):
-    """Tell whether targets of a state may be in doubt."""
-    return any(guard["guarded"] for guard in state["targets"])
-
-
-def unguarded(state):
-    """Return a state that believes every target."""
-    anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
-    return state | {"targets": [guard | anew for guard in state["targets"]]}
 
 
 def _keep(state, room):

@@ -22,6 +22,9 @@ from scipy.special import expit
 
 from .._delay import late
 from .._types import Any, ArrayLike
+from ._targets import unit
+
+_LARGEST = 1e300  # loss in the units of another
 
 
 @dataclass(frozen=True)
@@ -183,3 +186,40 @@ class Trust:
         length = max(length, self.rest)
         state |= {"twin": {}, "rest": np.array([t + length, length]), "won": has_won}
         return has_won
+
+
+def usual_errors(state, twin=None):
+    """Return the usual sizes of errors (q,), as targets came: 0 where a state knows none yet.
+
+    With a twin those of the better of both.
+    """
+    deviations = np.array([guard["deviation"] for guard in state["targets"]])
+    units = np.array([unit(guard) for guard in state["targets"]])
+    ours = np.where(np.isfinite(deviations), deviations, 0.0) * units
+    if twin is None:
+        return ours
+    theirs = usual_errors(twin)
+    return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
+
+
+def is_guarded(state):
+    """Tell whether targets of a state may be in doubt."""
+    return any(guard["guarded"] for guard in state["targets"])
+
+
+def unguarded(state):
+    """Return a state that believes every target."""
+    anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
+    return state | {"targets": [guard | anew for guard in state["targets"]]}
+
+
+def successor(twin, state):
+    """Return the state of a twin that goes on for a model: guarded, and with the model's record."""
+    ratios = np.array([unit(guard) for guard in state["targets"]])
+    ratios /= [unit(guard) for guard in twin["targets"]]
+    known = [{name: guard[name] for name in ("odds", "n_faulty")} for guard in state["targets"]]
+    guards = [
+        guard | {"guarded": True} | part for guard, part in zip(twin["targets"], known, strict=True)
+    ]
+    losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)
+    return twin | {"targets": guards, "loss": losses, "scored": state["scored"]}
