@@ -27,6 +27,7 @@ from ._constants import BUDGETS, Constants
 from ._encoding import mark_units, plain_layout
 from ._experts import Experts
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
+from ._room import go_back, keep
 from ._targets_encoding import TargetsEncoder
 from ._trust import is_guarded, successor, unguarded, usual_errors
 
@@ -408,7 +409,7 @@ class DefaultModel:
                     self._begin_twin(state, beside, (u[0] - asked[0]) * units[0], known[1])
                 taught = taught[None] - moves
         elif not alone and beside and not self._stands_at(t):
-            _keep(state, room)
+            keep(state, room)
         forecasts, references, experts = self._learn_rows(state, X, taught, weights, run)
         misses = u - forecasts
         back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
@@ -422,7 +423,7 @@ class DefaultModel:
             if self._stands_at(t):
                 own = {name: part for name, part in self._state.items() if name != "beside"}
                 room.update(_copied(own))
-            _go_back(state, room)
+            go_back(state, room)
             if n == 0:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
@@ -530,32 +531,6 @@ class DefaultModel:
     def _forget(self, state, j, units):
         """Forget what was learnt of target j, and go on in other units."""
         forget(self, state, j, units)
-
-
-def _keep(state, room):
-    """Copy a state into the arrays of a room, where they fit."""
-    room.update(_kept(state, room))
-
-
-def _kept(value, room):
-    if type(value) is dict:
-        room = room if isinstance(room, dict) else {}
-        return {name: _kept(part, room.get(name)) for name, part in value.items()}
-    if isinstance(value, list):
-        rooms = room if isinstance(room, list) else [None] * len(value)
-        return [_kept(part, place) for part, place in zip(value, rooms, strict=True)]
-    if not isinstance(value, np.ndarray):
-        return value
-    if not isinstance(room, np.ndarray) or room.shape != value.shape:
-        return value.copy()
-    np.copyto(room, value)
-    return room
-
-
-def _go_back(state, room):
-    """Exchange a state, all but what it knows of its targets, for the one in a room."""
-    for name in state.keys() - {"targets"}:
-        state[name], room[name] = room[name], state[name]
 
 
 def experts_of(model, kind):
