@@ -115,13 +115,12 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     it, and no row is refused. After 8, 16, 32 and 64 rows the model may start anew from them with
     more inputs, as gaps and categories ask for.
 
-    *Faulty targets.* A target is in doubt if it is more than 6 robust deviations (1.48 medians of
+    *Faulty targets.* A target is in doubt if it is more than 18 robust deviations (1.48 medians of
     the sizes of the latest 113 errors) from its forecast, and no expert without lags accounts for
-    three quarters of that. It is learnt as one 18 deviations off at most. The third in a row
-    teaches nothing, nor does any where more than one in fifty of the latest are in doubt and
-    forecasts have known nothing of them beforehand, as they do of rare events and not of faults.
-    One beyond 18 deviations may begin a new level: log odds of that over a fault start at -4, gain
-    3 with each further row whose error agrees, and at 2 the level is believed, after three rows at
+    three quarters of that; in the first 64 rows more than 12. One that is e > 18 deviations off is
+    learnt as one 18² / e off; one in the first 64 rows, the second of a dispute and the third in a
+    row teach nothing. It may begin a new level: log odds of that over a fault start at -4, gain 3
+    with each further row whose error agrees, and at 2 the level is believed, after three rows at
     first. How such disputes end moves the odds by 3 for good, so that a stream that has shown
     levels is believed at once, and one that shows faults only after many rows. A new level moves
     the origin, and nothing that was learnt is lost; one that began with a step in a column of X out
@@ -129,7 +128,15 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     the latest 32 are in doubt, it is asked whether the unit has changed: a line through the
     forecasts of a kernel that never forgets has to explain them. The first 64 targets are judged as
     a whole, after 8, 16, 32 and 64 rows, and learnt again without those that stand apart from the
-    rest. The losses in ``experts_`` and `summary` count targets in doubt as far as 6 deviations.
+    rest, unless the rows foretell them; a number that comes there again and again stands for none.
+    The losses in ``experts_`` and `summary` count targets in doubt as far as 6 deviations.
+
+    *A twin.* With the first target in doubt a copy of the model begins that believes every target.
+    Both learn on, at twice the cost, and the likelier one is heard, by the odds that Cauchy errors
+    of its size are those of the twin; the other moves forecasts by three usual errors at most.
+    After one of them has been far ahead for a block, or after 512 rows, it goes on alone, for
+    longer each time that it wins again. ``experts_`` and `predict_experts` are those of the model,
+    not of the twin.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the
