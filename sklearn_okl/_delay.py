@@ -32,6 +32,16 @@ def late(values, past):
     return both[: len(values)], both[len(values) :].copy()
 
 
+def kept_late(state, known, delay):
+    """Return what is read in rounds that know values (n, ...), `delay` rounds late.
+
+    At first that is what the first round knew. The state keeps what the next rounds need, "past".
+    """
+    past = state["past"] if "past" in state else np.repeat(known[:1], delay, axis=0)
+    read, state["past"] = late(known, past)
+    return read
+
+
 def as_it_was(now, past, ago):
     """Return what was known some rounds ago, one number of rounds or one a row.
 

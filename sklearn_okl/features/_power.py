@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import StrOptions
 
-from .._delay import late
+from .._delay import kept_late
 from .._documentation import inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
@@ -31,8 +31,7 @@ class _PowerRecursion(OneToOneFeatureMixin, OnlineTransformer):
         rows = self._moderate(X)
         known = self._learn(state, rows)
         if delay:
-            past = state["past"] if "past" in state else np.repeat(known[:1], delay, axis=0)
-            known, state["past"] = late(known, past)
+            known = kept_late(state, known, delay)
         return self._forward(state, rows, known)
 
     def _ask(self, state, X):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
 
-from .._delay import late
+from .._delay import kept_late
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
@@ -63,7 +63,8 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
         rows = _moments.moderate(X)
         centers, scales, _ = self._learn(state, rows)
         if delay:
-            centers, scales = known_earlier(state, centers, scales, delay)
+            known = np.stack(np.broadcast_arrays(centers, scales), axis=1)  # (n, 2, d)
+            centers, scales = kept_late(state, known, delay).swapaxes(0, 1)
         Z = self._scaled(rows, centers, scales)
         if not all(np.isfinite(part).all() for part in (Z, *self._known(state))):
             raise ValueError(
@@ -75,17 +76,6 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
     def _ask(self, state, X):
         center, scale = self._known(state)
         return self._scaled(_moments.moderate(X), center, scale)
-
-
-def known_earlier(state, centers, scales, delay):
-    """Return what was known `delay` rows before each row (n, d), at first what the first row knew.
-
-    The state of the scaler keeps what the next rows need.
-    """
-    known = np.stack(np.broadcast_arrays(centers, scales), axis=1)  # (n, 2, d)
-    past = state["past"] if "past" in state else np.repeat(known[:1], delay, axis=0)
-    read, state["past"] = late(known, past)
-    return read[:, 0], read[:, 1]
 
 
 @inherit_documentation

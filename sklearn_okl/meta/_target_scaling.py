@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 
-from .._delay import delay_of, late
+from .._delay import delay_of, kept_late
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
@@ -164,8 +164,7 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         known, learnt = transforms.learn(state["transformer"], y)
         forecasts = state["regressor"].prequential_predict(X, learnt)
         if delay:
-            past = state["past"] if "past" in state else np.repeat(known[:1], delay, axis=0)
-            known, state["past"] = late(known, past)
+            known = kept_late(state, known, delay)
         n_cold = max(transforms.n_cold * (delay + 1) - state["t"], 0)
         state["t"] += len(y)
         asked = state["transformer"], forecasts, known

@@ -20,11 +20,21 @@ WINDOW = 256  # latest errors that forecasts are smeared by
 _ROWS = 256  # rows that are smeared at once
 
 
-class _Scaled:
+class _Running:
+    """By a running transformer: a target is learnt as what is known after it makes of it."""
+
+    n_cold = 1  # rows before which nothing is known
+
+    def learn(self, state, y):
+        known, column = self.known_before(state, y[:, None])
+        after = np.concatenate([known[1:], self.now(state)[None]])
+        return known, self.transformed(state, column, after)[:, 0]
+
+
+class _Scaled(_Running):
     """By a running scaler: centre and scale are known, faulty targets are learnt nearer."""
 
     is_line = True
-    n_cold = 1  # rows before which nothing is known
 
     def __init__(self, scaler):
         self.scaler = scaler
@@ -32,12 +42,13 @@ class _Scaled:
     def start(self, y):
         return self.scaler._start(moderate(y[:1]))
 
-    def learn(self, state, y):
-        column = moderate(y)[:, None]
-        known = np.empty((len(y), 2, 1))
-        known[:, 0], known[:, 1], nearer = self.scaler._learn(state, column)
-        after = np.concatenate([known[1:], self.now(state)[None]])
-        return known, self.scaler._scaled(nearer, after[:, 0], after[:, 1])[:, 0]
+    def known_before(self, state, column):
+        known = np.empty((len(column), 2, 1))
+        known[:, 0], known[:, 1], nearer = self.scaler._learn(state, moderate(column))
+        return known, nearer
+
+    def transformed(self, state, column, known):
+        return self.scaler._scaled(column, known[:, 0], known[:, 1])
 
     def now(self, state):
         return np.stack(self.scaler._known(state))
@@ -46,11 +57,10 @@ class _Scaled:
         return self.scaler._unscaled(z[:, None], known[..., 0, :], known[..., 1, :])[:, 0]
 
 
-class _Powered:
+class _Powered(_Running):
     """By a running power transformer."""
 
     is_line = False
-    n_cold = 1
 
     def __init__(self, power):
         self.power = power
@@ -58,11 +68,12 @@ class _Powered:
     def start(self, y):
         return self.power._start(self.power._moderate(y[:1]))
 
-    def learn(self, state, y):
-        column = self.power._moderate(y[:, None])
-        known = self.power._learn(state, column)
-        after = np.concatenate([known[1:], self.now(state)[None]])
-        return known, self.power._forward(state, column, after)[:, 0]
+    def known_before(self, state, column):
+        column = self.power._moderate(column)
+        return self.power._learn(state, column), column
+
+    def transformed(self, state, column, known):
+        return self.power._forward(state, column, known)
 
     def now(self, state):
         return self.power._known(state)

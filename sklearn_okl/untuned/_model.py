@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._linalg import one_blas_thread
-from .._types import Any, Array, ArrayLike, Seed
+from .._types import Any, Array, Seed
 from .._validation import weights_of
 from ..base import _copied, twin
 from ..base._bank import threads
@@ -183,25 +183,6 @@ class DefaultModel:
             f"of the weight, those that forget {fading:.0%}.{faulty}"
         )
         return textwrap.fill(text, width=88)
-
-    def predict_experts(self, X: ArrayLike) -> Array:
-        """Forecast each row by each expert; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-
-        Returns
-        -------
-        F : ndarray of shape (n_samples, n_experts) or (n_samples, n_experts, n_targets)
-            The experts' forecasts, in the order of `experts_`, not clipped.
-        """
-        state, X = self._asked(X)
-        with one_blas_thread:
-            X = self._encoder().look(state["columns"], X)
-            F = self._experts().forecasts(state, X, ages_of(state))
-            return self._flat(targets.unscaled(state["targets"], F))
 
     def _flat(self, values, axis=-1):
         """Return values without the axis of the targets, where these came without one."""
@@ -471,12 +452,7 @@ class DefaultModel:
         twin = beside["twin"]
         if not twin:
             return answer
-        theirs, low = np.empty_like(answer), 0
-        while low < len(y):
-            w = None if weights is None else weights[low:]
-            part = self._learn_guarded(twin, X[low:], y[low:], w, {}, run, False, {})
-            theirs[low : low + len(part)] = part
-            low += len(part)
+        theirs = self._learn_guarded(twin, X, y, weights, {}, run, False, {})  # all, unguarded
         self._stop(twin, run, {})
         return self.constants.trust.learn(beside, y, answer, theirs)
 

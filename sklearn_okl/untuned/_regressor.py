@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
 from .._documentation import inherit_documentation
+from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedRegressor, described
 from ..meta._refit import check_is_regressor
 from . import _conformal
 from . import _targets as targets
 from ._model import DefaultModel, experts_of
+from ._restarts import ages_of
 from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, check_takes_weights
 
 
@@ -423,7 +425,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             The experts' forecasts, in the order of `experts_`, within `target_range` and not
             clipped in any other way.
         """
-        return self._within(super().predict_experts(X))
+        state, X = self._asked(X)
+        with one_blas_thread:
+            X = self._encoder().look(state["columns"], X)
+            F = self._experts().forecasts(state, X, ages_of(state))
+        return self._within(self._flat(targets.unscaled(state["targets"], F)))
 
     def _validate(self):
         super()._validate()
@@ -455,6 +461,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     def _validated_rows(self, X, y, restart, **validation):
         X, y = super()._validated_rows(X, y, restart, **validation)
+        if self.target_range is None:
+            return X, y
         low, high = _checked_range(self.target_range)
         outside = (y < low) | (y > high)
         if outside.any():

@@ -35,7 +35,7 @@ def review(model, state, run):
         n = min(age, fence.block)
         y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
         faulty, middle, usual = fence.first_faulty(y)
-        if explain(shown_rows(latest)[-n:], y, faulty):
+        if faulty.any() and explain(shown_rows(latest)[-n:], y, faulty):
             faulty = np.zeros(n, dtype=bool)
         elif len(nones := fence.stand_for_none(y)):
             guard["nones"] = nones
@@ -64,8 +64,6 @@ def explain(X, y, faulty):
     Each run of these is forecast by a ridge regression on all other rows, with a linear and a
     Gaussian kernel: from them it knows nothing of a fault.
     """
-    if not faulty.any():
-        return False
     center, scale = X.mean(axis=0), X.std(axis=0)
     Z = np.clip((X - center) / np.where(scale > 0.0, scale, 1.0), -_CLIP, _CLIP) / np.sqrt(
         max(np.count_nonzero(scale), 1)
@@ -77,9 +75,8 @@ def explain(X, y, faulty):
     with np.errstate(over="ignore", invalid="ignore"):
         far = far / np.abs(far).max()
     # what a run leaves of its forecast by all others
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], faulty, [0]]).astype(int)))
     left = 0.0
-    for low, high in zip(edges[::2], edges[1::2], strict=True):
+    for low, high in zip(*targets.runs(faulty), strict=True):
         run = slice(low, high)
         left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
     return bool(left < _UNEXPLAINED * np.square(far[faulty]).sum())
@@ -160,9 +157,7 @@ def _start_anew(model, state, layout, n, units, run):
         limits = middle - usual, middle + usual
         y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
         guard["since"] = max(known["since"], t - n)
-        guard |= {
-            name: known[name] for name in ("guarded", "origin", "unit", "n_faulty", "nones")
-        } | anew
+        guard |= {name: known[name] for name in _KEPT} | anew
         guard["odds"] = fence.odds_after(latest["faulty"][:, j])
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]

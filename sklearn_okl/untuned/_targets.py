@@ -273,8 +273,8 @@ class TargetFence:
 
         A run of more than two may be a level.
         """
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], faulty, [0]]).astype(int)))
-        lengths = edges[1::2] - edges[::2]
+        first, end = runs(faulty)
+        lengths = end - first
         return max(self.odds[0] - self.bound * int((lengths <= 2).sum()), self.odds[1])
 
     def _settle(self, state, by):
@@ -514,7 +514,7 @@ class TargetFence:
         numbers = []
         for number, count in zip(found[[0, -1]], counts[[0, -1]], strict=True):
             same = y == number
-            n_runs = np.count_nonzero(np.diff(same.astype(int), prepend=0) > 0)
+            n_runs = len(runs(same)[0])
             off, others = distances[same][0], distances[~same]
             if count < self.alike or 2 * n_runs < count or not len(others):
                 continue
@@ -545,6 +545,12 @@ def _deviation(errors, values):
 def _is_explained(target, error, experts, reach):
     """Tell whether some expert's forecast (K,) knows of the error, or of most of it."""
     return bool((np.abs(target - experts) <= max(0.5 * reach, 0.25 * abs(error))).any())
+
+
+def runs(mask):
+    """Return where runs of True in a mask (n,) begin, and where they have ended, (m,) each."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask, [0]]).astype(int)))
+    return edges[::2], edges[1::2]
 
 
 def unit(state):
