@@ -245,9 +245,10 @@ def sentinel(n_rows, settings, budget, seed):
     good = ~faulty & (np.arange(n_rows) >= WARM_UP)
     found = {}
     if budget == FORECASTER:
-        model, known = models.forecaster(seed), np.where(faulty, np.nan, y)
+        known = np.where(faulty, np.nan, y)
         losses = [
-            _loss_of_days(model.prequential_predict(of, X), known, WARM_UP) for of in (y, known)
+            _loss_of_days(models.forecaster(seed).prequential_predict(of, X), known, WARM_UP)
+            for of in (y, known)
         ]
     else:
         model = models.guarded(budget, seed)

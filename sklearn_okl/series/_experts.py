@@ -66,16 +66,25 @@ def views_of(experts, has_residuals, n_seasons):
     return np.array([expert.view for expert in experts] + simple)
 
 
-def start(experts, n_series, n_common, horizon, rng):
+def draw_waves(experts, rng):
+    """Return the frequencies (window, k) of the kernel of each ridge regression, None without."""
+    waves = [None] * len(experts)
+    for k, expert in enumerate(experts):
+        if expert.is_kernel:
+            scale = 1.0 / np.sqrt(expert.window)  # so that usual windows are about a radian apart
+            waves[k] = scale * rng.standard_normal((expert.window, _N_FREQUENCIES))
+    return waves
+
+
+def start(experts, n_series, n_common, horizon, waves):
     """Return the states of ridge regressions that have seen no origin."""
     states = []
-    for expert in experts:
+    for expert, frequencies in zip(experts, waves, strict=True):
         shape = {"own": (n_series, 1, 1), "pooled": (1, n_series, 1), "all": (1, 1, n_series)}
         lags = expert.window * (n_series if expert.sharing == "all" else 1)
         state = {}
         if expert.is_kernel:
-            scale = 1.0 / np.sqrt(expert.window)  # so that usual windows are about a radian apart
-            state["frequencies"] = scale * rng.standard_normal((expert.window, _N_FREQUENCIES))
+            state["frequencies"] = frequencies
             lags = 2 * _N_FREQUENCIES
         width = lags + 1 + n_common
         ridge = _delayed_ridge.start(

@@ -15,7 +15,7 @@ from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Seed, Self
 from .._validation import refuse_second_writer
 from ..base import _same, twin
-from . import _frames, _intake, _intervals, _mixture, _plan, _rounds
+from . import _experts, _frames, _intake, _intervals, _mixture, _plan, _rounds
 
 
 class OnlineForecaster(BaseEstimator):
@@ -50,6 +50,10 @@ class OnlineForecaster(BaseEstimator):
         What is done where an index leaves rows out: an error, or as if these rows had come with
         missing values.
 
+    max_gap : int, default=1000
+        How many rows in a row ``gaps="fill"`` fills in: about as many as are remembered. A longer
+        gap is an error, as one clock that is days ahead would end the series.
+
     random_state : int, RandomState instance or None, default=0
         Source of the random Fourier features.
 
@@ -57,6 +61,10 @@ class OnlineForecaster(BaseEstimator):
     ----------
     n_samples_seen_ : int
         Rows learnt so far, with those filled in for gaps.
+
+    n_faulty_ : ndarray of int of shape (n_series + n_columns,)
+        How many values of each series, then of each column known ahead, then of the others, were
+        taken for faults so far.
 
     season_lengths_ : ndarray of int
         Lengths of the seasons in rows, given or found; 0 is none.
@@ -109,8 +117,13 @@ class OnlineForecaster(BaseEstimator):
     forecasts; before it the series counts as that value.
 
     *Faults.* A value 20 running standard deviations off counts as missing, and intervals are not
-    judged by it. The third in a row is a new level: all that is remembered of the series moves
-    there, and forecasts go on as if it had always been at it.
+    judged by it; so does a number that has been one three times. The third such value in a row that
+    agrees with those before it is a new level: all that is remembered of the series moves there,
+    and forecasts go on as if it had always been at it. The first values are judged as a whole after
+    8, 16, 32 and 64 rows, and learnt again without faults. Cells of X are judged likewise; a fault
+    counts as missing, one known ahead too. Wrong in both directions: a single far value that is
+    true is not learnt, unless it comes in every season of the first rows or columns explain it; a
+    level that is none, three values long, costs forecasts of as many rows before it is left.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
 
@@ -148,6 +161,7 @@ class OnlineForecaster(BaseEstimator):
         pooled: bool = False,
         windows: ArrayLike = (24, 48, 168),
         gaps: str = "refuse",
+        max_gap: int = 1000,
         random_state: Seed = 0,
     ) -> None:
         self.horizon = horizon
@@ -156,6 +170,7 @@ class OnlineForecaster(BaseEstimator):
         self.pooled = pooled
         self.windows = windows
         self.gaps = gaps
+        self.max_gap = max_gap
         self.random_state = random_state
 
     _parameter_constraints = {
@@ -165,9 +180,11 @@ class OnlineForecaster(BaseEstimator):
         "pooled": ["boolean"],
         "windows": ["array-like"],
         "gaps": [StrOptions({"refuse", "fill"})],
+        "max_gap": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-    _changeable = ("gaps", "random_state")  # all others shape the state, in more than its start
+    # all others shape the state, in more than its start
+    _changeable = ("gaps", "max_gap", "random_state")
 
     def fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
@@ -302,6 +319,11 @@ class OnlineForecaster(BaseEstimator):
         return self._known_state()["t"]
 
     @property
+    def n_faulty_(self) -> Array:
+        """Values of each series, then cells of each column, that were taken for faults so far."""
+        return self._known_state()["doubts"]["n_faulty"].copy()
+
+    @property
     def season_lengths_(self) -> Array:
         """Lengths of the seasons in rows, given or found; 0 for none."""
         return self._known_state()["seasons"].copy()
@@ -385,13 +407,14 @@ class OnlineForecaster(BaseEstimator):
             self._check_unchanged()
         plan, n_to_come = model._plan(), self.horizon if keeps_forecasts else 1
         rows, model._layout = _intake.rows_of(
-            model._layout, series, X, n_to_come, is_start, self.gaps == "fill"
+            model._layout, series, X, n_to_come, is_start, self.max_gap * (self.gaps == "fill")
         )
         future = _intake.future_of(model._layout, X_future, plan.horizon)
         if keeps_forecasts and future is None:
             future = np.empty((0, plan.n_ahead))
         if is_start:
-            state = _rounds.start(plan, check_random_state(self.random_state))
+            rng = check_random_state(self.random_state)
+            state = _rounds.start(plan, _experts.draw_waves(plan.experts, rng))
         else:
             state = _rounds.successor(former, len(rows.y))
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):

@@ -14,6 +14,7 @@ from ..features import CalendarFeatures
 _HARMONICS = {"hour_of_day": 3, "day_of_week": 2, "day_of_year": 2}
 _LENGTHS = {"hour_of_day": 86400.0, "day_of_week": 7 * 86400.0, "day_of_year": 365.25 * 86400.0}
 _FEWEST, _MOST = 2.0, 2000.0  # rows in a cycle that the calendar gives features of
+_MOST_LABELS = 2**24  # that are gone through in search of one
 
 
 class Series(NamedTuple):
@@ -231,6 +232,11 @@ def places(time, index):
         known = continued(time, n)
         while known[-1] < index[-1]:
             n *= 4
+            if n > _MOST_LABELS:
+                raise ValueError(
+                    f"The index of y has {index[-1]}, millions of steps ({time['step']}) after "
+                    f"{time['last']}. Correct the label, or leave the row out."
+                )
             known = continued(time, n)
         found = known.get_indexer(index) + 1
         if index[0] < known[0]:

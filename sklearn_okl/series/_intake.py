@@ -71,8 +71,8 @@ def _places_ahead(known_ahead, n_columns, names):
     return sorted(set(places))
 
 
-def rows_of(layout, series, X, horizon, is_start, fills_gaps):
-    """Return the next rows, and the layout after them.
+def rows_of(layout, series, X, horizon, is_start, max_gap):
+    """Return the next rows, and the layout after them; `max_gap` rows in a row are filled in.
 
     Raises
     ------
@@ -83,11 +83,18 @@ def rows_of(layout, series, X, horizon, is_start, fills_gaps):
     values = _columns(layout, X, len(series.values), series.index)
     places, time = _places(layout, series, is_start)
     n = int(places[-1]) + 1
-    if n > len(places) and not fills_gaps:
-        k = int(np.flatnonzero(np.diff(places, prepend=-1) > 1)[0])
+    gaps = np.diff(places, prepend=-1) - 1
+    if (gaps > max_gap).any():
+        k = int(np.flatnonzero(gaps > max_gap)[0])
+        what = f"There is a gap in time: {gaps[k]} rows are missing before {series.index[k]}."
+        if not max_gap:
+            raise ValueError(
+                f"{what} Give them with NaN, or set gaps='fill', and they count as missing."
+            )
         raise ValueError(
-            f"There is a gap in time: {n - len(places)} rows are missing, the first of them before "
-            f"{series.index[k]}. Give them with NaN, or set gaps='fill', and they count as missing."
+            f"{what} At most max_gap={max_gap} are filled in: after more of them little is known "
+            "of the series, and the label may be wrong. Correct it, leave the row out, or set a "
+            "larger 'max_gap'."
         )
     y = np.full((n, layout["n_series"]), np.nan)
     columns = np.full((n, layout["n_columns"]), np.nan)

@@ -12,21 +12,22 @@ on to new ones. So the state before a row does not see what is written after it.
 
 import numpy as np
 
-from . import _delayed_ridge, _experts, _intervals, _mixture, _seasons, _static, _views
+from . import _delayed_ridge, _doubts, _experts, _intervals, _mixture, _seasons, _static, _views
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
 
 
-def start(plan, rng):
-    """Return the state before the first row, of a plan as in `_plan.py`."""
+def start(plan, waves):
+    """Return the state before the first row, of a plan; waves are drawn by `_experts.py`."""
     horizon, m = plan.horizon, plan.n_series
     n_rows = max(_seasons.N_ROWS, max(plan.windows) + 1, *plan.seasons, 0)
     state = {
         "t": 0,
         "views": [_views.start(m, n_rows) for _ in range(plan.n_views)],
-        "n_beyond": np.zeros(m, dtype=np.int64),  # latest values in a row beyond the fence
+        "beyond": _views.no_doubts(m),  # of values beyond the fence
+        "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
-        "experts": _experts.start(plan.experts, m, plan.n_common, horizon, rng),
+        "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
         "mixture": _mixture.start(len(plan.views), horizon, m),
         "intervals": _intervals.start(horizon, m),
         "now": _views.start(plan.n_now, 1),
@@ -126,7 +127,9 @@ def forecast(plan, state, X_ahead, calendars):
         forecasts[n_known:] = np.nan
         if n_known:
             times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
-            added = _static.forecasts(_known(slot), X_ahead, np.array(times))
+            columns = _columns(plan, state)
+            sound = _doubts.known_ahead(state["doubts"], columns, X_ahead, plan.n_series)
+            added = _static.forecasts(_known(slot), sound, np.array(times))
             forecasts[:n_known] += slot["mixed_share"][-1, :n_known] * added
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
@@ -171,8 +174,15 @@ def _move(plan, state, by):
     state["recent"] = recent
 
 
-def absorb(plan, state, y, x_ahead, x_now):
-    """Learn the row after the origin, y (m,), and its columns, and write the state."""
+def absorb(plan, state, row):
+    """Learn the row after the origin, series and columns (m + d,), and write the state.
+
+    Returns
+    -------
+    is_fault : ndarray of bool of shape (m,)
+        Which values of the series were taken for faults, and count as missing.
+    """
+    y, x_ahead, x_now = np.split(row, [plan.n_series, plan.n_series + plan.n_ahead])
     t, horizon, views, origin = state["t"], plan.horizon, state["views"], state["origin"]
     for name, value in origin["slot"].items():
         state["recent"][name][horizon + t % BLOCK] = value
@@ -180,9 +190,8 @@ def absorb(plan, state, y, x_ahead, x_now):
     past = horizon + t % BLOCK - steps  # the places of the latest origins, the last one first
     F, mixed, added = _said(plan, state, past, x_ahead)
     issued = mixed[-1]
-    learnt, state["n_beyond"], is_new = _views.as_learnt(
-        views[RAW], y, issued[0], state["n_beyond"]
-    )
+    learnt, state["beyond"], is_new = _views.as_learnt(views[RAW], state["beyond"], y, issued[0])
+    is_fault = np.isnan(learnt) & ~np.isnan(y)
     if is_new.any():
         _move(plan, state, np.where(is_new, y - issued[0], 0.0))
         F, mixed, added = _said(plan, state, past, x_ahead)
@@ -230,6 +239,7 @@ def absorb(plan, state, y, x_ahead, x_now):
     values = views[RAW]["values"][-min(t + 1, _seasons.N_ROWS) :]
     if not plan.seasons and _seasons.is_look_due(t + 1, state["seasons"]):
         state["seasons"] = _seasons.found(values[:, _views.started(views[RAW])])
+    return is_fault
 
 
 def learn(plan, state, rows, future=None):
@@ -238,6 +248,7 @@ def learn(plan, state, rows, future=None):
     It is the columns known ahead of the rows after the last, (k, d) with k <= H.
     """
     n, horizon, calendar = len(rows.y), plan.horizon, rows.calendar
+    came = np.concatenate([rows.y, rows.ahead, rows.now], axis=1)
     if future is not None:
         forecasts = np.empty((n, horizon, plan.n_series))
         ahead = np.concatenate([rows.ahead, future])
@@ -247,9 +258,47 @@ def learn(plan, state, rows, future=None):
         if future is not None:
             to_come = slice(t, t + horizon)
             forecasts[t] = forecast(plan, state, ahead[to_come], calendar[to_come])
-        absorb(plan, state, rows.y[t], rows.ahead[t], rows.now[t])
+        _judge_and_absorb(plan, state, came[t], calendar[t])
         state["origin"] = issue(plan, state, calendar[t + 1])
     return None if future is None else forecasts
+
+
+def _judge_and_absorb(plan, state, row, calendar):
+    """Learn a row as it came, without what is no value; all first ones again if need be."""
+    m = plan.n_series
+    state["doubts"] = doubts = dict(state["doubts"])
+    sound = _doubts.sound(doubts, _columns(plan, state), row)
+    is_fault = _absorb_but_faults(plan, state, row, sound)
+    _doubts.remember(doubts, row, is_fault)
+    anew = _doubts.review(doubts, m, row, calendar, is_fault)
+    if anew is not None:
+        waves, calendars = [own.get("frequencies") for own in state["experts"]], doubts["calendar"]
+        state.update(start(plan, waves), doubts=doubts)
+        is_fault = np.zeros(anew.shape, dtype=bool)
+        for t, sound in enumerate(anew):
+            state["origin"] = issue(plan, state, calendars[t])
+            is_fault[t] = _absorb_but_faults(plan, state, doubts["first"][t], sound)
+        _doubts.learnt_again(doubts, is_fault)
+    if len(doubts["first"]) == _doubts.REVIEWS[-1]:
+        doubts["first"], doubts["faulty"] = doubts["first"][:0], doubts["faulty"][:0]
+    if _doubts.is_look_due(state["t"]):
+        n_rows = min(state["t"], _doubts.N_ROWS)
+        _doubts.look_again(doubts, state["views"][RAW]["values"][-n_rows:])
+
+
+def _absorb_but_faults(plan, state, row, sound):
+    """Learn a row, NaN where it is not sound; return which numbers of it were faults (m + d,)."""
+    is_fault = np.isnan(sound) & ~np.isnan(row)
+    is_fault[: plan.n_series] |= absorb(plan, state, sound)
+    return is_fault
+
+
+def _columns(plan, state):
+    """Return what is known of the columns, those known ahead first, as of series."""
+    parts = [state["static"]["columns"]] if plan.n_ahead else []
+    parts.append(state["now"])
+    names = ("mean", "variance", "count")
+    return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
 def _known(slot):

@@ -5,19 +5,21 @@ running standard deviation. So series of any size share a model, and y -> a + b 
 in the same way.
 
 A value that is missing is filled in by whoever forecast it. One that is more than `FENCE` running
-deviations from the mean counts as missing, too: a single one is a fault. The third in a row is a
-new level: all that is remembered moves by as much as its forecast was off, and goes on as if the
-series had always been there. Where that would not help, as forecasts are beyond the fence as well,
-or would cost the digits, it is learnt as `FENCE` away.
+deviations from the mean counts as missing, too: a single one is a fault. The third in a row that
+agrees with those before it is a new level: all that is remembered moves by as much as its forecast
+was off, and goes on as if the series had always been there. Where that would not help, as forecasts
+are beyond the fence as well, or would cost the digits, it is learnt as `FENCE` away; so is the
+eighth in a row of which none agree, as in another unit.
 """
 
 import numpy as np
 
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
-_BELIEVED = 3  # values in a row beyond the fence that are no fault
+_BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
+_BELIEVED_ANYWAY = 8  # and wherever they are
 _FARTHEST = 1e8  # deviations that a level moves at most
-_JUDGED = 32  # values after which there is a deviation to judge by
+JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _MEMORY = 2000  # rows that means and deviations remember
 
@@ -49,36 +51,60 @@ def unit(state):
     return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
 
 
-def as_learnt(state, values, forecasts, n_beyond):
+def reach(state):
+    """Return how far from their means (m,) values are believed without a doubt."""
+    deviation = np.where(state["count"] >= JUDGED, np.sqrt(state["variance"]), 0.0)
+    return np.where(deviation > 0.0, FENCE * deviation, np.inf)  # a constant has no unit
+
+
+def no_doubts(n_series):
+    """Return what is known of values beyond the fence where there was none."""
+    nothing = np.zeros(n_series, dtype=np.int64)
+    return {
+        "n": nothing,  # the latest values in a row that are beyond it
+        "n_agreeing": nothing,  # of these the latest that are less than a fence apart
+        "last": np.full(n_series, np.nan),
+    }
+
+
+def as_learnt(state, doubts, values, forecasts):
     """Tell faults and new levels among values (m,), possibly NaN.
 
     Parameters
     ----------
     state : dict
+    doubts : dict
+        As `no_doubts` begins it.
     values, forecasts : ndarray of shape (m,)
         What came, and what was forecast.
-    n_beyond : ndarray of int of shape (m,)
-        How many values before these were beyond the fence, without another between.
 
     Returns
     -------
     learnt : ndarray of shape (m,)
         The values as they are learnt, NaN for faults.
-    n_beyond : ndarray of int of shape (m,)
-        The number with these values.
+    doubts : dict
+        With these values.
     is_new : ndarray of bool of shape (m,)
         Which values are of a new level.
     """
-    deviation = np.where(state["count"] >= _JUDGED, np.sqrt(state["variance"]), 0.0)
-    reach = np.where(deviation > 0.0, FENCE * deviation, np.inf)  # a constant has no unit
-    low, high = state["mean"] - reach, state["mean"] + reach
-    is_beyond = (values < low) | (values > high)
-    n_beyond = np.where(np.isnan(values), n_beyond, (n_beyond + 1) * is_beyond)
-    is_believed = is_beyond & (n_beyond >= _BELIEVED)
-    is_new = is_believed & (np.abs(values - state["mean"]) <= _FARTHEST * deviation)
+    far = reach(state)
+    low, high = state["mean"] - far, state["mean"] + far
+    is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
+    agrees = np.abs(values - doubts["last"]) <= far
+    n = np.where(is_known, (doubts["n"] + 1) * is_beyond, doubts["n"])
+    n_agreeing = (doubts["n_agreeing"] * agrees + 1) * is_beyond
+    n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
+    is_level = is_beyond & (n_agreeing >= _BELIEVED)
+    is_believed = is_level | (is_beyond & (n >= _BELIEVED_ANYWAY))
+    is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
     is_new &= (low <= forecasts) & (forecasts <= high)
     learnt = np.where(is_new, values, np.clip(values, low, high))
-    return np.where(is_beyond & ~is_believed, np.nan, learnt), n_beyond * ~is_new, is_new
+    doubts = {
+        "n": n * ~is_new,
+        "n_agreeing": n_agreeing * ~is_new,
+        "last": np.where(is_known, np.where(is_beyond & ~is_new, values, np.nan), doubts["last"]),
+    }
+    return np.where(is_beyond & ~is_believed, np.nan, learnt), doubts, is_new
 
 
 def move(state, by):

@@ -8,13 +8,11 @@ again; where others have been learnt from more rows, a target is forgotten alone
 import numpy as np
 
 from ..base import _copied
+from ..features import _faults
 from ..features._moments import lonely
 from . import _targets as targets
 from ._encoding import is_same, layout_of
 
-_RIDGE = 0.1  # that of most experts
-_UNEXPLAINED = 0.5  # share of the squares of far targets that rows which explain them leave
-_CLIP = 5.0  # standard deviations
 _KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 
@@ -34,10 +32,10 @@ def review(model, state, run):
             continue
         n = min(age, fence.block)
         y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
-        faulty, middle, usual = fence.first_faulty(y)
-        if faulty.any() and explain(shown_rows(latest)[-n:], y, faulty):
+        faulty, middle, usual = _faults.judged(y)
+        if faulty.any() and _faults.explain(shown_rows(latest)[-n:], y, faulty):
             faulty = np.zeros(n, dtype=bool)
-        elif len(nones := fence.stand_for_none(y)):
+        elif len(nones := _faults.stand_for_none(y)):
             guard["nones"] = nones
         judged_otherwise = age == n and (faulty != known).any()
         if judged_otherwise or not fence.is_sane(guard, middle, usual):
@@ -58,36 +56,12 @@ def review(model, state, run):
         state["latest"] = no_rows(latest["X"].shape[1], len(guards))
 
 
-def explain(X, y, faulty):
-    """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
-
-    Each run of these is forecast by a ridge regression on all other rows, with a linear and a
-    Gaussian kernel: from them it knows nothing of a fault.
-    """
-    center, scale = X.mean(axis=0), X.std(axis=0)
-    Z = np.clip((X - center) / np.where(scale > 0.0, scale, 1.0), -_CLIP, _CLIP) / np.sqrt(
-        max(np.count_nonzero(scale), 1)
-    )
-    products, far = Z @ Z.T, y - np.median(y[~faulty])
-    squares = np.diag(products)
-    K = 1.0 + products + np.exp(products - 0.5 * (squares + squares[:, None]))
-    inverse = np.linalg.inv(K + _RIDGE * np.eye(len(y)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        far = far / np.abs(far).max()
-    # what a run leaves of its forecast by all others
-    left = 0.0
-    for low, high in zip(*targets.runs(faulty), strict=True):
-        run = slice(low, high)
-        left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
-    return bool(left < _UNEXPLAINED * np.square(far[faulty]).sum())
-
-
 def forget(model, state, j, units):
     """Forget what was learnt of target j, and go on in other units."""
     fence, since = model.constants.fence, state["targets"][j]["since"]
     age = state["t"] - since
     latest = state["latest"]["y"][-min(age, fence.block) :, j]
-    _, middle, usual = fence.first_faulty(latest)
+    _, middle, usual = _faults.judged(latest)
     y = np.clip(latest[::-1], middle - usual, middle + usual)
     units = units | {"origin": float(middle)}  # what is forecast by experts that know nothing
     since = since if age <= fence.block else state["t"]
@@ -153,7 +127,7 @@ def _start_anew(model, state, layout, n, units, run):
     state["latest"] = latest
     guards, y = state["targets"], latest["y"].copy()
     for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
-        _, middle, usual = fence.first_faulty(y[:, j])
+        _, middle, usual = _faults.judged(y[:, j])
         limits = middle - usual, middle + usual
         y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
         guard["since"] = max(known["since"], t - n)

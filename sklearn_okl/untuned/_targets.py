@@ -26,6 +26,7 @@ from scipy.stats import theilslopes
 
 from .._delay import as_it_was, late
 from .._types import Any, ArrayLike
+from ..features._faults import runs
 
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
@@ -57,13 +58,6 @@ class TargetFence:
         Errors whose median is the robust deviation: half of them may be faults.
     refresh : int, default=8
         Rounds after which it is taken anew.
-    far : float, default=8.0
-        In a review, typical distances from the median that a fault is off at least.
-    gap : float, default=2.5
-        And distances of the farthest of those that are none.
-    alike, apart : int and float, default=3 and 1.5
-        In a review, how often a number that stands for none is there at least, and how far off, in
-        distances of the farthest of all others.
     cap : float, default=3.0
         Reaches as how far off a target in doubt is learnt at most, and from which on the less the
         farther off it is.
@@ -93,10 +87,6 @@ class TargetFence:
     early_reach: float = 12.0
     latest: int = 113
     refresh: int = 8
-    far: float = 8.0
-    gap: float = 2.5
-    alike: int = 3
-    apart: float = 1.5
     cap: float = 3.0
     odds: tuple = (-4.0, -36.0, 8.0)
     bound: float = 3.0
@@ -265,8 +255,10 @@ class TargetFence:
         is_young = t - state["since"] - state["delay"] < self.block
         if is_young or (is_far and (n > 1.0 or third)):
             return forecast, 0.0
+        if not is_far:
+            return target, 0.0
         # the farther off it is beyond the cap, the less it teaches
-        return forecast + error * min(1.0, (self.cap * reach / error) ** 2), 0.0
+        return forecast + error * (self.cap * reach / error) ** 2, 0.0
 
     def odds_after(self, faulty: ArrayLike) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
@@ -476,52 +468,6 @@ class TargetFence:
             return float(level), float(slope)
         return None
 
-    def first_faulty(self, y: ArrayLike) -> Any:
-        """Judge targets (n,) as a whole.
-
-        Returns
-        -------
-        faulty : ndarray of shape (n,)
-            Which of them lie far beyond nearly all others.
-        middle, usual : float
-            Their median, and the distance from it of nearly all.
-        """
-        with np.errstate(over="ignore"):
-            middle = np.median(y)
-            distances = np.abs(y - middle)
-        ordered = np.sort(distances)
-        nearly_all = len(y) - 1 - max(1, len(y) // 10)
-        usual, typical = ordered[nearly_all], np.median(distances)
-        limit = self.far * (typical if typical > 0.0 else usual)
-        # heavy tails thin out, and faults stand apart
-        below, above = ordered[len(y) // 2 : -1], ordered[len(y) // 2 + 1 :]
-        apart = (above > limit) & (above > self.gap * below)
-        last = below[int(apart.argmax())] if limit > 0.0 and apart.any() else np.inf
-        faulty = (distances > last) | np.isin(y, self.stand_for_none(y))
-        if not faulty.any():
-            return faulty, middle, usual
-        return faulty, middle, min(usual, np.max(distances, where=~faulty, initial=0.0))
-
-    def stand_for_none(self, y: ArrayLike) -> Any:
-        """Return the numbers among targets (n,) that stand for none, at most two.
-
-        One comes again and again, in short runs, and lies apart from all others, if not as far as
-        a single fault does.
-        """
-        with np.errstate(over="ignore"):
-            distances = np.abs(y - np.median(y))
-        found, counts = np.unique(y, return_counts=True)
-        numbers = []
-        for number, count in zip(found[[0, -1]], counts[[0, -1]], strict=True):
-            same = y == number
-            n_runs = len(runs(same)[0])
-            off, others = distances[same][0], distances[~same]
-            if count < self.alike or 2 * n_runs < count or not len(others):
-                continue
-            if off > max(self.apart * others.max(), self.level * np.median(distances)) > 0.0:
-                numbers.append(number)
-        return np.array(numbers)
-
     def is_sane(self, state: Any, middle: Any, usual: Any) -> Any:
         """Return whether origin and unit fit targets at usual distances around a middle."""
         with np.errstate(over="ignore"):
@@ -545,12 +491,6 @@ def _deviation(errors, values):
 def _is_explained(target, error, experts, reach):
     """Tell whether some expert's forecast (K,) knows of the error, or of most of it."""
     return bool((np.abs(target - experts) <= max(0.5 * reach, 0.25 * abs(error))).any())
-
-
-def runs(mask):
-    """Return where runs of True in a mask (n,) begin, and where they have ended, (m,) each."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask, [0]]).astype(int)))
-    return edges[::2], edges[1::2]
 
 
 def unit(state):

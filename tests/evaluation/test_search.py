@@ -239,8 +239,13 @@ def test_ctrl_c_stops_a_long_search_and_leaves_it_usable(monkeypatch):
         return learn(self, X, y)
 
     monkeypatch.setattr(VAWRegressor, "prequential_predict", pressed)
-    with pytest.raises(KeyboardInterrupt):
-        search.partial_fit(X, y)
+    # what a shell starts in the background ignores the signal
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            search.partial_fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, former)
     assert len(calls) == 50  # of some two hundred
     assert pickle.dumps(search) == before
     assert search.partial_fit(X[:100], y[:100]).n_samples_seen_ == 400

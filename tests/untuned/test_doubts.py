@@ -6,6 +6,7 @@ import pytest
 from benchmarks.guards_small import small_cases
 from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_irregular_stream
+from sklearn_okl.features import _faults
 from sklearn_okl.untuned import TargetFence
 
 FENCE = TargetFence()
@@ -84,11 +85,25 @@ def test_first_rows_of_which_many_are_faulty():
     rng = np.random.default_rng(2)
     y = rng.normal(size=64)
     faulty = np.arange(64) % 4 == 1
-    found, middle, usual = FENCE.first_faulty(np.where(faulty, -9999.0, y))
+    found, middle, usual = _faults.judged(np.where(faulty, -9999.0, y))
     np.testing.assert_array_equal(found, faulty)
     assert abs(middle) < 1.0
     assert usual < 5.0
-    assert not FENCE.first_faulty(rng.standard_t(1.5, size=64))[0].sum() > 6
+    assert not _faults.judged(rng.standard_t(1.5, size=64))[0].sum() > 6
     # runs of more than two may be levels, and say nothing against them
     assert FENCE.odds_after(np.repeat([False, True, False, True], [5, 2, 9, 20])) == -7.0
     assert FENCE.odds_after(faulty) == FENCE.odds[1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_near_is_learnt_to_the_last_bit(seed):
+    rng, n_near = np.random.default_rng(seed), 0
+    for forecast, target in rng.normal(size=(200, 2)):
+        state = FENCE.start() | {"deviation": 0.1}
+        taught, move = FENCE._believed(state, 500, target, forecast, np.array([np.nan]), 0.0)
+        if abs(target - forecast) <= FENCE.cap * FENCE.reach * 0.1:
+            assert (taught, move) == (target, 0.0)  # else it would count as faulty
+            n_near += 1
+        else:
+            assert abs(taught - forecast) < FENCE.cap * FENCE.reach * 0.1
+    assert n_near > 50

@@ -8,11 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.untuned import TargetFence
-from sklearn_okl.untuned._restarts import explain
+from sklearn_okl.features import _faults
 from sklearn_okl.untuned._trust import Trust
 
-TRUST, FENCE = Trust(), TargetFence()
+TRUST = Trust()
 
 
 def with_twin(n_targets=1, delay=0, scale=1.0):
@@ -153,14 +152,14 @@ def test_a_number_that_stands_for_none_is_found_and_remembered(seed):
     y = rng.normal(size=64)
     faulty = rng.uniform(size=64) < 0.2
     spoilt = np.where(faulty, -8.0, y)
-    assert_array_equal(FENCE.stand_for_none(spoilt), [-8.0])
-    assert_array_equal(FENCE.first_faulty(spoilt)[0], faulty)
+    assert_array_equal(_faults.stand_for_none(spoilt), [-8.0])
+    assert_array_equal(_faults.judged(spoilt)[0], faulty)
     # neither what is off for a while, nor what is near, nor what is there twice
     off = np.where(np.arange(64) // 8 % 3 == 2, -8.0, y)
-    assert len(FENCE.stand_for_none(off)) == 0
-    assert len(FENCE.stand_for_none(np.where(faulty, -2.0, y))) == 0
-    assert len(FENCE.stand_for_none(np.where(np.arange(64) % 32 == 1, -8.0, y))) == 0
-    assert len(FENCE.stand_for_none(np.full(64, 3.0))) == 0
+    assert len(_faults.stand_for_none(off)) == 0
+    assert len(_faults.stand_for_none(np.where(faulty, -2.0, y))) == 0
+    assert len(_faults.stand_for_none(np.where(np.arange(64) % 32 == 1, -8.0, y))) == 0
+    assert len(_faults.stand_for_none(np.full(64, 3.0))) == 0
 
 
 def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
@@ -185,10 +184,16 @@ def test_rows_explain_events_and_no_faults(seed):
     y = rng.normal(size=64)
     event, fault = X[:, 0] > np.sort(X[:, 0])[-6], rng.permutation(64) < 6
     burst = np.arange(64) // 5 == 6
-    assert explain(X, y + 1e3 * event, event)
+    assert _faults.explain(X, y + 1e3 * event, event)
     for rows in (X, walks, np.zeros((64, 1))):
         for faulty in (fault, burst):
-            assert not explain(rows, np.where(faulty, -9999.0, y), faulty)
-    assert not explain(X, y, np.zeros(64, dtype=bool))
+            assert not _faults.explain(rows, np.where(faulty, -9999.0, y), faulty)
+    assert not _faults.explain(X, y, np.zeros(64, dtype=bool))
+    # gaps, a whole column of them too, hide neither
+    rows = np.hstack(
+        [np.where(rng.uniform(size=X.shape) < 0.05, np.nan, X), np.full((64, 1), np.nan)]
+    )
+    assert _faults.explain(rows, y + 1e3 * event, event)
+    assert not _faults.explain(rows, np.where(fault, -9999.0, y), fault)
     # of any size
-    assert explain(X * 1e-9 + 5.0, (y + 1e3 * event) * 1e250, event)
+    assert _faults.explain(X * 1e-9 + 5.0, (y + 1e3 * event) * 1e250, event)

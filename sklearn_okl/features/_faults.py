@@ -1,0 +1,98 @@
+"""Which of a few numbers are faults, judged as a whole; none of them is known to be good."""
+
+import numpy as np
+
+_GAP = 2.5  # distances of the farthest sound number that a fault is off at least
+_ALIKE = 3  # times that a number is there at least that stands for none
+_APART = 1.5  # and how far off, in distances of the farthest of all others
+_OFF = 5.0  # and in median distances
+_RIDGE = 0.1  # of the regression that may explain them
+_UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
+_CLIP = 5.0  # standard deviations of a column
+
+
+def judged(y, far=8.0):
+    """Judge numbers (n,) as a whole.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    far : float, default=8.0
+        Typical distances from the median that a fault is off at least.
+
+    Returns
+    -------
+    faulty : ndarray of bool of shape (n,)
+        Which of them lie far beyond nearly all others, or stand for none.
+    middle, usual : float
+        Their median, and the distance from it of nearly all.
+    """
+    with np.errstate(over="ignore"):
+        middle = np.median(y)
+        distances = np.abs(y - middle)
+    ordered = np.sort(distances)
+    nearly_all = len(y) - 1 - max(1, len(y) // 10)
+    usual, typical = ordered[nearly_all], np.median(distances)
+    limit = far * (typical if typical > 0.0 else usual)
+    # heavy tails thin out, and faults stand apart
+    below, above = ordered[len(y) // 2 : -1], ordered[len(y) // 2 + 1 :]
+    apart = (above > limit) & (above > _GAP * below)
+    last = below[int(apart.argmax())] if limit > 0.0 and apart.any() else np.inf
+    faulty = (distances > last) | np.isin(y, stand_for_none(y))
+    if not faulty.any():
+        return faulty, middle, usual
+    return faulty, middle, min(usual, np.max(distances, where=~faulty, initial=0.0))
+
+
+def stand_for_none(y):
+    """Return the numbers among some (n,) that stand for none, at most two.
+
+    One comes again and again, in short runs, and lies apart from all others, if not as far as a
+    single fault does.
+    """
+    with np.errstate(over="ignore"):
+        distances = np.abs(y - np.median(y))
+    found, counts = np.unique(y, return_counts=True)
+    numbers = []
+    for number, count in zip(found[[0, -1]], counts[[0, -1]], strict=True):
+        same = y == number
+        n_runs = len(runs(same)[0])
+        off, others = distances[same][0], distances[~same]
+        if count < _ALIKE or 2 * n_runs < count or not len(others):
+            continue
+        if off > max(_APART * others.max(), _OFF * np.median(distances)) > 0.0:
+            numbers.append(number)
+    return np.array(numbers)
+
+
+def explain(X, y, faulty):
+    """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
+
+    Each run of these is forecast by a ridge regression on all other rows, with a linear and a
+    Gaussian kernel: from them it knows nothing of a fault. Gaps count as the mean of their column.
+    """
+    there = ~np.isnan(X)
+    n_there = np.maximum(there.sum(axis=0), 1)
+    X = np.where(there, X, np.sum(X, axis=0, where=there) / n_there)
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    Z = np.clip((X - center) / np.where(scale > 0.0, scale, 1.0), -_CLIP, _CLIP) / np.sqrt(
+        max(np.count_nonzero(scale), 1)
+    )
+    products, far = Z @ Z.T, y - np.median(y[~faulty])
+    squares = np.diag(products)
+    K = 1.0 + products + np.exp(products - 0.5 * (squares + squares[:, None]))
+    inverse = np.linalg.inv(K + _RIDGE * np.eye(len(y)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = far / np.abs(far).max()
+    # what a run leaves of its forecast by all others
+    left = 0.0
+    for low, high in zip(*runs(faulty), strict=True):
+        run = slice(low, high)
+        left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
+    return bool(left < _UNEXPLAINED * np.square(far[faulty]).sum())
+
+
+def runs(mask):
+    """Return where runs of True in a mask (n,) begin, and where they have ended, (m,) each."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask, [0]]).astype(int)))
+    return edges[::2], edges[1::2]

@@ -1,0 +1,185 @@
+"""Which values of series, and cells of columns, count as missing before they are learnt.
+
+The first rows are judged as a whole after 8, 16, 32 and 64 of them: what lies far beyond nearly all
+others of its series or column, alone or in a pair, and a number that comes again and again apart
+from all others, was none. If it was learnt, all rows so far are learnt again without it. What comes
+in every season, or is explained by the columns, is no fault; nor is a run of more than two values,
+which may be a level.
+
+Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
+cell by the same fence, if it is also farther from all cells before than these are apart. A number
+that was doubted three times, in runs that ended, stands for none from then on. Whether there is
+such a number within the fence is asked of the latest rows whenever their number has doubled.
+"""
+
+import numpy as np
+
+from ..features import _faults
+from . import _views
+
+REVIEWS = (8, 16, 32, 64)  # rows after which the first ones are judged as a whole
+N_ROWS = 1024  # the latest, among which numbers are looked for that stand for none
+_FAR = 30.0  # median distances, which are about as many as 20 deviations
+_LONGEST = 2  # values in a row that can be faults, where they do not stand for none
+_ALIKE = 3  # runs of a number that was doubted, after which it stands for none
+
+
+def start(n_series, n_columns, n_calendar):
+    """Return what is known before the first row."""
+    width = n_series + n_columns
+    return {
+        "first": np.empty((0, width)),  # rows as they came, until the last review
+        "faulty": np.empty((0, width), dtype=bool),  # what of them counts as missing
+        "calendar": np.empty((0, n_calendar)),  # features of their times
+        "nones": np.full((2, width), np.nan),  # the latest numbers that stand for none
+        "suspect": np.full(width, np.nan),  # the latest number that was doubted
+        "n_suspect": np.zeros(width, dtype=np.int64),  # runs of it
+        "was_doubted": np.zeros(width, dtype=bool),
+        "columns": np.empty((0, n_columns)),  # the latest rows of the columns
+        "cells": _views.no_doubts(n_columns),
+        "range": np.stack([np.full(n_columns, np.inf), np.full(n_columns, -np.inf)]),
+        "n_faulty": np.zeros(width, dtype=np.int64),
+    }
+
+
+def sound(doubts, columns, row):
+    """Return a row (m + d,), NaN where it stands for none or a cell is a fault.
+
+    The row is of m series and d columns, `columns` the memory of these. What is known of the cells
+    is written.
+    """
+    row, m = np.where(_is_none(doubts, row), np.nan, row), len(row) - len(columns["mean"])
+    cells = row[m:]
+    learnt, doubts["cells"], _ = _views.as_learnt(columns, doubts["cells"], cells, columns["mean"])
+    row[m:] = np.where(np.isnan(learnt) & _is_outside(doubts, cells), np.nan, cells)
+    doubts["range"] = np.stack(
+        [np.fmin(doubts["range"][0], row[m:]), np.fmax(doubts["range"][1], row[m:])]
+    )
+    return row
+
+
+def known_ahead(doubts, columns, X, m):
+    """Return rows (k, d) of the first d columns, NaN where cells would be faults now."""
+    d = X.shape[1]
+    far = np.abs(X - columns["mean"][:d]) > _views.reach(columns)[:d]
+    far &= _is_outside(doubts, X)
+    return np.where(far | _is_none(doubts, X, slice(m, m + d)), np.nan, X)
+
+
+def remember(doubts, row, is_doubted):
+    """Learn which numbers of a row (m + d,), as it came, counted as missing."""
+    doubts["n_faulty"] = doubts["n_faulty"] + is_doubted
+    is_same = row == doubts["suspect"]
+    n_runs = np.where(is_same, doubts["n_suspect"], 0)
+    n_runs = n_runs + (is_doubted & ~(doubts["was_doubted"] & is_same))
+    believed = is_same & ~is_doubted  # it was a level
+    doubts["n_suspect"] = np.where(is_doubted, n_runs, np.where(believed, 0, doubts["n_suspect"]))
+    doubts["suspect"] = np.where(is_doubted, row, doubts["suspect"])
+    doubts["was_doubted"] = is_doubted
+    cells = row[len(row) - doubts["columns"].shape[1] :]
+    doubts["columns"] = np.concatenate([doubts["columns"], cells[None]])[-N_ROWS:]
+    stands = is_doubted & (doubts["n_suspect"] == _ALIKE) & ~_is_none(doubts, row)
+    for k in np.flatnonzero(stands):
+        _take_for_none(doubts, k, row[k : k + 1])
+
+
+def review(doubts, m, row, calendar, is_fault):
+    """Keep one of the first rows, as it came; judge them if it is time.
+
+    Returns
+    -------
+    rows : ndarray of shape (n, m + d) or None
+        All rows so far, NaN for faults, if they are to be learnt again.
+    """
+    if len(doubts["calendar"]) == REVIEWS[-1]:
+        return None
+    doubts["first"] = rows = np.concatenate([doubts["first"], row[None]])
+    doubts["faulty"] = before = np.concatenate([doubts["faulty"], is_fault[None]])
+    doubts["calendar"] = calendars = np.concatenate([doubts["calendar"], calendar[None]])
+    if len(rows) not in REVIEWS:
+        return None
+    known = np.concatenate([rows[:, m:], calendars], axis=1)
+    faulty = np.zeros_like(before)
+    for k in range(rows.shape[1]):
+        faulty[:, k], numbers = _judged(rows[:, k], known if k < m else known[:, :0])
+        if len(numbers):
+            _take_for_none(doubts, k, numbers)
+    beyond = before.copy()
+    beyond[:, m:] = False
+    # later values of series are left to their fence, which knows more than it did
+    early = np.cumsum(~np.isnan(rows), axis=0) <= _views.JUDGED
+    early[:, m:] = True
+    faulty = (faulty & early) | _is_none(doubts, rows)
+    if ((faulty | (beyond & ~early)) == before).all():
+        return None
+    cells = np.where(faulty, np.nan, rows)[:, m:]
+    doubts["cells"] = _views.no_doubts(rows.shape[1] - m)
+    doubts["range"] = np.stack([np.fmin.reduce(cells), np.fmax.reduce(cells)])
+    doubts["n_faulty"] = doubts["n_faulty"] - before.sum(axis=0)
+    return np.where(faulty, np.nan, rows)
+
+
+def learnt_again(doubts, is_fault):
+    """End a review: of the first rows (n, m + d) some numbers were faults."""
+    doubts["faulty"], doubts["n_faulty"] = is_fault, doubts["n_faulty"] + is_fault.sum(axis=0)
+
+
+def is_look_due(t):
+    """Tell whether numbers that stand for none are looked for after t rows."""
+    return t > REVIEWS[-1] and t % min(N_ROWS, 1 << (t.bit_length() - 1)) == 0
+
+
+def look_again(doubts, values):
+    """Look for numbers that stand for none among the latest values (n, m) of series."""
+    known = doubts["columns"][-len(values) :]
+    for k, y in enumerate(values.T):
+        for number in _faults.stand_for_none(y):
+            found = y == number
+            if number in doubts["nones"][:, k] or _is_seasonal(found):
+                continue
+            if not known.shape[1] or not _faults.explain(known, y, found):
+                _take_for_none(doubts, k, [number])
+
+
+def _judged(values, known):
+    """Return which of the first values (n,) are faults, and the numbers that stand for none."""
+    there = np.flatnonzero(~np.isnan(values))
+    faulty = np.zeros(len(values), dtype=bool)
+    if len(there) < REVIEWS[0]:
+        return faulty, []
+    y = values[there]
+    found = _faults.judged(y, _FAR)[0]
+    numbers = _faults.stand_for_none(y)
+    for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
+        found[first:end] = end - first <= _LONGEST
+    faulty[there] = found
+    if not found.any() or _is_seasonal(faulty):
+        return faulty & False, []
+    if known.shape[1] and _faults.explain(known[there], y, found):
+        return faulty & False, []
+    return faulty, numbers
+
+
+def _is_seasonal(mask):
+    """Tell whether what is marked (n,) comes at equal distances to the end, thrice at least."""
+    starts, _ = _faults.runs(mask)
+    if len(starts) < 3:
+        return False
+    season = int(np.gcd.reduce(np.diff(starts)))
+    return season > 1 and len(starts) == 1 + (len(mask) - 1 - starts[0]) // season
+
+
+def _is_none(doubts, rows, of=slice(None)):
+    return (rows == doubts["nones"][0, of]) | (rows == doubts["nones"][1, of])
+
+
+def _is_outside(doubts, cells):
+    """Tell which cells are farther from all before them than these are apart."""
+    low, high = doubts["range"][:, : cells.shape[-1]]
+    return (cells < 2.0 * low - high) | (cells > 2.0 * high - low)
+
+
+def _take_for_none(doubts, k, numbers):
+    nones = doubts["nones"].copy()
+    nones[:, k] = [*numbers, *nones[:, k]][:2]
+    doubts["nones"] = nones

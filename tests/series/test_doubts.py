@@ -1,0 +1,168 @@
+"""What a forecaster does with faults: it goes on as if it had been told that they are none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_okl import OnlineForecaster
+from sklearn_okl.datasets import make_faulty_stream
+
+SMALL = {"windows": (3, 4, 6), "horizon": 3}
+
+
+def stream(n=130, seed=0, n_columns=2):
+    """Make a series with a season of 12 rows that two columns explain in part."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns))
+    season = 3.0 * np.sin(2 * np.pi * np.arange(n) / 12)
+    return season + X.sum(axis=1) + 0.3 * rng.normal(size=n) + 50.0, X
+
+
+def next_review(t):
+    return min([n for n in (8, 16, 32, 64) if n > t], default=t + 1)
+
+
+@pytest.mark.parametrize("place", [0, 1, 7, 15, 31, 32, 33, 63, 64, 100])
+def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
+    size = (1e6, -1e15, 1e80)[place % 3]
+    y, X = stream(seed=place)
+    told = y.copy()
+    y[place], told[place] = size, np.nan
+    ours = OnlineForecaster(**SMALL)
+    forecasts = ours.prequential_predict(y, X)
+    expected = OnlineForecaster(**SMALL).prequential_predict(told, X)
+    assert_array_equal(forecasts[next_review(place) :], expected[next_review(place) :])
+    assert_array_equal(ours.n_faulty_, [1, 0, 0])
+
+
+@pytest.mark.parametrize("known_ahead", ["all", [0], []])
+@pytest.mark.parametrize("place", [0, 32, 40, 63])
+def test_a_faulty_cell_is_a_missing_cell(place, known_ahead):
+    y, X = stream(seed=place)
+    told = X.copy()
+    X[place, 0], told[place, 0] = -9999.0, np.nan
+    ours = OnlineForecaster(known_ahead=known_ahead, **SMALL)
+    forecasts = ours.prequential_predict(y, X)
+    expected = OnlineForecaster(known_ahead=known_ahead, **SMALL).prequential_predict(y, told)
+    assert_array_equal(forecasts[next_review(place) :], expected[next_review(place) :])
+    if place >= 36:  # the forecasts that it was known ahead of, too
+        assert_array_equal(forecasts, expected)
+    assert ours.n_faulty_.sum() == 1
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_number_that_stands_for_none(share, seed):
+    y, X = stream(250, seed)
+    rng = np.random.default_rng(100 + seed)
+    faulty = rng.uniform(size=(250, 3)) < share
+    told, rows = np.where(faulty[:, 0], np.nan, y), np.where(faulty[:, 1:], np.nan, X)
+    ours = OnlineForecaster(**SMALL)
+    forecasts = ours.prequential_predict(
+        np.where(faulty[:, 0], -9999.0, y), np.where(faulty[:, 1:], -9999.0, X)
+    )
+    expected = OnlineForecaster(**SMALL).prequential_predict(told, rows)
+    assert_array_equal(forecasts[64:], expected[64:])
+    assert_array_equal(ours.n_faulty_, faulty.sum(axis=0))
+
+
+@pytest.mark.parametrize("n_columns", [0, 2])
+def test_a_number_within_the_fence_that_stands_for_none(n_columns):
+    y, X = stream(400, n_columns, n_columns)
+    faulty = np.random.default_rng(1).uniform(size=400) < 0.04
+    y[faulty] = y.mean() - 8.0 * y.std()
+    model = OnlineForecaster(**SMALL).fit(y[:256], X[:256])
+    n_before = model.n_faulty_[0]
+    model.partial_fit(y[256:], X[256:])
+    assert model.n_faulty_[0] - n_before == faulty[256:].sum() > 2
+
+
+def test_what_comes_every_week_is_no_fault():
+    rng = np.random.default_rng(0)
+    y = 100.0 + 3.0 * rng.normal(size=300)
+    y[6::7] = 0.0
+    model = OnlineForecaster(7)
+    forecasts = model.prequential_predict(y)
+    assert_array_equal(model.n_faulty_, [0])
+    assert np.abs(forecasts[100:-7, 0] - y[100:-7]).mean() < 5.0
+
+
+def test_what_columns_explain_is_no_fault():
+    rng = np.random.default_rng(0)
+    is_event = np.isin(np.arange(64), [3, 9, 20, 22, 37, 48, 55])
+    X = np.column_stack([is_event, rng.normal(size=64)])
+    y = 0.1 * rng.normal(size=64) + 100.0 * is_event
+    assert OnlineForecaster(**SMALL).fit(y, X).n_faulty_[0] == 0
+    assert OnlineForecaster(**SMALL).fit(y, X[:, 1:]).n_faulty_[0] == 7
+
+
+@pytest.mark.parametrize("place", [20, 50, 62, 100])
+def test_a_level_is_no_fault(place):
+    y, X = stream(200, place)
+    y[place:] += 1e3
+    model = OnlineForecaster(**SMALL)
+    forecasts = model.prequential_predict(y, X)
+    later = slice(place + 20, -3)
+    # before there is a unit to judge by, it is learnt as it comes
+    assert np.abs(forecasts[later, 0] - y[later]).max() < (8.0 if place >= 32 else 50.0)
+    assert model.n_faulty_[0] <= 2  # two of three rows in doubt
+
+
+def test_three_faults_in_a_row_that_differ_are_no_level():
+    y, X = stream(200)
+    told = y.copy()
+    y[100:105], told[100:105] = [1e6, -3e5, 7e5, 2e6, -1e4], np.nan
+    forecasts = [OnlineForecaster(**SMALL).prequential_predict(of, X) for of in (y, told)]
+    assert_array_equal(*forecasts)
+
+
+def test_another_unit_is_learnt():
+    y, X = stream(1200)
+    y[400:] *= 1e3
+    forecasts = OnlineForecaster(**SMALL).prequential_predict(y, X)
+    errors = np.abs(forecasts[900:-3, 0] - y[900:-3])
+    assert np.median(errors) < 0.5 * np.std(y[900:])
+
+
+@pytest.mark.parametrize("cut", [1, 3, 64])
+def test_the_cut_changes_nothing(cut):
+    y, X = stream(140)
+    rng = np.random.default_rng(0)
+    y[rng.uniform(size=140) < 0.1] = -9999.0
+    X[rng.uniform(size=140) < 0.1, 1] = 1e6
+    model = OnlineForecaster(**SMALL)
+    whole = OnlineForecaster(**SMALL).fit(y, X)
+    for first in range(0, 140, cut):
+        model.partial_fit(y[first : first + cut], X[first : first + cut])
+    assert_array_equal(model.predict(X[:3]), whole.predict(X[:3]))
+    assert_array_equal(model.n_faulty_, whole.n_faulty_)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_faults_cost_little(share):
+    stream = make_faulty_stream(600, base="series", share=share, random_state=1)
+    told = np.where(stream.faulty, np.nan, stream.target)
+    losses = []
+    for y in (stream.target, told):
+        forecasts = OnlineForecaster(24).prequential_predict(y, stream.data)
+        losses.append(np.nanmean((forecasts[200:, 0] - told[200:]) ** 2))
+    assert losses[0] <= 1.1 * losses[1]
+
+
+def test_a_clock_that_is_days_ahead():
+    index = pd.date_range("2024-01-01", periods=60, freq="min")
+    wrong = index[:50].append(index[50:51] + pd.Timedelta("3D"))
+    y = pd.Series(np.random.default_rng(0).normal(size=60), index)
+    model = OnlineForecaster(gaps="fill", **SMALL).fit(y[:50])
+    before = model.predict()
+    with pytest.raises(ValueError, match=r"4320 rows are missing .*At most max_gap=1000"):
+        model.partial_fit(pd.Series(y.iloc[50:51].to_numpy(), wrong[50:]))
+    far = pd.DatetimeIndex(["2199-01-01"])
+    with pytest.raises(ValueError, match="millions of steps"):
+        model.partial_fit(pd.Series(0.0, far))
+    assert_array_equal(model.predict(), before)
+    model.partial_fit(y[55:])
+    assert model.n_samples_seen_ == 60
+    model.set_params(max_gap=5000).partial_fit(pd.Series(0.0, wrong[50:]))
+    assert model.n_samples_seen_ == 50 + 4320 + 1
