@@ -1,6 +1,6 @@
 """Which values of series, and cells of columns, count as missing before they are learnt.
 
-The first rows are judged as a whole after 8, 16, 32 and 64 of them: what lies far beyond nearly all
+The first rows are judged as a whole after 8, 16, 32, ..., 256 of them: what lies far beyond nearly all
 others of its series or column, alone or in a pair, and a number that comes again and again apart
 from all others, was none. If it was learnt, all rows so far are learnt again without it. What comes
 in every season, or is explained by the columns, is no fault; nor is a run of more than two values,
@@ -9,7 +9,7 @@ which may be a level.
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart. A number
 that was doubted three times, in runs that ended, stands for none from then on. Whether there is
-such a number within the fence is asked of the latest rows whenever their number has doubled.
+such a number within the fence is asked of the latest rows at every 64th.
 """
 
 import numpy as np
@@ -17,8 +17,10 @@ import numpy as np
 from ..features import _faults
 from . import _views
 
-REVIEWS = (8, 16, 32, 64)  # rows after which the first ones are judged as a whole
+REVIEWS = (8, 16, 32, 64, 128, 256)  # rows after which the first ones are judged as a whole
 N_ROWS = 1024  # the latest, among which numbers are looked for that stand for none
+_APART = 64  # rows between two looks for these
+_EXPLAINED = 128  # rows with such a number, and latest rows, which columns may explain
 _FAR = 30.0  # median distances, which are about as many as 20 deviations
 _LONGEST = 2  # values in a row that can be faults, where they do not stand for none
 _ALIKE = 3  # runs of a number that was doubted, after which it stands for none
@@ -126,7 +128,7 @@ def learnt_again(doubts, is_fault):
 
 def is_look_due(t):
     """Tell whether numbers that stand for none are looked for after t rows."""
-    return t > REVIEWS[-1] and t % min(N_ROWS, 1 << (t.bit_length() - 1)) == 0
+    return t > REVIEWS[-1] and t % _APART == 0
 
 
 def look_again(doubts, values):
@@ -137,7 +139,8 @@ def look_again(doubts, values):
             found = y == number
             if number in doubts["nones"][:, k] or _is_seasonal(found):
                 continue
-            if not known.shape[1] or not _faults.explain(known, y, found):
+            seen = np.union1d(np.flatnonzero(found)[-_EXPLAINED:], np.arange(len(y))[-_EXPLAINED:])
+            if not known.shape[1] or not _faults.explain(known[seen], y[seen], found[seen]):
                 _take_for_none(doubts, k, [number])
 
 
