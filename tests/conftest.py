@@ -1,4 +1,4 @@
-"""What holds for every test: no network, and data files for those alone that ask for them."""
+"""What holds for every test: no network, data files for those alone that ask, a first look."""
 
 import gc
 import ipaddress
@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 # name, because xdist's workers inherit the environment of a process that has been here already.
 _FOLDER = "SKLEARN_OKL_TESTS_DATA"
 _FULL = os.environ.get("OKL_FULL") == "1"
+_LONG = _FULL or os.environ.get("OKL_LONG") == "1"
 if "SKLEARN_OKL_DATA" in os.environ:
     os.environ[_FOLDER] = os.environ.pop("SKLEARN_OKL_DATA")
 
@@ -70,6 +72,21 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker("data")
         if _FULL and item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(0))  # as long as it takes
+    if not _LONG:
+        _leave_for_later(items)
+
+
+def _leave_for_later(items):
+    """Skip what is no part of a first look; of tests that are long by their cases, one in some."""
+    n_cases = Counter()
+    for item in items:
+        mark = item.get_closest_marker("long")
+        if mark is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if "every" not in mark.kwargs or n_cases[test] % mark.kwargs["every"]:
+            item.add_marker(pytest.mark.skip(reason="no part of a first look: set OKL_LONG=1"))
+        n_cases[test] += 1
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -48,6 +48,7 @@ def frames_of(package, X):
     return pytest.importorskip(package).DataFrame(columns)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("model", MODELS, ids=label)
 def test_names_are_kept_and_checked(model, package):
@@ -100,6 +101,7 @@ CLASSIFIERS = [
 ]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=label)
 @pytest.mark.parametrize(
     ("kind", "values"),

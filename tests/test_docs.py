@@ -131,6 +131,7 @@ RUN = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", RUN)
 def test_pages_run_as_they_stand(page, tmp_path):
     if RUN[page]:

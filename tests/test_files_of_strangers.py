@@ -303,6 +303,7 @@ def use(model, X, y):
     return None
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("estimator", MODELS, ids=label)
 def test_files_of_strangers(estimator, full_size, path):
     """20 000 in all with OKL_FULL=1: none asks for more than it may, none fails later unsaid."""

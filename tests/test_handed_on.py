@@ -100,6 +100,7 @@ CLASSIFIERS = [
 CLASSIFIERS[-1].set_params(growth=1.0)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=lambda one: str(one)[:60])
 def test_frames_arrive_as_they_came_however_the_stream_is_cut(model):
     X, y = stream()

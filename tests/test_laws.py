@@ -109,6 +109,7 @@ def assert_checked(estimator, names=None):
     return found
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("estimator", of_each_class(), ids=label)
 def test_scikit_learn(estimator):
@@ -126,6 +127,7 @@ def of_few_trees(default):
     return lambda self: default(self).set_params(max_iter=3, learning_rate=0.7)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("estimator", other_than_the_instances(), ids=label)
 def test_scikit_learn_as_constructed_by_default(estimator, full_size, monkeypatch):
@@ -160,6 +162,7 @@ def listed():
     ]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("estimator", listed(), ids=label)
 def test_the_listed_score_well_with_other_arguments(estimator):
     """What the tag keeps scikit-learn from checking, on its rows."""
@@ -171,6 +174,7 @@ def test_the_listed_score_well_with_other_arguments(estimator):
 
 
 # some of these checks mix arrays and frames on purpose, which scikit-learn warns of
+@pytest.mark.long(every=8)
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize("estimator", of_each_class(), ids=label)
 def test_checks_that_scikit_learn_does_not_yield(estimator):
@@ -197,6 +201,7 @@ def test_what_scikit_learn_cannot_check_is_listed():
     assert skipped == {"CalendarFeatures"}
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("check", our_checks())
 def test_online(check):
     check()
@@ -214,6 +219,7 @@ def other_loss(estimator):
     return "absolute_error" if now == "pinball" else "pinball"
 
 
+@pytest.mark.long(every=10)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_structural_parameters_cannot_change_in_mid_stream(estimator):
     rng = np.random.default_rng(0)
@@ -317,6 +323,7 @@ def fitted_attributes(model):
     return {name: described(value) for name, value in said.items() if not callable(value)}
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_no_fitted_attribute_changes_by_set_params(estimator):
     rng = np.random.default_rng(4)
@@ -334,6 +341,7 @@ def test_no_fitted_attribute_changes_by_set_params(estimator):
             setattr(passed_on, name, value)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_shallow_copies_part(estimator):
     rng = np.random.default_rng(3)
@@ -376,6 +384,7 @@ def of_several_classes():
     ]
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("estimator", of_several_classes(), ids=label)
 def test_four_classes(estimator):
     """The laws of `online_checks`, whose streams have two classes, in short."""
@@ -430,6 +439,7 @@ def test_maps_are_pure_and_do_not_alias(estimator):
     )
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_lists_frames_and_float32_learn_the_same(estimator):
     pd = pytest.importorskip("pandas")

@@ -82,6 +82,7 @@ def test_the_blas_limit_holds_inside_and_ends_outside():
     assert blas_threads() == before
 
 
+@pytest.mark.long
 def test_threads_that_come_and_go_do_not_leave_the_limit_behind():
     before = blas_threads()
     for _ in range(20):

@@ -183,6 +183,7 @@ def test_classes_need_no_request(routing):
 PUBLIC = {name for name, _ in all_estimators()}
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 @pytest.mark.parametrize("verb", ["fit", "partial_fit", "prequential_predict", "predict"])
 def test_what_a_verb_does_not_take_is_refused_in_words(estimator, verb):

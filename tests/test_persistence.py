@@ -93,6 +93,7 @@ SEARCH = PrequentialSearch(VAWRegressor(), {"alpha": [0.1, 1.0]}, halving_rounds
 FOREIGN = make_streaming_pipeline(StandardScaler(), VAWRegressor())
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     "estimator", [*instances("online"), SEARCH, FOREIGN], ids=lambda estimator: label(estimator)
 )
@@ -203,6 +204,7 @@ def check_that_it_comes_back(model, X, path):
             assert type(getattr(again, name)) is type(getattr(model, name)), name
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("kind", ON_NUMBERS)
 def test_regressors_of_scikit_learn_come_back(kind, tmp_path):
@@ -212,6 +214,7 @@ def test_regressors_of_scikit_learn_come_back(kind, tmp_path):
     check_that_it_comes_back(model, X, tmp_path / "model.skops")
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kind", ON_CLASSES)
 def test_classifiers_of_scikit_learn_come_back(kind, tmp_path):
     X, y = stream(80, 3, seed=6)
@@ -407,6 +410,7 @@ def test_damaged_files_are_refused_in_a_sentence(make, tmp_path):
         load(path)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(4))
 def test_flipped_bits_are_found_or_do_no_harm(seed, tmp_path):
     rng = np.random.default_rng(seed)
@@ -554,6 +558,7 @@ calls_of_save(1 + int(share * calls_of_save()))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 @pytest.mark.parametrize("seed", range(2))
 def test_killed_in_mid_write_the_old_file_is_intact(tmp_path, seed):
@@ -593,6 +598,7 @@ def parts(folder):
     return [name for name in os.listdir(folder) if name.endswith(".part")]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere open files cannot be removed anyway")
 def test_part_files_of_the_living_stay(writer, tmp_path):
     path = tmp_path / "model.skops"
@@ -606,6 +612,7 @@ def test_part_files_of_the_living_stay(writer, tmp_path):
     assert parts(tmp_path) == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 def test_part_files_of_the_dead_are_removed(writer, tmp_path):
     writer.send_signal(signal.SIGKILL)
@@ -653,7 +660,7 @@ def test_a_part_file_that_is_taken_before_its_lock_is_written_again(n_times, tmp
 
     monkeypatch.setattr(_part_files, "_lock", late)
     save(VAWRegressor(), tmp_path / "model.skops")
-    assert len(set(taken)) == n_times
+    assert len(taken) == n_times  # by names that are drawn, and may come again
     assert os.listdir(tmp_path) == ["model.skops"]
     assert load(tmp_path / "model.skops").alpha == 1.0
 
@@ -664,6 +671,7 @@ def test_a_folder_that_vanishes_is_no_endless_loop(tmp_path, monkeypatch):
         save(VAWRegressor(), tmp_path / "model.skops")
 
 
+@pytest.mark.long
 def test_of_two_processes_the_last_whole_file_wins(tmp_path):
     path = tmp_path / "model.skops"
     program = (
@@ -758,6 +766,7 @@ def watched(kind, callback):
     return VotingRegressor([("vaw", vaw().set_callbacks(callback))])
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kind", ["self", "pipeline", "search", "voting"])
 @pytest.mark.parametrize("own", [True, False])
 def test_callbacks_stay_behind(kind, own, tmp_path):

@@ -35,6 +35,7 @@ def stream(seed=0, n=200, d=3):
     return X, np.sin(X[:, 0]) + 0.1 * X[:, 1] + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("scaler", [RunningStandardScaler(), StandardScaler()], ids=str)
 def test_rows_are_transformed_by_the_rows_before_them(seed, scaler):
@@ -83,6 +84,7 @@ def test_batches_are_transformed_by_the_batches_before_them():
         )
 
 
+@pytest.mark.long
 def test_the_laws_hold_with_transformers_of_scikit_learn():
     model = make_streaming_pipeline(StandardScaler(), VAWRegressor())
     for _, check in list(online_checks(model))[::2]:  # a stream for each law
@@ -224,6 +226,7 @@ def test_the_unit_of_the_targets_does_not_matter(unit):
     assert np.mean((again[200:] - y[200:]) ** 2) < 0.5 * np.var(y)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("fault", [1e6, -1e12, 1e300])
 @pytest.mark.parametrize("at", [0, 5, 31, 32, 300])
 @pytest.mark.parametrize("scaler", [None, RunningStandardScaler(0.995), RunningRobustScaler()])
@@ -287,6 +290,7 @@ def literal_rows(transformers, X, D):
     return X
 
 
+@pytest.mark.long(every=3)
 @DELAYS
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 def test_late_rows_are_transformed_by_the_rows_whose_labels_are_there(chain, D):
@@ -357,6 +361,7 @@ NESTED = {
 }
 
 
+@pytest.mark.long(every=3)
 @DELAYS
 @pytest.mark.parametrize("make", NESTED.values(), ids=NESTED)
 def test_late_labels_of_nested_estimators(make, D):
@@ -365,6 +370,7 @@ def test_late_labels_of_nested_estimators(make, D):
     assert_law(model, *stream(n=55))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("make", [*NESTED.values(), lambda D: late_pipeline(D, *CHAINS["mixed"])])
 def test_copies_of_late_models_go_on_and_failures_change_nothing(make):
     X, y = stream(n=80)

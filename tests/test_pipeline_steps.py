@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
@@ -163,6 +164,7 @@ def literal_warmup(model, X, y, n):
     return np.append(means, final.partial_fit(Z[:n], y[:n]).prequential_predict(Z[n:], y[n:]))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 64, 100])
 def test_before_its_end_the_mean_after_it_all_is_learnt(n):
     X, y = stream(n)
@@ -180,6 +182,7 @@ def test_before_its_end_the_mean_after_it_all_is_learnt(n):
         assert cut.n_samples_seen_ == len(y)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("D", [0, 1, 5, 23])
 @pytest.mark.parametrize("n", [2, 10, 30])
 def test_the_laws_of_late_labels_hold_with_a_warmup(n, D):
@@ -347,13 +350,15 @@ def parts_of(kind, X):
     }[kind]
 
 
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("D", [0, 3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_transformers_that_combine_others_stream_where_their_parts_do(kind, D):
     X, y = stream(n=70)
     step = combined(FrozenEstimator(PCA(2).fit(X)))[kind]
     model = make_streaming_pipeline(step, LateRidge(D))
-    forecasts = assert_law(model, X, y)
+    with parallel_config("threading"):
+        forecasts = assert_law(model, X, y)
     Z = []
     for columns, steps, weight in parts_of(kind, X):
         part = make_streaming_pipeline(*steps, Kept(D)).fit(X[:, columns], y)
@@ -377,6 +382,7 @@ class Kept(BaseEstimator):
         return self
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_laws_hold_with_combined_steps(full_size):
     chain = make_pipeline(RunningMinMaxScaler(), StandardScaler())

@@ -60,6 +60,7 @@ def pipelines():
     }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("name", pipelines())
 def test_a_pipeline_passes_probabilities_on(name):
     model, (X, y) = pipelines()[name], stream()
@@ -105,6 +106,7 @@ def test_probabilities_of_a_warmup(named):
 # Evaluation
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [0, 4])
 @pytest.mark.parametrize("model", [RAKER, SGD, pipelines()["scaled"]], ids=["ours", "sgd", "pipe"])
 def test_prequential_log_loss(model, delay):

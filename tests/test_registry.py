@@ -76,6 +76,7 @@ def layer_of(module):
     return level
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     "path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE))
 )
@@ -131,6 +132,7 @@ def modules_after(code):
     return set(done.stdout.split())
 
 
+@pytest.mark.long
 def test_import_loads_nothing_but_linear_models_and_ourselves():
     # NumPy's hints are loaded by all versions of SciPy but the oldest that is supported
     before = modules_after("sklearn.linear_model, joblib, numpy.typing")
@@ -138,6 +140,7 @@ def test_import_loads_nothing_but_linear_models_and_ourselves():
     assert more - sys.stdlib_module_names == {"sklearn_okl"}
 
 
+@pytest.mark.long
 def test_no_part_loads_what_only_some_of_its_names_need():
     # some versions of scikit-learn and SciPy load pandas by themselves
     before = modules_after("sklearn.utils.validation, scipy.stats")
@@ -146,6 +149,7 @@ def test_no_part_loads_what_only_some_of_its_names_need():
     assert sorted(seldom & (after - before)) == []
 
 
+@pytest.mark.long
 def test_families_in_the_readme_are_up_to_date_and_every_estimator_has_a_row():
     script = ROOT / "docs" / "make_table.py"
     subprocess.run([sys.executable, str(script), "--check"], check=True)

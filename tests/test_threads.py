@@ -83,6 +83,7 @@ def test_a_second_writer_of_a_scaler_gets_an_error():
     assert scaler.n_samples_seen_ == 10
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("estimator", MODELS, ids=label)
 def test_readers_in_other_threads_change_nothing(estimator):
     X, y = stream()

@@ -99,6 +99,7 @@ WAYS = {
 }
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("estimator", MODELS, ids=label)
 def test_a_copy_during_which_another_thread_reads_or_writes(estimator, way, tmp_path):
@@ -146,6 +147,7 @@ def switching():
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("estimator", MODELS, ids=label)
 def test_four_readers_beside_a_writer(estimator, full_size, switching, tmp_path):
     """10 000 reads in all with OKL_FULL=1, and some of them without."""

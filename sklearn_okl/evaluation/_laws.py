@@ -407,7 +407,7 @@ def _check_interrupted_call(model, X, y, known):
     before, expected = pickle.dumps(model), _ask(rehearsal, X)
     with _mend_surroundings():
         # the last call counted is that of __exit__
-        for k in np.unique(np.linspace(1, counter.calls - 1, 20).astype(int)):
+        for k in np.unique(np.linspace(1, counter.calls - 1, 10).astype(int)):
             try:
                 with _InterruptAt(k):
                     _teach(model, X[known:], y[known:])

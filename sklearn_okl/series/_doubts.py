@@ -1,10 +1,10 @@
 """Which values of series, and cells of columns, count as missing before they are learnt.
 
-The first rows are judged as a whole after 8, 16, 32, ..., 256 of them: what lies far beyond nearly all
-others of its series or column, alone or in a pair, and a number that comes again and again apart
-from all others, was none. If it was learnt, all rows so far are learnt again without it. What comes
-in every season, or is explained by the columns, is no fault; nor is a run of more than two values,
-which may be a level.
+The first rows are judged as a whole after 8, 16, 32, ..., 256 of them: what lies far beyond nearly
+all others of its series or column, alone or in a pair, and a number that comes again and again
+apart from all others, was none. If it was learnt, all rows so far are learnt again without it. What
+comes in every season, or is explained by the columns, is no fault; nor is a run of more than two
+values, which may be a level.
 
 Later ones are judged one by one. A value of a series is doubted by its fence, see `_views.py`; a
 cell by the same fence, if it is also farther from all cells before than these are apart. A number

@@ -120,8 +120,8 @@ class OnlineForecaster(BaseEstimator):
     judged by it; so does a number that has been one three times. The third such value in a row that
     agrees with those before it is a new level: all that is remembered of the series moves there,
     and forecasts go on as if it had always been at it. The first values are judged as a whole after
-    8, 16, 32, ..., 256 rows, and learnt again without faults. Cells of X are judged likewise; a fault
-    counts as missing, one known ahead too. Wrong in both directions: a single far value that is
+    8, 16, 32, ..., 256 rows, and learnt again without faults. Cells of X are judged likewise; one
+    known ahead counts as missing, too. Wrong in both directions: a single far value that is
     true is not learnt, unless it comes in every season of the first rows or columns explain it; a
     level that is none, three values long, costs forecasts of as many rows before it is left.
 

@@ -58,6 +58,7 @@ def test_aggregating_algorithm_golden(golden, eta):
     assert_allclose(forecasts[1:], data["aggregating_eta_2"][1:], rtol=0, atol=1e-9)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("sleepy", [False, True])
 @pytest.mark.parametrize("K", [1, 2, 7, 76])
 @pytest.mark.parametrize(
@@ -90,6 +91,7 @@ def test_equals_the_literal_loop(rule, options, K, sleepy):
     assert_allclose(model.weights_, weights, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("sleepy", [False, True])
 @pytest.mark.parametrize("K", [1, 2, 7, 76])
 @pytest.mark.parametrize("options", [{}, {"y_range": (0, 1)}, {"eta": 1.0}], ids=str)
@@ -206,6 +208,7 @@ def test_the_first_forecast(model):
         assert_allclose(first, prior @ F[0] / 100, rtol=1e-12)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("model", RULES, ids=str)
 def test_sleepers_do_not_mind_the_cut_and_predict_foresees(model):
     F, y = stream(5, 6, n=120, sleepy=True)
@@ -300,6 +303,7 @@ def test_few_many_and_equal_experts(model, K):
     assert_allclose(equal.weights_, 1 / K, rtol=1e-9)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("model", RULES, ids=str)
 @pytest.mark.parametrize("eta", [None, 0.5])
@@ -331,6 +335,7 @@ def test_huge_and_tiny_ranges():
             assert_allclose(forecasts / scale, expected, rtol=1e-9)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("model", [EWARegressor(), AARegressor()], ids=str)
 def test_memory_for_a_long_call_is_bounded(model):
     X = np.random.default_rng(0).uniform(size=(60_000, 76))
@@ -372,6 +377,7 @@ def test_bad_arguments_are_refused_with_a_sentence(model):
         fitted.partial_fit(F, y)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("model", RULES, ids=str)
 def test_laws(model):
     check_online_estimator(model)

@@ -88,6 +88,7 @@ def queue(model, F, y, delay):
     return forecasts
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(("delay", "sleepy"), [(1, True), (7, False), (23, True)])
 @pytest.mark.parametrize("rule", RULES, ids=label)
 def test_forecasts_are_those_of_a_queue(rule, delay, sleepy):
@@ -170,6 +171,7 @@ def asked_daily(model, F, y, first=24 * 20):
     return np.mean(losses)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_asked_at_midnight_a_stack_is_no_worse_than_the_best_expert_and_the_mean(seed):
     F, y = slow_errors(seed, n=24 * 120)

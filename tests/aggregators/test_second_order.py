@@ -41,6 +41,7 @@ def test_golden(golden, rule):
     assert_allclose(tangent, data[f"{name}_gradient"], rtol=0, atol=1e-9)
 
 
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("sleepy", [False, True])
 @pytest.mark.parametrize("K", [1, 2, 7, 76])
 @pytest.mark.parametrize("start", [None, 2**-20, 0.3])
@@ -96,6 +97,7 @@ def scale_of(rule, regrets):
     return root + np.log(K) * np.abs(regrets).max()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("gradient", [False, True])
 @pytest.mark.parametrize("start", [None, 2**-20])
 @pytest.mark.parametrize("kind", [adversarial, against_a_wall, of_all_qualities])
@@ -171,6 +173,7 @@ def test_an_expert_that_starts_late_is_given_its_chance_only(rule):
     assert rule().fit(late, y).weights_.argmax() == 4
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("gradient", [False, True])
 @each_rule
 def test_sleepers_do_not_mind_the_cut_and_predict_foresees(rule, gradient):
@@ -293,6 +296,7 @@ def test_bad_arguments_are_refused_with_a_sentence(rule):
         fitted.set_params(gradient_trick=False).partial_fit(F, y)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("gradient", [False, True])
 @each_rule
 def test_laws(rule, gradient):

@@ -113,6 +113,7 @@ def test_bad_parameters():
             StackedBOARegressor(**arguments).fit(F, y)
 
 
+@pytest.mark.long
 def test_it_mixes_models():
     experts = [("weak", VAWRegressor(100.0)), ("strong", VAWRegressor(0.1))]
     model = ExpertsRegressor(experts, StackedBOARegressor())

@@ -32,6 +32,7 @@ def in_two_calls(model, X, y, low):
 # Oracles
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("kernel", "gamma", "novelty"), [("rbf", 1.0, 0.01), ("laplacian", 0.5, 0.5)]
 )
@@ -208,6 +209,7 @@ def adversarial_rows(name, T):
     }[name]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("mu", [0.1, 1.0])
 @pytest.mark.parametrize("rows", ["one row", "five rows", "a line", "a square"])
 def test_corrected_theorem_4_6_holds(rows, mu):
@@ -238,6 +240,7 @@ def test_theorem_4_6_as_printed_is_false():
         assert printed < regret <= corrected
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("radius", [1.0, 2.0])
 @pytest.mark.parametrize("novelty", [1 / 300, 25 / 300])
 @pytest.mark.parametrize("rows", ["one row", "five rows", "a line", "a square"])
@@ -286,6 +289,7 @@ def test_dictionary_grows_with_the_logarithm_where_the_spectrum_decays_exponenti
 # Stability
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("class_", BOTH)
 @pytest.mark.parametrize("novelty", [1e-12, 1e-6, None])
 @pytest.mark.parametrize("sigma", [1e-3, 1e-1, 1.0, 1e1, 1e3])
@@ -304,6 +308,7 @@ def test_repeated_and_nearly_repeated_rows(class_, novelty, sigma):
     assert_allclose(again, forecasts, rtol=1e-8, atol=1e-10)  # the cut at 101 does not show
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("class_", BOTH)
 def test_many_rows(class_, full_size):
@@ -332,6 +337,7 @@ def test_overflow_is_refused():
 # Laws
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("model", "grows"),
     [

@@ -70,6 +70,7 @@ def with_loss(class_, loss):
 # Oracles
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("class_", "loss"), configurations(FOGDRegressor, FOGDClassifier))
 @pytest.mark.parametrize(("steps", "seed"), [(steps, seed) for seed, steps in enumerate(STEPS)])
 def test_fogd_equals_the_literal_loop(class_, loss, steps, seed):
@@ -82,6 +83,7 @@ def test_fogd_equals_the_literal_loop(class_, loss, steps, seed):
     assert_allclose(model.coef_, w, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("class_", "loss"), configurations(NOGDRegressor, NOGDClassifier))
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize(("seed", "budget"), [(1, 7), (2, 40)])
@@ -195,6 +197,7 @@ def rivals(Z, y, rng):
     return np.array(points).T
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("how", ["against", "pattern", "coins"])
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", *MARGIN])
 @pytest.mark.parametrize("name", ["FOGD", "NOGD"])
@@ -243,6 +246,7 @@ def test_fogd_tends_to_kernel_descent_with_many_features():
 # Laws of paths that the small instances of the package do not take
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "model",
     [
@@ -261,6 +265,7 @@ def test_laws(model):
 # Stability
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("sigma", [1e-3, 1e-2, 1.0, 1e2, 1e3])
 @pytest.mark.parametrize("kind", ["smooth", "repeated", "near-duplicates"])
 @pytest.mark.parametrize("loss", ["squared_error", "hinge"])

@@ -76,6 +76,7 @@ AGGREGATORS = {
 }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("name", AGGREGATORS)
 def test_equals_the_literal_loop(name):
     aggregator, arguments = AGGREGATORS[name]
@@ -280,6 +281,7 @@ def test_what_cannot_be_an_aggregator(aggregator, message):
 # In use
 
 
+@pytest.mark.long
 def test_a_search_and_models_of_all_kinds():
     X, y = stream(n=90)
     search = GridSearchCV(

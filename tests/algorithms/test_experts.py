@@ -109,6 +109,7 @@ AGGREGATORS = {
 }
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("name", AGGREGATORS)
 @pytest.mark.parametrize(("n_jobs", "initial"), [(None, 0.0), (2, 0.7)])
 def test_equals_the_literal_loop(name, n_jobs, initial):
@@ -148,6 +149,7 @@ def test_equals_a_multi_kernel_regressor_of_the_same_parts():
     assert_allclose(model.weights_, bank.weights_, rtol=1e-7)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("seed", range(3))
 def test_regret_of_vaw_over_any_experts_is_within_its_bound(seed):
     X, y = stream(seed, n=250)
@@ -168,6 +170,7 @@ def test_regret_of_vaw_over_any_experts_is_within_its_bound(seed):
     assert 0.05 * bound < regret <= bound
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     "model",
     [
@@ -313,6 +316,7 @@ def test_the_fallback_of_the_aggregator_counts():
     assert_array_equal(model.partial_fit(X[:1], y[:1]).predict(X), np.full(len(y), 0.25))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -441,6 +445,7 @@ class Diverges(LastTarget):
 INSANE = [1e56, -1e4, np.inf, -np.inf, np.nan]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("aggregator", "insane", "alone"),
     [
@@ -515,6 +520,7 @@ def test_an_expert_that_diverged_until_it_fails_sleeps_for_good():
     assert_array_equal(resumed.prequential_predict(X, y), model.prequential_predict(X, y))
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize(
     ("at", "fault", "aggregator"),
     [

@@ -35,6 +35,7 @@ def laplacian(gamma):
 # Kernel online gradient descent
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
     "steps",
@@ -151,6 +152,7 @@ KOGDS = [
 ]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("options", KOGDS)
 def test_kogd_laws(options):
     check_online_estimator(KOGDRegressor(**options), grows=True)
@@ -188,6 +190,7 @@ def in_two_calls(model, X, y, cut=13):
     return np.concatenate([first, model.prequential_predict(X[cut:], y[cut:])])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "options", [{}, {"eta0": 0.6, "power_t": 0.1}, {"discount": 0.05, "eta0": 1.0}]
 )
@@ -278,6 +281,7 @@ def test_rfomkr_tends_to_omkr_with_many_features():
     assert gaps[1] < 0.02 < gaps[0]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "model",
     [

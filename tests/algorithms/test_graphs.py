@@ -101,6 +101,7 @@ def test_omkl_gf_is_its_listing(kernels, options, freeze_after):
     assert_allclose(model.weights_, weights, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("n_dominating", [None, 1, 4])
 @pytest.mark.parametrize(
     ("freeze_after", "options", "kernels"),
@@ -163,6 +164,7 @@ def test_given_distances_serve_kernels_without_one(class_):
     assert (model.graph_ >= expected).all()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("program", [False, True])
 @pytest.mark.parametrize("n_dominating", [None, 4])
 def test_equal_distances_and_the_draws_of_the_published_program(n_dominating, program):
@@ -204,6 +206,7 @@ def draws(model, n=10_000):
         yield state["graph"]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("class_", CLASSES)
 def test_nodes_are_drawn_as_often_as_their_law_says(class_):
     keep = 100 if class_ is OMKLGFRegressor else 1000  # a kept graph has one law
@@ -216,6 +219,7 @@ def test_nodes_are_drawn_as_often_as_their_law_says(class_):
     assert counts[0] > 0  # the published code never draws it
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("class_", [OMKLSFGRegressor, OMKLSFGRRegressor])
 def test_importance_weights_are_unbiased(class_):
     model = taught(class_, n_selected=2, freeze_after=1000, exploration0=1.0, power_t=0.2)
@@ -258,6 +262,7 @@ def test_a_graph_of_one_s_own():
     assert model.graph_[model.selected_, model.node_].all()
 
 
+@pytest.mark.long
 def test_laws_with_phases():
     check_online_estimator(OMKLGFRegressor(**SMALL, form="phase"), random_state=1)
 

@@ -34,6 +34,7 @@ def decisions(model, X, y, size=None):
 # Oracle
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("alpha", "radius", "seed"), [(1.0, 5.0, 0), (0.01, 2.0, 1), (1e-3, 0.1, 2), (10.0, 30.0, 3)]
 )
@@ -168,6 +169,7 @@ def best_in_the_ball(X, y, radius, alpha):
     return found.fun
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("radius", [1.0, 5.0, 20.0])
 @pytest.mark.parametrize("kind", ["wrong label", "worst row", "noise"])
 def test_regret_within_the_bound(kind, radius):

@@ -64,6 +64,7 @@ def uniforms(seed, n):
 # The definitions
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("seed", [0, 1])
@@ -125,6 +126,7 @@ def test_taylor_equals_algorithm_1(d, degree, sigma, forecaster):
     assert_allclose(printed, expected, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -209,6 +211,7 @@ def test_golden_forecasts(golden):
         assert_allclose(in_pieces(model, X, y), published[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("gamma", [0.005, 0.5, 5.0])
 def test_nystroem_tends_to_kernel_awv_as_mu_tends_to_0(gamma):
     X, y = stream(5, n=250)
@@ -312,6 +315,7 @@ def test_online_kernel_ridge_breaks_proposition_1():
     assert sharpest(K, y, forecasts, 1e-3) > kernel_vaw_regret_bound(K, y_bound=1.0, alpha=1e-3)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kind", ["sign", "greedy"])
 def test_theorem_3(kind):
     dictionary = np.random.default_rng(9).uniform(-1, 1, size=(6, 2))
@@ -396,6 +400,7 @@ HARD = [
 ]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("sigma", [1e-3, 0.1, 1.0, 30.0, 1e3])
 @pytest.mark.parametrize("model", HARD, ids=["exact", "nystroem 1e-6", "nystroem 1"])
 def test_repeated_rows_near_duplicates_and_all_widths(model, sigma):

@@ -92,6 +92,7 @@ MIXTURES = {
 }
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize(("name", "delay"), list(zip(MIXTURES, [8, 1] * 4, strict=True)))
 def test_forecasts_are_those_of_a_queue(name, delay):
     X, y = stream(delay)
@@ -151,6 +152,7 @@ def test_experts_that_know_their_delay_are_kept_once():
     assert list(model.fit(X, y)._state["late"]) == ["vaw"]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("fault", "delay"), [(0, 3), (3, 40), (25, 3)])
 def test_a_fault_among_the_first_targets(fault, delay):
     X, y = stream(5, n=80)
@@ -184,6 +186,7 @@ RULES = {
 }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [5])
 @pytest.mark.parametrize("name", RULES)
 def test_probabilities_are_those_of_a_queue(name, delay):

@@ -18,6 +18,7 @@ def stream(seed, n_classes, n=40, d=3):
     return X, (X @ rng.normal(size=(d, n_classes)) + rng.gumbel(size=(n, n_classes))).argmax(axis=1)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("alpha", "radius", "n_classes"),
     [(1.0, 5.0, 2), (0.01, 2.0, 3), (1e-3, 0.1, 4), (10.0, 30.0, 3)],
@@ -63,6 +64,7 @@ def test_all_labels_are_equally_bad_for_the_forecast():
 # Theorem
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("radius", [0.01, 1.0, 5.0, 20.0])
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_the_surrogate_lies_below_the_loss(radius, n_classes):
@@ -142,6 +144,7 @@ def best_in_the_ball(X, y, n_classes, radius, alpha):
     return found.fun
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("radius", [1.0, 8.0])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("kind", ["wrong label", "noise"])
@@ -165,6 +168,7 @@ def test_regret_within_the_bound(kind, n_classes, radius):
         assert least + factor * most < n * np.log(n_classes), "the bound says nothing"
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("radius", [8.0, 12.0])
 def test_regret_where_online_newton_pays_exponentially(radius):
     """All labels alike: the regret of the proper algorithm is beyond the bound."""

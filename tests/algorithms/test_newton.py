@@ -52,6 +52,7 @@ def close(actual, expected, rtol=1e-9):
     assert_allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_kons_equals_both_its_oracles(name, seed):
@@ -63,6 +64,7 @@ def test_kons_equals_both_its_oracles(name, seed):
     assert (np.abs(forecasts) > settings[1] * (1 - 1e-12)).any()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_sketched_kons_equals_its_oracle(name, seed):
@@ -85,6 +87,7 @@ def test_sketched_kons_that_keeps_all_is_kons():
     close(model.prequential_predict(X, y), exact, 1e-12)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("class_", GROWING)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -187,6 +190,7 @@ def test_regret_of_kons_is_within_the_theorem(kind, radius):
         assert (y**2).sum() - comparator > bound  # who does not learn breaks it
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("class_", [KONSRegressor, SketchedKONSRegressor, *GROWING])
 @pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e3])
 def test_hard_streams(class_, sigma):

@@ -39,6 +39,7 @@ def values_on_the_way(model, X, y):
     return model._advance(X, y, restart=False, validation=names)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("seed", "options"),
     [
@@ -96,6 +97,7 @@ def test_cutting_the_stream_changes_nothing(class_, loss):
     assert_allclose(model.weights_, whole.weights_, rtol=1e-9)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("decay", "T"), [(0.0, 400), (0.25, 400), (0.6, 20000)])
 def test_rows_enter_with_the_stated_probabilities(decay, T):
     """Counts over 300 streams, before the places are taken: chi-squared in ten groups of rows."""
@@ -126,6 +128,7 @@ def test_rows_enter_with_the_stated_probabilities(decay, T):
     assert_allclose(entry_chances(tau, T, B, decay), p)
 
 
+@pytest.mark.long
 def test_coefficients_are_unbiased():
     """The mean of the coefficient of row t is -lambda times the slope there."""
     T, B, runs = 400, 40, 1000

@@ -74,6 +74,7 @@ def made(class_, loss, **options):
     return class_(loss=loss, **options)
 
 
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("class_", "loss"), CASES)
 def test_equals_the_oracle(class_, loss, seed):
@@ -188,6 +189,7 @@ def test_learns_from_targets(class_):
     assert ((forecasts - y)[tail] ** 2).mean() < limit * y[tail].var()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("class_", "loss"), [case for case in CASES if case[0] in CLASSIFIERS])
 def test_learns_labels(class_, loss):
     X, _ = stream(0, 1500)
@@ -235,6 +237,7 @@ def one_point(T, rng):
     return np.zeros((T, 1)), np.where(rng.random_sample(T) < 0.9, 1.0, -1.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("points", [two_points, one_point])
 def test_remark_1_holds_in_expectation(points):
     """Theorem 2.1 as corrected in Remark 1, the absolute loss, against the best of some f."""
@@ -270,6 +273,7 @@ def test_remark_1_holds_in_expectation(points):
     assert bound < trivial  # it bites
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("class_", "loss"), [(OKSPlusPlusRegressor, "squared_error"), (IOKSRegressor, "absolute_error")]
 )
@@ -322,6 +326,7 @@ def pseudo_regret(class_, T, K, seed):
     return ((f - 0.5) ** 2).sum()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("class_", "in_T", "in_K"),
     [(OKSPlusPlusRegressor, 2 / 3, 1 / 3), (IOKSRegressor, 1 / 2, 1 / 2)],

@@ -90,6 +90,7 @@ def values_on_the_way(model, X, y):
     return model._advance(X, y, restart=False, validation=names)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("class_", "loss"), CASES)
 def test_equals_the_oracle(class_, loss, seed, draws):
@@ -151,6 +152,7 @@ def test_features_are_those_of_each_kernel(form):
         assert_allclose(Z @ Z.T, kernel_matrix(X, **kernel), atol=0.05)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("class_", REGRESSORS + CLASSIFIERS)
 @pytest.mark.parametrize("options", [{"n_components": 7}, {"n_components": 1}, {"form": "phase"}])
 def test_only_the_kernel_drawn_is_taught_and_stays_in_its_box(class_, options):
@@ -235,6 +237,7 @@ def test_rf_oks_keeps_theorem_2_1_where_it_bites():
     print(f"\nRF-OKS: regret {np.mean(losses):.0f}, bound {bound:.0f}, nought {abs(y).sum():.0f}")
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("class_", "loss", "exponent"),
     [

@@ -192,6 +192,7 @@ def test_published_forecasts_with_taylor_features(golden, degree):
     assert_allclose(forecasts, data[f"pkawv_taylor_degree_{degree}"], rtol=1e-9, atol=1e-15)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_published_loss_on_ar4(full_size):
     X, y = scale_as_published(*make_ar4())
@@ -212,6 +213,7 @@ def test_published_loss_on_ar4(full_size):
         assert_allclose(np.mean(losses), found[clip], atol=1e-7)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("which", ["vaw2", "concatenated"])
 def test_theorems_hold_on_adversarial_streams(which):
     """Against f = sum_i c_i k(x_i, .), whose RKHS norm is known, in the mean over frequencies."""

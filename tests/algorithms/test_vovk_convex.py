@@ -89,6 +89,7 @@ def stream(seed, n=100, d=3):
     return X, 0.5 + 0.4 * np.sin(3 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("class_", "own"), settings())
 @pytest.mark.parametrize("y_range", [(0.2, 0.8), None])  # (0.2, 0.8): narrower than the targets
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
@@ -111,6 +112,7 @@ def test_equals_the_literal_loops(class_, own, y_range, forecaster):
     assert_allclose(forecasts, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("class_", "own"), settings())
 @pytest.mark.parametrize("y_range", [(0.0, 1.0), None])
 def test_is_the_parts_composed_by_hand(class_, own, y_range):
@@ -173,6 +175,7 @@ def test_published_forecasts_on_airfoil(golden, class_, own, name):
         assert_allclose(model.weights_, data[f"{name}_final_weights"], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("class_", "spared"), [(VAWEWARegressor, 0), (VAWAARegressor, 6)])
 def test_theorem_3_holds_on_adversarial_streams(class_, spared):
     """Against f = sum_i c_i k(x_i, .), whose RKHS norm is known, in the mean over frequencies."""
@@ -211,6 +214,7 @@ def test_theorem_3_holds_on_adversarial_streams(class_, spared):
     assert np.mean(losses) <= bound
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("class_", RULES)
 @pytest.mark.parametrize("y_range", [(0.4, 0.6), None])
 @pytest.mark.parametrize("seed", range(2))

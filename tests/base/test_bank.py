@@ -1,11 +1,13 @@
 """Banks of experts, learnt in groups and in tiles of rows."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_okl import OnlineKernelRegressor
 
 
+@pytest.mark.long
 def test_a_last_tile_of_few_rows():
     """Of rows 512 to 899 four are left over by tiles of 128; a group is then not whole."""
     rng = np.random.default_rng(0)

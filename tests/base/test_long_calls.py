@@ -42,6 +42,7 @@ def taught(estimator):
     return clone(estimator).fit(X, y > 0 if is_classifier(estimator) else y), rng
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("estimator", MODELS, ids=label)
 def test_memory_of_a_long_call(estimator):
     """At 8264a20 up to 2 kB a row."""

@@ -67,6 +67,7 @@ def model(request):
     return clone(request.param)
 
 
+@pytest.mark.long(every=2)
 def test_equals_models_apart(model):
     X, y = stream()
     expected = oracle.models_apart(lambda: clone(model), X, y, CLASSES)

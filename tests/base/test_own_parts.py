@@ -197,6 +197,7 @@ def test_public_bases_name_no_private_module():
         assert getattr(sklearn_okl.base, name).__module__ == "sklearn_okl.base"
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     ("model", "grows"),
     [

@@ -21,6 +21,7 @@ def made_up(name, return_X_y):
     return X, np.where(y > 0, 1.0, -1.0) if name == "magic04" else y
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("name", "tables"), [("magic04", {2, 8}), ("elevators", {3, 4, 6, 7}), ("bank32nh", {9, 10})]
 )

@@ -30,6 +30,7 @@ def small(monkeypatch):
     monkeypatch.setattr(tables, "load_dataset", made_up)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("without_lightgbm", "small")
 def test_tables(tmp_path, capsys):
     arguments = ["--data", "airfoil", "arena_bike", "--quick", "--output", str(tmp_path)]
@@ -129,6 +130,7 @@ def test_boosting_has_the_same_settings(monkeypatch):
     assert ours.min_child_samples == instead.min_samples_leaf
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_lightgbm", [True, False])
 def test_names_are_categories_of_the_rival(has_lightgbm, monkeypatch):
     pd = pytest.importorskip("pandas")

@@ -12,6 +12,7 @@ from benchmarks.classes_small import small_streams
 from sklearn_okl.datasets import make_ar4
 
 
+@pytest.mark.long
 def test_tables(tmp_path, capsys, monkeypatch):
     X, y = make_ar4(300)
     monkeypatch.setattr(classes, "load_dataset", lambda name, **_: (X, np.digitize(y, [-1, 1])))

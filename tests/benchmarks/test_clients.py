@@ -40,6 +40,7 @@ def run(folder, *arguments):
     return done, json.loads(path.read_text("utf-8"))["lines"] if path.exists() else None
 
 
+@pytest.mark.long
 def test_the_job(tmp_path):
     job = "-m", "benchmarks", "clients", "--output", tmp_path, "--only"
     done, (line,) = run(tmp_path, *job, "CURVE: BY hand")
@@ -50,6 +51,7 @@ def test_the_job(tmp_path):
     assert line["kind"] == line["says"] == "as expected"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("expected", "status"),
     [

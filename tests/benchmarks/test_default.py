@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from benchmarks import default
@@ -21,6 +22,7 @@ def two_of_the_made_streams(n_rows, seed, made=default.synthetic_streams):
     return {name: streams[name] for name in ("jump, 5", "AR(2)")}
 
 
+@pytest.mark.long
 def test_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(default, "load_dataset", made_up)
     monkeypatch.setattr(default, "synthetic_streams", two_of_the_made_streams)

@@ -16,6 +16,7 @@ from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_ar4
 
 
+@pytest.mark.long
 def test_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(delay, "WARM_UP", 48)
     monkeypatch.setattr(delay, "CORRELATIONS", (0.0, 0.9))
@@ -184,6 +185,7 @@ def test_intervals_of_mapie_where_it_is_installed(learning_on):
     assert found["infinite"] <= 0.1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_day_ahead_at_midnight(full_size):
     for correlation in delay.CORRELATIONS if full_size else (0.9,):
@@ -195,6 +197,7 @@ def test_a_day_ahead_at_midnight(full_size):
         assert found["width"] <= delay.BAR_OF_WIDTHS
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_labels_late_at_random(full_size):
     n, budget = (delay.Sizes().arrivals, "balanced") if full_size else (300, "fast")
@@ -209,6 +212,7 @@ def test_labels_late_at_random(full_size):
     assert late <= delay.BAR * own
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_random_walks(full_size):
     n = delay.Sizes().walk if full_size else 1000

@@ -12,6 +12,7 @@ from sklearn_okl import RakerRegressor
 from tests.benchmarks.figures import assert_figures
 
 
+@pytest.mark.long
 def test_graph_aided_tables_run_on_streams_that_are_there(tmp_path, capsys):
     arguments = ["--rows", "120", "--seeds", "2", "--output", str(tmp_path)]
     assert main(["graph_aided", "--data", "ar4", "no_such_set", *arguments]) == 0

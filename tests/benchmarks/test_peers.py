@@ -91,6 +91,7 @@ def test_a_scaler_of_ones_own_gets_the_raw_rows():
     assert abs(seen[2]).max() < 10
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_one_pass_finds_no_worse_than_folds(full_size, monkeypatch):
     if not full_size:

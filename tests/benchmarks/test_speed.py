@@ -38,6 +38,7 @@ def test_one_row_speed_is_measured():
     assert all(0 < value < np.inf for value in figure.values)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize(
     ("module", "names"),
     [
@@ -99,6 +100,7 @@ def test_a_row_alone_a_row_in_long_calls_and_a_model_are_measured(tmp_path, caps
     assert raker["megabytes"] > (76 * 8 * 50 + 76 * 100) * 8 / 1e6  # frequencies, coefficients
 
 
+@pytest.mark.long
 def test_single_rows_are_measured(tmp_path, capsys):
     assert main(["speed", "--single-rows", "--quick", "--output", str(tmp_path)]) == 0
     printed = capsys.readouterr().out

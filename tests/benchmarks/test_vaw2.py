@@ -57,6 +57,7 @@ def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     assert_figures(printed, [tmp_path / "new" / "main.png"])
 
 
+@pytest.mark.long
 def test_published_table_runs_on_streams_that_are_there(tmp_path, capsys):
     arguments = ["--rows", "60", "--seeds", "1", "--output", str(tmp_path)]
     assert main(["vaw2", "--data", "ar4", "no_such_set", *arguments]) == 0

@@ -33,6 +33,7 @@ def stream(n=400):
     return X, np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_search_on_the_cluster_is_the_serial_one(client):
@@ -56,6 +57,7 @@ def test_a_search_on_the_cluster_is_the_serial_one(client):
     np.testing.assert_array_equal(same_cut.predict(X), serial.predict(X))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_partitions_learnt_apart_are_merged(client):

@@ -85,6 +85,7 @@ def _through_file(write, read, model):
         return read(path)
 
 
+@pytest.mark.long
 @parallel("Parallel in threads and in processes: the forecasts of one after the other")
 def test_in_parallel():
     X, y = regression()
@@ -103,6 +104,7 @@ def test_in_parallel():
             holds_as(model.predict(X), right, f"forecasts of models from {backend}")
 
 
+@pytest.mark.long
 @parallel("GridSearchCV and PrequentialSearch in threads and in processes: as serial")
 def test_searches_in_parallel():
     X, y = regression()
@@ -157,6 +159,7 @@ def test_saved():
     each(ours(), partial(goes_on, partial(_through_file, save, load)))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     "model",
     [

@@ -177,6 +177,7 @@ def of_each_library(what, kinds=("",)):
     )
 
 
+@pytest.mark.long(every=2)
 @of_each_library("named columns to {}: forecasts of arrays, names kept", KINDS)
 def test_named_columns(library, kind):
     each(KINDS[kind](), partial(_forecasts_of_frames, LIBRARIES[library][0]))
@@ -193,11 +194,13 @@ def test_columns_by_name(library, kind):
     _columns_by_name(library)
 
 
+@pytest.mark.long(every=2)
 @of_each_library("targets as a series: forecasts of arrays")
 def test_targets(library, kind):
     each(every_kind(), partial(_targets, *LIBRARIES[library]))
 
 
+@pytest.mark.long(every=2)
 @of_each_library("labels as a series, text and booleans: forecasts and classes of arrays")
 def test_labels(library, kind):
     X, text = classification()

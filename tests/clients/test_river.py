@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pytest
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
@@ -125,6 +126,7 @@ def test_river_checks():
     _river_checks(VAWRegressor(), SGDRegressor(random_state=0), compat.SKL2RiverRegressor)
 
 
+@pytest.mark.long
 @river("checks.check_estimator of a wrapped classifier")
 def test_river_checks_of_a_classifier():
     from river import compat

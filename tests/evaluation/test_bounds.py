@@ -239,6 +239,7 @@ def fourier(rng, kernel, d, D, form):
     return lambda X: np.hstack([np.sin(X @ W), np.cos(X @ W)]) / np.sqrt(m)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["phase", "paired"])
 def test_lemma_1_holds_for_both_forms_with_2_over_n_components(form):
     """f = k(x0, .) has norm 1 and the random weights Phi(x0): mean square error at most 2 / D."""

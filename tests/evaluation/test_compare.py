@@ -32,6 +32,7 @@ def literal(model, X, y, D):
 # what is computed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("D", [0, 4])
 def test_scores_equal_the_literal_loop(D):
     comparison = compare(MODELS, STREAMS, [3, 5], delay=D, scoring=["squared_error", "r2"])

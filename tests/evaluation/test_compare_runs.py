@@ -80,6 +80,7 @@ def test_what_is_changed_is_run_again_and_nothing_else(tmp_path):
         assert len(list(folder.iterdir())) == n
 
 
+@pytest.mark.long
 def test_files_are_found_by_another_process(tmp_path):
     code = (
         "import sys, numpy as np\n"
@@ -118,6 +119,7 @@ def test_paths_that_cannot_be(tmp_path):
 # in parallel
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_every_number_of_jobs_gives_the_same_bits(backend, tmp_path):
     arguments = MODELS, STREAMS, 2
@@ -128,6 +130,7 @@ def test_every_number_of_jobs_gives_the_same_bits(backend, tmp_path):
     same(shared, compare(*arguments, scoring=["squared_error", "r2"], path=tmp_path))
 
 
+@pytest.mark.long
 def test_an_error_in_another_process_says_where_it_was():
     X, y = stream()
     models = {"v": VAWRegressor(), "bad": VAWRegressor(alpha=-1.0)}
@@ -136,6 +139,7 @@ def test_an_error_in_another_process_says_where_it_was():
     assert caught.value.__notes__[0].startswith("Run of 'bad' on 's' with the seed")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_bits():

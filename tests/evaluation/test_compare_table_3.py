@@ -45,6 +45,7 @@ def check_table_3(comparison, latex, n_seeds):
             )
 
 
+@pytest.mark.long
 def test_table_3_is_that_of_a_loop(monkeypatch):
     load = streams.load_stream
     monkeypatch.setattr(rules, "TABLE_3_DATA", ("ar4", "diabetes"))

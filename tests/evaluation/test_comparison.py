@@ -27,6 +27,7 @@ def made_up(scores, greater_is_better=False, streams=None, models=None):
     return Comparison(results, [{} for _ in grid], {"score": greater_is_better})
 
 
+@pytest.mark.long
 def test_the_frame_and_what_is_there_without_pandas(monkeypatch):
     pd = pytest.importorskip("pandas")
     comparison = compare(MODELS, STREAMS, 3, scoring=["squared_error", "r2"])
@@ -197,6 +198,7 @@ def plt():
     plt.close("all")
 
 
+@pytest.mark.long
 def test_curves_are_means_and_bands_standard_deviations(plt):
     comparison = compare(MODELS, STREAMS, 3, scoring=["squared_error", "r2"])
     axes = comparison.plot("r2", start=20, linewidth=3)

@@ -112,6 +112,7 @@ def test_predictions_give_the_curves_of_the_estimator(stream, learner, window):
     assert np.isfinite(expected[5:]).all()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [None, 10, np.arange(120) + np.tile([8, 25, 3], 40)])
 def test_late_labels_reach_the_curves_of_all_learners(stream, delay):
     X, y = stream
@@ -470,6 +471,7 @@ def test_eight_learners_look_different():
     assert len(looks) == 8
 
 
+@pytest.mark.long
 def test_importing_evaluation_does_not_import_matplotlib():
     code = "import sys, sklearn_okl.evaluation; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -84,6 +84,7 @@ def test_an_aggregator_that_learns_passes():
     check_online_estimator(Hedge())
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("estimator", "laws"),
     [

@@ -292,6 +292,7 @@ ARRIVALS = {
 }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("arrivals", ARRIVALS.values(), ids=ARRIVALS)
 @pytest.mark.parametrize("base", LATE_LEARNERS.values(), ids=LATE_LEARNERS)
 def test_late_labels_equal_the_literal_queue(base, arrivals):
@@ -377,6 +378,7 @@ def test_only_online_estimators_get_the_labels_of_a_round_in_one_call():
     assert together.calls_ == [10] * 4
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n_rounds", [1, 3, 25, 59, 60, 10**30])
 @pytest.mark.parametrize("base", LATE_LEARNERS.values(), ids=LATE_LEARNERS)
 def test_a_number_of_rounds_is_that_many_for_every_label(base, n_rounds):

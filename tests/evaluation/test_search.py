@@ -114,6 +114,7 @@ def test_candidates_can_be_drawn_from_distributions():
     assert alphas[0] == alphas[1] != alphas[2]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_every_backend_gives_the_same(backend):
     X, y = stream()
@@ -194,6 +195,7 @@ def test_progress_goes_to_stderr_and_changes_nothing(monkeypatch, capsys, with_t
     np.testing.assert_array_equal(shown, silent)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("verbose", [0, 1])
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -279,6 +281,7 @@ def late_search(D, estimator=None, **kwargs):
     return PrequentialSearch(estimator or LateRidge(D), grid, **kwargs)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("D", [1, 5, 23])
 @pytest.mark.parametrize(
     ("halving_rounds", "mapped"), [((), False), ((20, 44), False), ((30, 33, 55), True)]
@@ -380,6 +383,7 @@ SEARCHES = [
 ]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("search", SEARCHES, ids=["plain", "pipeline"])
 def test_the_laws(search):
     check_online_estimator(search)

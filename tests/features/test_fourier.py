@@ -198,6 +198,7 @@ def expected_products(X, kernel, gamma, n_components, form):
     return ((m - 1) * K + sines) / m
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("n_components", [1, 5, 6])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -217,6 +218,7 @@ def test_inner_products_have_the_right_mean(kernel, form, n_components, X):
     assert np.all(bias <= 4 * standard_error + 1e-14)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_error_falls_like_the_root_of_the_dimension(kernel, form):

@@ -62,6 +62,7 @@ def uniform_rows(n, seed=0, d=2):
 # ----------------------------------------------------------------------------------- oracles
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern52", "poly"])
 @pytest.mark.parametrize("seed", range(3))
 def test_ald_takes_the_rows_of_its_oracle(kernel, seed):
@@ -72,6 +73,7 @@ def test_ald_takes_the_rows_of_its_oracle(kernel, seed):
     np.testing.assert_array_equal(model.components_, X[chosen])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("mu", "beta", "eps"), [(1.0, 1.0, 0.5), (0.05, 0.5, 0.5), (5.0, 3, 0.1)])
 @pytest.mark.parametrize("seed", range(3))
 def test_kors_takes_the_rows_of_its_oracle(mu, beta, eps, seed):
@@ -190,6 +192,7 @@ def test_bounds_of_ald(novelty, seed):
     assert np.diag(K - Z[:, :-1] @ Z[:, :-1].T).max() > novelty
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("mu", [0.1, 1.0, 10.0])
 def test_bounds_of_kors(mu):
     T, delta, gamma = 400, 0.1, 2.0
@@ -242,6 +245,7 @@ def test_the_size_of_kors_is_bounded_where_the_bound_is_less_than_all_rows():
     assert sampled <= limit < T
 
 
+@pytest.mark.long
 def test_kors_samples_as_often_as_its_probabilities_say():
     X, n_runs = uniform_rows(30), 100
     mean, sampled = 0.0, 0.0
@@ -257,6 +261,7 @@ def test_kors_samples_as_often_as_its_probabilities_say():
 # ------------------------------------------------------------------------------- cuts, resume
 
 
+@pytest.mark.long(every=2)
 @each_map
 @pytest.mark.parametrize("seed", range(4))
 def test_no_cut_changes_a_dictionary(map_, seed):
@@ -269,6 +274,7 @@ def test_no_cut_changes_a_dictionary(map_, seed):
         assert same_state(in_cuts(clone(map_), X[:150], rng, lengths=(1,)), whole)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("sigma", [1e-3, 1e-1, 1.0, 30.0, 1e3])
 @pytest.mark.parametrize("kind", ["repeated", "1e-12 apart", "1e-5 apart"])
 def test_repeated_and_nearly_repeated_rows(sigma, kind):
@@ -306,6 +312,7 @@ def test_a_large_polynomial_kernel_does_not_outgrow_its_rank():
         assert same_state(in_cuts(clone(model), X, np.random.default_rng(0)), model)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 1e3])
 def test_many_rows(sigma, full_size):
@@ -412,6 +419,7 @@ def test_no_atoms_no_columns():
     assert model.partial_fit(uniform_rows(4)).transform(uniform_rows(4)).shape[1] > 0
 
 
+@pytest.mark.long
 def test_a_callable_is_the_kernel_that_it_computes():
     X = uniform_rows(100)
     for name, options in (

@@ -228,6 +228,7 @@ def columns_in(package, n=80):
     return frame, y
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 @pytest.mark.parametrize("delay", [0, 3])
 def test_in_a_column_transformer_row_by_row(package, delay):

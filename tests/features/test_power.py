@@ -26,6 +26,7 @@ def shapes(seed, n=300):
     }
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("method", ["yeo-johnson", "box-cox"])
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("shape", sorted(shapes(0)))

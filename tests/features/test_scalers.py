@@ -33,6 +33,7 @@ def stream(seed, n=300, d=4):
     return X
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("scaler", SCALERS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
 def test_any_cut_and_the_loop_of_single_rows_scale_the_same(scaler, seed):

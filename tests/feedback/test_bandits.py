@@ -48,6 +48,7 @@ def warm(sampler, n_rounds=150, seed=0):
     return state
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("horizon", [None, 150])
 @pytest.mark.parametrize("K", [1, 2, 6])
@@ -242,6 +243,7 @@ def game(kind, K, T, rng):
     return losses
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kind", ["noise", "gap", "switch"])
 @pytest.mark.parametrize("index", [0, 2, 4, 5])
 def test_explicit_inequalities_of_the_proofs(index, kind):

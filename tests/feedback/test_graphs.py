@@ -138,6 +138,7 @@ def test_in_many_dimensions_the_neighbourhoods_depend_on_the_order_of_the_kernel
     assert graph[:8].all()  # the first kernels of the dictionary are in every neighbourhood
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n_selected", [1, 2, 5, 10, 100])
 @pytest.mark.parametrize("seed", [None, 0, 1])
 def test_similarity_graph_is_the_literal_greedy(n_selected, seed):
@@ -207,6 +208,7 @@ def test_draws_follow_the_law():
         assert statistic < chi2.isf(1e-6, n - 1)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("exploration", [0.1, 1.0])
 def test_every_kernel_is_joined_as_often_as_equation_21_says(exploration):
     rng = np.random.RandomState(1)

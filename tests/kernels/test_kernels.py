@@ -141,6 +141,7 @@ def test_kernel_matrix_rejects(options, match, XY):
 # ------------------------------------------------------------------------- spectral sampling
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_marginals_of_a_coordinate(kernel, sampling):
@@ -170,6 +171,7 @@ def test_marginals_of_a_large_draw(kernel):
     assert (turned > 1e-3) == (kernel not in ("laplacian", "cauchy"))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_frequencies_are_unbiased(kernel, sampling):

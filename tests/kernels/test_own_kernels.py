@@ -95,6 +95,7 @@ def test_values_are_those_of_scikit_learn(d):
     )
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("sampling", ["iid", "orthogonal", "qmc"])
 @pytest.mark.parametrize("kernel", OWN, ids=repr)
 def test_frequencies_are_unbiased(kernel, sampling):
@@ -117,6 +118,7 @@ def test_random_features_are_the_kernel(kernel, stream):
     assert clone(features).kernel == kernel
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     ("estimator", "grows"),
     [

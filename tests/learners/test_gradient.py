@@ -118,6 +118,7 @@ def contrary_targets(model, X):
     return y, f
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["random", "contrary"])
 def test_zinkevich_regret_with_a_ball_and_decreasing_steps(loss, kind, record_property):
@@ -203,6 +204,7 @@ def test_parameters_are_checked():
             OGDRegressor(**bad).fit(X, y)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "model",
     [

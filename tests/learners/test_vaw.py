@@ -128,6 +128,7 @@ def adversary(model, X, forecast_first=0.0):
     return y, forecasts
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", ["random", "adversary", "one direction", "orthogonal"])
 def test_regret_stays_below_the_bound_and_the_bound_bites(kind, record_property):
     margins = []

@@ -31,6 +31,7 @@ def in_pieces(model, X, y, ends, **kwargs):
     return np.concatenate(parts)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.9, 0.3])
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
 @pytest.mark.parametrize(("d", "n_targets", "weighted"), [(1, None, True), (6, 2, False)])

@@ -40,6 +40,7 @@ def test_the_schedule(growth):
         assert after == before + max(1, int(share) + (share - int(share) > 1e-6))
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("delay", [0, 1, 7, 45])
 @pytest.mark.parametrize(("growth", "window"), [(0.05, None), (0.3, None), (0.5, 40)])
 def test_equal_to_the_oracle_whatever_the_cut(growth, window, delay):
@@ -56,6 +57,7 @@ def test_equal_to_the_oracle_whatever_the_cut(growth, window, delay):
     assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("delay", "fit_delay"), [(0, 1), (0, 25), (7, 3)])
 def test_fits_in_the_background_are_those_of_the_oracle(delay, fit_delay):
     X, y = stream(300)

@@ -37,6 +37,7 @@ def in_parts(model, X, y, cuts, classes, verb="prequential_predict_proba"):
     return np.concatenate(parts)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("delay", [0, 1, 7, 45])
 @pytest.mark.parametrize(("growth", "window"), [(0.05, None), (0.3, None), (0.5, 40)])
 def test_equal_to_the_oracle_whatever_the_cut(growth, window, delay):
@@ -56,6 +57,7 @@ def test_equal_to_the_oracle_whatever_the_cut(growth, window, delay):
         assert accuracy_score(labels[60:120], names[60:120]) > 0.6
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("window", [None, 30])
 def test_a_past_of_one_class_is_not_fitted(window, delay):
@@ -92,6 +94,7 @@ def test_frequencies_before_the_first_fit(n):
         assert_allclose(P[:, :4], model.estimator_.predict_proba(X), rtol=1e-12)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "labels",
     [WORDS, WORDS.astype(object), np.array([-3, 1, 5, 12]), np.array([0.0, 2.0, 4.0, 8.0])],

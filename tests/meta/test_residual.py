@@ -24,6 +24,7 @@ def stream(n=200, seed=0):
     return X, 3.0 * X[:, 0] + np.sign(X[:, 1]) + 0.1 * rng.normal(size=n) + 50.0
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("passthrough", [True, False])
 @pytest.mark.parametrize("warmup", [0, 1, 30])
 @pytest.mark.parametrize("correction", [REFIT, VAWRegressor(10.0)])

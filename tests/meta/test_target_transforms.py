@@ -29,6 +29,7 @@ def wages(seed, n=500):
     return X, np.exp(7.0 + 0.5 * X[:, 0] - 0.2 * X[:, 1] + 0.6 * rng.normal(size=n))
 
 
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     "transformer",
@@ -54,6 +55,7 @@ def test_equals_the_literal_loop_whatever_the_cut(transformer, smearing, seed):
     assert_allclose(whole.predict(X[400:403])[:1], expected[400:401], rtol=1e-7)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [1, 5])
 @pytest.mark.parametrize("transformer", [LOGARITHM, RUNNING["box-cox"]], ids=repr)
 def test_late_targets_are_undone_by_what_is_there(transformer, delay):

@@ -15,6 +15,7 @@ def values(n=60):
     return np.sin(np.arange(n) / 3.0) + np.random.default_rng(0).normal(size=n)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "index",
     [
@@ -98,6 +99,7 @@ def test_a_week_is_found_although_noise_moves_its_broad_peak(seed):
         assert _seasons.found(y[:n, None]).tolist() == [24, 168]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("seed", range(2))
 def test_noise_is_forecast_by_its_mean(seed):
     # whatever the first values are: a unit taken from two of them may be anything

@@ -58,6 +58,7 @@ def test_series_share_what_makes_forecasts_worse():
     assert 0.87 < hits[30:].mean() < 0.96
 
 
+@pytest.mark.long
 def test_a_sensor_that_stood_still_is_heard_again():
     rng = np.random.default_rng(0)
     y = rng.normal(size=2600)

@@ -40,6 +40,7 @@ def rows(X, where):
     return None if X is None else X[where]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("case", CASES)
 def test_no_forecast_depends_on_what_is_not_known(case):
     y, X, model = stream(case)
@@ -57,6 +58,7 @@ def test_no_forecast_depends_on_what_is_not_known(case):
         assert not np.array_equal(changed[k + 5], known[k + 5])
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("case", CASES)
 def test_the_cut_of_the_stream_changes_nothing(case):
     y, X, model = stream(case)
@@ -88,6 +90,7 @@ def test_a_generator_is_read_at_the_start_only():
     assert_array_equal(model.fit(y).predict(), forecast)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("case", CASES)
 def test_prequential_forecasts_are_those_of_predict(case):
     y, X, model = stream(case)
@@ -101,6 +104,7 @@ def test_prequential_forecasts_are_those_of_predict(case):
     assert np.isfinite(whole[2:]).all()
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("case", CASES)
 def test_models_that_were_stored_go_on_as_others(case, tmp_path):
     pytest.importorskip("skops")
@@ -117,6 +121,7 @@ def test_models_that_were_stored_go_on_as_others(case, tmp_path):
         assert_array_equal(other.prequential_predict(y[50:], rows(X, slice(50, None))), expected)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("case", CASES)
 def test_units_do_not_matter(case):
     y, X, model = stream(case)
@@ -126,9 +131,12 @@ def test_units_do_not_matter(case):
 
 
 def test_state_does_not_grow():
-    y, _, model = stream("two series", n=300)
-    sizes = {len(pickle.dumps(model.partial_fit(y[k : k + 100])._state)) for k in (0, 100, 200)}
-    assert max(sizes) - min(sizes) < 100
+    y, _, model = stream("two series", n=500)
+    sizes = [
+        len(pickle.dumps(model.partial_fit(y[k : k + 100])._state)) for k in range(0, 500, 100)
+    ]
+    assert max(sizes[2:]) - min(sizes[2:]) < 100
+    assert max(sizes) < 1.1 * sizes[-1]  # the first rows are kept a while
 
 
 def test_a_series_may_begin_later_and_values_may_be_missing():
@@ -156,6 +164,7 @@ def test_a_fault_is_forgotten_and_a_new_level_is_not():
         assert np.nanmean(np.abs(errors)) < 1.2 * usual
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("n_rows", [3, 40])
 def test_a_level_may_come_back(n_rows):
     y, X, model = stream("columns", n=240)
@@ -220,6 +229,7 @@ def bad_calls():
     return y[first], X[first], y[now], X[now], bad
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("words", list(bad_calls()[-1]))
 def test_bad_input_is_refused_with_a_sentence_and_nothing_is_lost(words):
     y, X, next_y, next_X, calls = bad_calls()

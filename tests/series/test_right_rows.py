@@ -30,6 +30,7 @@ def taught():
     return forecaster().fit(y[:120], X[:120]), y, X
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("verb", ["predict", "predict_interval"])
 @pytest.mark.parametrize("container", ["dates", "naive", "numbers", "periods"])
 def test_other_rows_than_those_that_follow_are_refused(verb, container, taught):

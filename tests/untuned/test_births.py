@@ -44,6 +44,7 @@ def size_of(budget, full_size):
     return (5, 2400) if budget == "fast" else (2, 1000)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
@@ -69,6 +70,7 @@ def test_forecasts_do_not_drop_where_the_experts_change(budget, full_size):
     assert n_far <= (n_streams + 5) // 10
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_the_rows_after_are_no_worse_than_without_births(budget, full_size):
@@ -116,6 +118,7 @@ def test_a_newborn_forecasts_the_level_of_the_latest_block():
     np.testing.assert_allclose(born, level)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("birth", "ends"), [(64, (128,)), (128, (100, 128))])
 def test_a_faulty_target_right_after_a_birth_bears_no_kernel_twice(birth, ends):
     """At 8264a20 twice as many are born; after the last birth there is no room, as NumPy says."""

@@ -28,6 +28,7 @@ def parts(n, n_links, seed, delay):
     return boosting, boosting.start(plan, rng, 2), U, base, Y, rng
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("delay", "weighted"), [(0, False), (0, True), (3, False), (3, True)])
 def test_the_chain_is_its_literal_loop_however_it_is_cut(delay, weighted):
     n = 220
@@ -51,6 +52,7 @@ def test_the_chain_is_its_literal_loop_however_it_is_cut(delay, weighted):
     np.testing.assert_allclose(np.concatenate(found), np.transpose(expected), rtol=0, atol=1e-8)
 
 
+@pytest.mark.long
 def test_it_begins_at_the_first_birth_and_lowers_what_the_mixture_leaves():
     """On a target as rough as this one kernels of a few features leave much."""
     rng = np.random.RandomState(0)
@@ -70,6 +72,7 @@ def test_it_begins_at_the_first_birth_and_lowers_what_the_mixture_leaves():
     assert with_chain[1500:].mean() < 0.95 * without[1500:].mean()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 5])
 def test_single_rows_and_long_calls_agree_around_the_birth(delay):
     X, y = make_friedman_stream(560, random_state=1)

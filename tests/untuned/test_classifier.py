@@ -50,6 +50,7 @@ def test_probabilities_are_as_good_as_those_of_a_logistic_regression():
     assert_array_equal(model.predict(X[2500:]), (log_odds > 0.0).astype(int))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("parameters", [{"trees": TREES}, {"trees": TREES, "label_delay": 2}])
 def test_any_cut_gives_the_same_with_trees_and_weights(parameters):
     X, y = stream(300)
@@ -149,6 +150,7 @@ def test_categories_are_told_apart_by_each_class():
         assert_allclose(parted.predict_proba(frame[:5]), whole.predict_proba(frame[:5]), rtol=1e-8)
 
 
+@pytest.mark.long
 def test_saved_and_loaded_it_goes_on(tmp_path):
     X, y = stream()
     model = fast(max_classes=5, trees=LogisticRegression(max_iter=1000)).partial_fit(

@@ -60,6 +60,7 @@ def in_parts(model, X, y, sizes):
     return np.concatenate(forecasts)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 5])
 def test_any_cut_of_any_frame_gives_the_same(delay):
     X, y = table()
@@ -69,6 +70,7 @@ def test_any_cut_of_any_frame_gives_the_same(delay):
         assert_allclose(found, expected, atol=1e-8)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 3])
 def test_a_forecast_is_what_learning_would_have_made(delay):
     """Categories that no row has shown, gaps and dates included."""
@@ -150,6 +152,7 @@ def test_names_that_are_none():
         regressor(categorical_features=["c"]).fit(pd.DataFrame({"a": [1.0]}), [1.0])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     ("column", "value", "kinds"),
     [
@@ -192,6 +195,7 @@ def test_sparse_rows_are_refused_with_a_sentence():
         regressor().fit(sparse.csr_array(np.eye(5)), np.arange(5.0))
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("later", ["numbers", "text", "categories", "nothing"])
 def test_an_empty_column_is_of_the_kind_of_its_first_value(later):
     X, y = table()
@@ -225,6 +229,7 @@ def test_an_empty_column_cannot_become_one_of_dates():
         model.partial_fit(X.iloc[9:], y[9:])
 
 
+@pytest.mark.long
 def test_categories_of_many_values_stay_in_bounds():
     rng = np.random.default_rng(2)
     n = 1500

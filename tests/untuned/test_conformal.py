@@ -45,6 +45,7 @@ def hits_and_scores(errors):
     return np.array(hits), np.array(doublings)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("name", sequences())
 def test_pathwise_bound(name):
     hits, doublings = hits_and_scores(sequences()[name])
@@ -143,6 +144,7 @@ def test_no_errors_and_zero_errors():
     assert np.isfinite(_conformal.radius(state, 0.9))
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("delay", [1, 7, 60])
 @pytest.mark.parametrize("name", ["heavy tails", "bursts", "ties", "one jump"])
 def test_late_errors_are_judged_by_the_interval_that_was_issued(name, delay):

@@ -61,6 +61,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long(every=10)
 @pytest.mark.parametrize(("surprise", "delay"), CASES)
 def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     # with a fresh start, a new level or new experts while labels are out

@@ -24,6 +24,7 @@ NOT_REACHED = {
 CASES = [case for case in small_cases() if case.budget == "fast" and case.title not in NOT_REACHED]
 
 
+@pytest.mark.long(every=36)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
 def test_what_a_doubt_costs(case):
     found = case.run(1)
@@ -32,6 +33,7 @@ def test_what_a_doubt_costs(case):
     )
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("noise", [0.1, 1.0])
 def test_levels_are_believed_sooner_and_sooner(noise):
     stream = make_irregular_stream(
@@ -44,6 +46,7 @@ def test_levels_are_believed_sooner_and_sooner(noise):
     assert model._state["targets"][0]["odds"] > FENCE.settled
 
 
+@pytest.mark.long
 def test_who_shows_faults_is_not_believed():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
@@ -64,6 +67,7 @@ def test_who_shows_faults_is_not_believed():
     assert np.abs(trusting.predict(X) - y).mean() > 100.0
 
 
+@pytest.mark.long
 def test_rare_events_that_rows_explain_are_learnt():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 3))

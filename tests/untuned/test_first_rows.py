@@ -27,6 +27,7 @@ def loss_after(rows, model, X, y):
     return np.square(model.prequential_predict(X, y) - y)[rows].mean()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("value", [1e30, -1e160, 1e300])
 def test_an_absurd_cell_among_the_first_rows_costs_next_to_nothing(value):
     losses = []
@@ -39,6 +40,7 @@ def test_an_absurd_cell_among_the_first_rows_costs_next_to_nothing(value):
     assert with_cell < 1.2 * clean
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("value", [-9999.0, 1e160])
 def test_a_whole_first_row_and_an_otherwise_constant_column(value):
     X, y = table(3)
@@ -49,6 +51,7 @@ def test_a_whole_first_row_and_an_otherwise_constant_column(value):
     assert loss_after(slice(150, 400), regressor("balanced"), X, y) < 1.2 * clean
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("label_delay", [0, 5])
 @pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
 def test_absurd_cells_by_any_cut(kind, label_delay):
@@ -84,6 +87,7 @@ def test_lonely_values():
     assert not lonely(X[:7])[0].any()  # so few say nothing
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", ["text", "category"])
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_codes_have_no_unit(kind, budget):
@@ -105,6 +109,7 @@ def test_codes_have_no_unit(kind, budget):
     assert loss_after(slice(500, n), regressor(budget), X, y) < 0.02
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", [300, 330, 383, 400])
 def test_a_call_may_end_anywhere_after_a_unit_has_changed(at):
     # ranks of a column that was given up in the middle of a look are not yet known
@@ -126,6 +131,7 @@ def test_numbers_that_turn_out_late_of_many_classes():
     assert_allclose(singly.predict_proba(X), model.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("label_delay", [0, 5])
 @pytest.mark.parametrize("due", [8, 64, 512, 1024])
 def test_what_is_due_at_a_round_is_done_once(due, label_delay):
@@ -144,6 +150,7 @@ def test_what_is_due_at_a_round_is_done_once(due, label_delay):
         assert_allclose(singly.predict(X[:5]), model.predict(X[:5]), atol=1e-6)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("row", [512, 1024])
 @pytest.mark.parametrize("arguments", [{"lags": 0}, {"trees": TREE}, {"budget": "balanced"}])
 def test_whatever_else_is_asked_for(arguments, row):

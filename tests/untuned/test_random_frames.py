@@ -116,6 +116,7 @@ def check_frame(seed, n_rows):
     assert (np.abs(forecasts - expected) <= 1e-3 * np.maximum(np.abs(expected), scale)).all()
 
 
+@pytest.mark.long(every=21)
 @pytest.mark.parametrize("seed", range(N_FRAMES))
 def test_a_random_frame_is_learnt_however_it_is_cut(seed):
     check_frame(seed, 400)

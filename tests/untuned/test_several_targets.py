@@ -45,6 +45,7 @@ def in_parts(model, X, Y):
     return np.concatenate([model.prequential_predict(X[part], Y[part]) for part in rows])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("arguments", [{}, {"label_delay": 3}, {"trees": DecisionTreeRegressor()}])
 def test_copies_of_a_target_are_forecast_as_it_alone(arguments):
     """Without lags the rows are seen as they are beside one target, so all is the same."""
@@ -103,6 +104,7 @@ def test_each_target_has_the_mixture_of_the_experts_that_all_share():
     assert np.corrcoef(seen[0, n : n + 3], (Y[-1] - Y.mean(axis=0)) / Y.std(axis=0))[0, 1] > 0.99
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 5])
 def test_what_is_wrong_with_one_target_says_nothing_of_the_others(delay):
     X, Y = stream()
@@ -133,6 +135,7 @@ def test_what_is_wrong_with_one_target_says_nothing_of_the_others(delay):
             assert errors < 2.5 * np.square(expected[160:, 1] - Y[160:, 1]).mean(), fault
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [{}, {"label_delay": 4}])
 def test_the_cut_is_invisible(arguments):
     """With faults, a start anew of all, and of one target alone."""

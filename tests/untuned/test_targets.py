@@ -56,6 +56,7 @@ def cases(values, places, budget, seed, full_size):
     return list(zip(values, places, strict=True))[own::6]
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -74,6 +75,7 @@ def test_one_faulty_target(budget, seed, clean, full_size):
         assert model.n_faulty_ == 1
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -132,6 +134,7 @@ def soaked(seed, n, kinds=KINDS):
     return (X, y), (Z, z), units
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_soak(budget, full_size):
@@ -145,6 +148,7 @@ def test_soak(budget, full_size):
 BLOCKS = (1, 2, 6, 8, 9, 63, 64, 65, 100, 101, 102, 301, 511, 512, 513, 514, 767, 768, 769, 900)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("seed", "cut"), [(0, BLOCKS), (1, range(1, 901))], ids=["blocks", "rows"])
 def test_the_cut_is_invisible_with_faults_and_births(seed, cut):
     X, y = friedman(seed, 900)
@@ -173,6 +177,7 @@ class EarlyBirths(OnlineKernelRegressor):
     constants = Constants(births=(30, 64), apprenticeship=20)
 
 
+@pytest.mark.long(every=11)
 @pytest.mark.parametrize("law", [name for name, _ in online_checks(EarlyBirths(), grows=True)][::2])
 def test_laws_with_faults_and_births(law, monkeypatch):
     def stream(rng, n_features, n_samples=150):
@@ -190,6 +195,7 @@ def test_laws_with_faults_and_births(law, monkeypatch):
             check()
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "first",
     [
@@ -254,6 +260,7 @@ def assert_a_guard_costs_little(X, y, budget="fast", seeds=(0,), most=1.02):
     assert losses[0] <= most * losses[1]
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("make", "seed"), [(intermittent_demand, 0), (heavy_noise, 1)])
 def test_clean_heavy_tails(make, seed):
     assert_a_guard_costs_little(*make(seed))

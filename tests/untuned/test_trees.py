@@ -36,6 +36,7 @@ def taught():
     return fast().fit(*stream(600))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("estimator", "delay", "lags"),
     [(TREE, 0, 4), (TREE, 0, 0), (TREE, 1, 2), (TREE, 40, 0), (Ridge(), 0, 4), (Ridge(), 23, 4)],
@@ -50,6 +51,7 @@ def test_oracle(estimator, delay, lags):
     assert not np.allclose(expected, kernels)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 3])
 def test_a_schedule_of_its_own(delay):
     """Of a batch model that is fitted anew already, in the background or not."""
@@ -66,6 +68,7 @@ def test_a_schedule_of_its_own(delay):
     assert len(windowed._state["trees"][0]["targets"]["past"].rows[0]) == 50
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("trees", "delay"), [(TREE, 0), (TREE, 7), (HistGradientBoostingRegressor(max_iter=5), 0)]
 )
@@ -88,6 +91,7 @@ def test_the_cut_is_invisible_and_models_go_on_from_pickles(trees, delay):
             assert_allclose(model.experts_[name], whole.experts_[name], rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 3])
 def test_forecasts_before_and_after_a_row_are_the_same(delay):
     X, y = stream(140)
@@ -101,6 +105,7 @@ def test_forecasts_before_and_after_a_row_are_the_same(delay):
         assert forecast == pytest.approx(expected[t], rel=1e-7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("surprise", ["level", "unit", "faulty start"])
 def test_late_labels_and_surprises(surprise):
     # with a fresh start, a new level or unit while labels are out
@@ -152,6 +157,7 @@ def plain():
     return fast().prequential_predict(*stream(1000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("factor", "shift"), [(1.0, 1e3), (100.0, 0.0), (1e-3, -50.0)])
 def test_a_new_level_or_unit_keeps_the_past(factor, shift, plain):
     X, y = stream(1000)
@@ -174,6 +180,7 @@ def test_where_the_first_targets_are_learnt_again_trees_start_anew():
     assert model.n_faulty_ == 1
 
 
+@pytest.mark.long
 def test_trees_learn_what_the_fence_makes_of_a_target():
     X, y = stream(300)
     y[[100, 200]] = 1e6, -1e9
@@ -193,6 +200,7 @@ def test_the_errors_of_the_first_rows_are_left_out():
         assert_array_equal(rows[:, :-1], trees["targets"]["past"].rows[0][30 + delay :])
 
 
+@pytest.mark.long
 def test_steps_are_for_trees():
     X, y = stream(300)
     kernels, trees, both = (fast(value).prequential_predict(X, y) for value in (False, TREE, True))
@@ -232,6 +240,7 @@ def test_without_trees_nothing_is_another():
     assert OnlineKernelClassifier().trees is False
 
 
+@pytest.mark.long
 def test_an_unset_random_state_is_the_models():
     X, y = stream(100)
     forest = RandomForestRegressor(n_estimators=3)
@@ -262,6 +271,7 @@ def test_gaps_are_filled_where_the_estimator_takes_none():
             assert_allclose(forecasts, expected)
 
 
+@pytest.mark.long
 def test_what_it_says_of_trees(taught):
     table, X = taught.experts_, stream(600)[0]
     assert table["name"][-2:].tolist() == list(NAMES)
@@ -357,6 +367,7 @@ def test_trees_cannot_change_in_mid_stream():
     assert model.set_params(trees=same).partial_fit(X, y).n_samples_seen_ == 80
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "first", [[0.0, 1e-80], [5.0] * 100, [1e300, -1e300], [0.0] * 100 + [1e-80]]
 )

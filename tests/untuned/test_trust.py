@@ -101,6 +101,7 @@ def test_who_has_won_rests_longer_and_longer():
     assert TRUST.judge(state, 1576) is True
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_rows_explain_is_learnt_about_as_fast_as_by_who_trusts(seed):
     X, y = events(seed)
@@ -111,6 +112,7 @@ def test_what_rows_explain_is_learnt_about_as_fast_as_by_who_trusts(seed):
     assert losses[0] <= 1.1 * losses[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 7])
 def test_the_cut_is_invisible_while_twins_come_and_go(delay):
     X, y = events(5, 700)
@@ -135,6 +137,7 @@ def test_a_clean_stream_pays_for_no_twin():
     assert_array_equal(beside["rest"], [0, 0])
 
 
+@pytest.mark.long
 def test_faults_after_the_twin_has_won_are_none_that_it_believes():
     X, y = events(2)
     clean = model_of().prequential_predict(X, y)
@@ -162,6 +165,7 @@ def test_a_number_that_stands_for_none_is_found_and_remembered(seed):
     assert len(_faults.stand_for_none(np.full(64, 3.0))) == 0
 
 
+@pytest.mark.long
 def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(900, 3))

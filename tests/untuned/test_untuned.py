@@ -33,6 +33,7 @@ def taught(friedman):
     return fast().fit(*friedman)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(
     ("factors", "factor", "shift"),
     [
@@ -60,6 +61,7 @@ def test_units_do_not_matter(friedman, factors, factor, shift):
         assert_allclose(other.weights_, plain.weights_, rtol=1e-4, atol=1e-9)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize(
     ("arguments", "seed"),
     [
@@ -89,6 +91,7 @@ def test_oracle(arguments, seed):
     assert_allclose(forecasts, expected, rtol=1e-8)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_cut_is_invisible_in_the_first_rows(seed):
     # where all forecasts agree but for rounding, nobody may be weighed by it
@@ -154,6 +157,7 @@ def of_one_unit():
     return X, y, late_loss(X, y)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("unit", CHANGES)
 def test_a_column_that_changes_its_unit(unit, of_one_unit):
     X, y, loss = of_one_unit
@@ -208,6 +212,7 @@ def test_constant_columns_and_heavy_tails():
     assert np.mean((forecasts - y)[50:] ** 2) < 0.1
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("row", "value"), [(5, 1e4), (40, -1e9), (300, 1e4), (600, 1e12)])
 def test_a_faulty_value_does_not_blind_a_column(row, value):
     rng = np.random.default_rng(0)
@@ -222,6 +227,7 @@ def test_a_faulty_value_does_not_blind_a_column(row, value):
     assert_allclose(spreads[1], spreads[0], rtol=0.5)
 
 
+@pytest.mark.long
 def test_births_are_of_new_kernels():
     X, y = make_friedman_stream(2300, n_features=5, random_state=0)
     table = OnlineKernelRegressor(random_state=0).fit(X, y).experts_
@@ -233,6 +239,7 @@ def test_births_are_of_new_kernels():
     assert all(k[7] == (k[-1] < 2300) for k in lasting)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("make", [OnlineKernelRegressor, OnlineKernelClassifier])
 def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
     # what its experts see is the same whatever the targets were: these matter by learning only
@@ -252,6 +259,7 @@ def test_without_lags_the_model_is_a_function_of_its_rows(make, friedman):
         make(lags=-1).fit(X, labels)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize(("delay", "least", "most"), [(0, 0.0, 0.7), (30, 1.2, np.inf)])
 def test_lags_help_where_labels_come_at_once(delay, least, most):
     # what the guide says: disturbances that last, labels at once or 30 rows late
@@ -299,6 +307,7 @@ def test_forecasts_stay_in_the_range_of_the_past(taught, friedman):
     assert forecasts.max() <= y.max() + margin + 1e-9
 
 
+@pytest.mark.long
 def test_memory_is_constant():
     X, y = make_ar4(8400)
     model, sizes = fast(), []
@@ -310,6 +319,7 @@ def test_memory_is_constant():
     assert sizes[-1] - sizes[-2] < 64
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("drift", "n_features"), [("jump", 10), ("rotation", 5)])
 def test_drift_and_the_first_rows(drift, n_features, full_size):
@@ -446,6 +456,7 @@ def test_budgets_change_the_work():
     assert np.isfinite(fast().fit(wide, wide[:, 0]).predict(wide)).all()
 
 
+@pytest.mark.long
 def test_constants_of_ones_own(friedman):
     X, y = friedman
 

@@ -57,6 +57,7 @@ def oracle_of(model, X, y, w):
     return oracle.default(X, y, *parts, weights=w)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     ("arguments", "seed"),
     [
@@ -78,6 +79,7 @@ def test_oracle(arguments, seed):
     assert not np.allclose(plain, forecasts, rtol=1e-4)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("arguments", [{}, {"label_delay": 23}, {"trees": TREE}])
 def test_none_is_all_ones(arguments):
     X, y, _ = stream(600)  # births among them
@@ -95,6 +97,7 @@ def test_none_is_all_ones(arguments):
     assert_allclose(*[model.predict(X[:3], return_std=True)[1] for model in models], rtol=1e-6)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "arguments", [{}, {"label_delay": 23}, {"trees": TREE}, {"trees": Ridge(), "label_delay": 3}]
 )
@@ -119,6 +122,7 @@ def test_the_cut_is_invisible_and_models_go_on_from_pickles(arguments, monkeypat
         assert model.summary() == whole.summary()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 7])
 def test_forecasts_are_those_of_a_queue(delay):
     X, y, w = stream(150)
@@ -131,6 +135,7 @@ def test_forecasts_are_those_of_a_queue(delay):
     assert_allclose(forecasts, expected, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("trees", [False, TREE])
 def test_rows_of_weight_0_teach_nothing_but_are_known(trees):
     X, y, _ = stream()
@@ -228,6 +233,7 @@ def test_trees_that_take_no_weights():
     model.fit(X, y)  # and without any all is well
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("classifies", [False, True])
 @pytest.mark.parametrize(
     ("weights", "sentence"),
@@ -296,6 +302,7 @@ def test_a_pipeline_hands_weights_on(routing):
         assert_allclose(pipeline[-1].predict(Z[:5]), expected, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_long_runs_of_weight_0_and_of_small_weights():
     X, y, _ = stream(2500)
     model = fast(budget=8, lags=0).fit(X[:300], y[:300])
