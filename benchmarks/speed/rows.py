@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ _SIZES = {  # rows known before, learnt alone a turn, in a long call a turn, and
     False: (2000, 100, 1000, 1000),
     True: (100, 3, 30, 30),
 }
+_LATER = {False: 100_000, True: 600}  # rows after which dictionaries and states have grown
 _COLUMNS = (
     *("`predict`, ms", "× SGD", "`partial_fit`, ms", "× SGD"),
     *("a row in long calls, ms", "× SGD", "model, MB"),
@@ -100,6 +102,12 @@ class _Replay:
         for t in range(self.t, self.t + n):
             self.model.predict(self.X[t : t + 1])
 
+    def go_on(self, X, y, n_known):
+        """Learn first rows of another stream, of which nothing is measured."""
+        self.X, self.y, self.t = X, y, n_known
+        self.model.partial_fit(X[:n_known], y[:n_known])
+        self.megabytes = len(pickle.dumps(self.model)) / 1e6
+
     def one_by_one(self, n):
         """Learn the next rows, each by itself."""
         for t in range(self.t, self.t + n):
@@ -124,21 +132,16 @@ def measure(quick=False, advance=None):
         Milliseconds of that call, one value a turn.
     table : dict
         Label -> dict of milliseconds per row of `predict` and of `partial_fit` alone, and of
-        `prequential_predict` in long calls, one value a turn, and of the megabytes of the pickle.
+        `prequential_predict` in long calls, one value a turn, and of the megabytes of the pickle;
+        of `partial_fit` and megabytes later, too.
     """
     n_known, n_alone, n_long, n_sgd = _SIZES[quick]
     n_rows = n_known + (1 + N_REPEATS) * (n_alone + n_long)
-    rng = np.random.default_rng(0)
-    X, y = scale_as_published(*make_friedman_stream(n_rows, n_features=N_INPUTS, random_state=0))
-    features = rng.standard_normal((n_rows, N_FEATURES)) / np.sqrt(N_FEATURES)
-    classes = np.where(y > np.median(y), 1, -1)
-    replays = {}
-    for label, line in lines().items():
-        own_X = features if isinstance(line.model, VAWRegressor) else X
-        own_y = classes if isinstance(line.model, OnlineKernelClassifier) else y
-        replays[label] = _Replay(line.model, own_X, own_y, n_known)
-
-    sgd = SGDRegressor()
+    replays = {
+        label: _Replay(line.model, *_stream(line.model, n_rows), n_known)
+        for label, line in lines().items()
+    }
+    X, y = _stream(sgd := SGDRegressor(), n_rows)
 
     def sgd_one_by_one():
         for t in range(n_sgd):
@@ -153,7 +156,7 @@ def measure(quick=False, advance=None):
         ]
         counts += [n_alone, n_alone, n_long]
     sgd_row, *rows = 1e3 * in_turns(calls, N_REPEATS, advance, time.process_time) / np.c_[counts]
-    return sgd_row.tolist(), {
+    table = {
         label: {
             "predict": forecast.tolist(),
             "learn": learnt.tolist(),
@@ -164,6 +167,30 @@ def measure(quick=False, advance=None):
             replays.items(), rows[::3], rows[1::3], rows[2::3], strict=True
         )
     }
+    for label, replay in replays.items():
+        n_between = _LATER[quick] - replay.t
+        n_rows = n_between + (1 + N_REPEATS) * n_alone
+        replay.go_on(*_stream(replay.model, n_rows, seed=1), n_between)
+        learn = partial(replay.one_by_one, n_alone)
+        (later,) = in_turns([learn], N_REPEATS, clock=time.process_time)
+        table[label] |= {
+            "learn later": (1e3 * later / n_alone).tolist(),
+            "megabytes later": replay.megabytes,
+        }
+        if advance is not None:
+            advance(1)
+    return sgd_row.tolist(), table
+
+
+def _stream(model, n_rows, seed=0):
+    """Return rows and targets for a model: those of `lines`, or SGD."""
+    X, y = scale_as_published(*make_friedman_stream(n_rows, n_features=N_INPUTS, random_state=seed))
+    if isinstance(model, VAWRegressor):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n_rows, N_FEATURES)) / np.sqrt(N_FEATURES)
+    if isinstance(model, OnlineKernelClassifier):
+        y = np.where(y > np.median(y), 1, -1)
+    return X, y
 
 
 def run(output, *, quick=False):
@@ -171,18 +198,20 @@ def run(output, *, quick=False):
     where = environment()
     print(environment_line(where))
     print("Small sizes: no figures for a README.\n" if quick else "")
-    with progress(N_REPEATS, "repeat") as advance:
+    with progress(N_REPEATS + len(lines()), "step") as advance:
         sgd, table = measure(quick, advance)
-    header = f"after {_SIZES[quick][0]} rows of {N_INPUTS} inputs", *_COLUMNS
-    print("| " + " | ".join(header) + " |")
-    print("|---" + "|--:" * len(_COLUMNS) + "|")
+    later = f"after {_LATER[quick]} rows"
+    columns = *_COLUMNS, f"`partial_fit` {later}, ms", f"MB {later}"
+    print(f"| after {_SIZES[quick][0]} rows of {N_INPUTS} inputs | " + " | ".join(columns) + " |")
+    print("|---" + "|--:" * len(columns) + "|")
     for label, line in table.items():
         times = [
             figure
             for column in ("predict", "learn", "long")
             for figure in (np.median(line[column]), np.median(np.divide(line[column], sgd)))
         ]
-        cells = [label, *map(two_digits, [*times, line["megabytes"]])]
+        times += [line["megabytes"], np.median(line["learn later"]), line["megabytes later"]]
+        cells = [label, *map(two_digits, times)]
         print("| " + " | ".join(cells) + " |")
     print(
         f"\nProcessor time, medians of {N_REPEATS} turns, one BLAS thread. `predict` and "

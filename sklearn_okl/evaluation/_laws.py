@@ -314,10 +314,10 @@ def _check_inputs(estimator, X, y):
 def _bad_batches(X, y):
     broken_X, broken_y = X.copy(), y.copy()
     broken_X[len(X) // 2, 0] = np.inf
-    broken_y[len(X) // 2] = np.nan
+    broken_y[len(X) // 2] = np.inf
     return {
         "an infinite feature": (broken_X, y),
-        "a missing target": (X, broken_y),
+        "an infinite target": (X, broken_y),
         "too few targets": (X, y[:-1]),
         "no rows": (X[:0], y[:0]),
         "words": (np.full(X.shape, "word"), y),

@@ -14,7 +14,7 @@ from ._class_encoding import ClassEncoder
 from ._class_experts import ClassExperts
 from ._constants import CLASS_BUDGETS, Constants
 from ._encoding import Encoder, mark_units, width_of
-from ._model import _LONGEST, DefaultModel, _checked_weights, experts_of
+from ._model import _LONGEST, DefaultModel, checked_weights, experts_of
 from ._restarts import LAYOUTS, looked_over, shown_rows
 
 _OF_ROWS = ("X", "gaps", "far", "y", "weights")
@@ -121,7 +121,7 @@ class ClassModel(DefaultModel):
         return state
 
     def _learn(self, state, X, y, sample_weight=None):
-        weights = None if sample_weight is None else _checked_weights(sample_weight, len(y))
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(y))
         if self._columns:
             self._encoder().forget_numbers(state, self._nominal())
         P, low = np.empty((len(y), self._n_places)), 0

@@ -125,6 +125,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         trees: Any = False,
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
+        missing_values: Any = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -134,6 +135,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
             lags=lags,
             label_delay=label_delay,
             categorical_features=categorical_features,
+            missing_values=missing_values,
             n_jobs=n_jobs,
             random_state=random_state,
         )

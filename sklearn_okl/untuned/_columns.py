@@ -5,6 +5,7 @@ does not matter when they are given; what is learnt of them is in `_encoding.py`
 """
 
 from datetime import date
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import assert_all_finite
@@ -74,7 +75,8 @@ def read(estimator, X, known, start=False):
     looks = estimator.categorical_features is not None
     parts = []
     for j, (column, name) in enumerate(zip(columns, names, strict=True)):
-        now = kinds[j] or _kind(column, looks)
+        given, column = column, marked(column, estimator.missing_values)
+        now = kinds[j] or _kind(given if _is_categorical(_type(given)) else column, looks)
         if now == DATES and kinds[j] is None and not start:
             raise ValueError(
                 f"Column {name!r} was empty in the first call, and now it holds dates, which take "
@@ -110,6 +112,7 @@ def asked(estimator, X, known):
     columns, names = columns_of(estimator, X, reset=False), names_of(estimator)
     parts = []
     for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        column = marked(column, estimator.missing_values)
         if known["kinds"][j] is None:
             parts.append(np.full((len(column), 1), np.nan))
         elif kinds[j] == CATEGORIES:
@@ -124,6 +127,25 @@ def asked(estimator, X, known):
     rows = np.hstack(parts)
     assert_all_finite(rows, allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
     return rows
+
+
+def marked(values, missing):
+    """Return a column, or an array of numbers, with NaN or None for what is said to be missing."""
+    if missing is None:
+        return values
+    said = set(np.asarray(missing, dtype=object).ravel().tolist())
+    array = np.asarray(values)
+    if array.dtype.kind in "fiub":
+        hits = np.isin(array, [value for value in said if isinstance(value, Real)])
+        return np.where(hits, np.nan, array) if hits.any() else values
+    if array.dtype.kind not in "OUT":
+        return values  # dates
+    hits = [isinstance(value, (str, Real)) and value in said for value in array.tolist()]
+    if not any(hits):
+        return values
+    array = array.astype(object)
+    array[hits] = None
+    return array
 
 
 def nominal(known):
@@ -196,8 +218,7 @@ def _other_kind(name, before, now):
 
 def _kind(column, looks):
     """Return the kind of a column by its type, and by its values where the type says nothing."""
-    kind = getattr(column, "dtype", getattr(column, "type", None))
-    if _is_categorical(kind):
+    if _is_categorical(_type(column)):
         return CATEGORIES
     array = np.asarray(column)
     if array.dtype.kind == "M":
@@ -263,6 +284,10 @@ def _types(X):
     if hasattr(X, "dtypes"):
         return list(X.dtypes)
     return list(X.schema.types)
+
+
+def _type(column):
+    return getattr(column, "dtype", getattr(column, "type", None))
 
 
 def _is_categorical(kind):

@@ -65,6 +65,9 @@ class DefaultModel:
             default="from_dtype"
         Which columns are categories: a mask, indices, or names of columns of a frame.
         ``"from_dtype"`` takes those of a frame that are categories or text; None none. See Notes.
+    missing_values : number, str, array-like of these, or None, default=None
+        Values that stand for a missing one, such as -9999 or ``["?", "n/a"]``, beside NaN, None and
+        what frames have. Targets of a regressor that are such numbers are missing, too.
     n_jobs : int or None, default=None
         Number of threads over the experts. They pay in calls of some hundred rows or more.
     random_state : int, RandomState instance or None, default=None
@@ -94,6 +97,7 @@ class DefaultModel:
         "lags": [Interval(Integral, 0, None, closed="left")],
         "label_delay": [Interval(Integral, 0, None, closed="left")],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "missing_values": [Real, str, "array-like", None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -111,6 +115,7 @@ class DefaultModel:
         lags: int = 4,
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
+        missing_values: Any = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -119,6 +124,7 @@ class DefaultModel:
         self.lags = lags
         self.label_delay = label_delay
         self.categorical_features = categorical_features
+        self.missing_values = missing_values
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -164,8 +170,8 @@ class DefaultModel:
         old_enough = columns["n_rounds"] * 2 >= t
         best = np.where(old_enough, by_target["mean_loss"], np.inf).argmin(axis=1)
         least = by_target["mean_loss"][np.arange(q), best]
-        n_faulty = sum(guard["n_faulty"] for guard in state["targets"])
-        faulty = f" Faulty targets: {n_faulty}." if n_faulty else ""
+        n_faulty = _n_faulty(state)
+        faulty = f" Faulty targets: {n_faulty} ({n_faulty / (q * t):.1%})." if n_faulty else ""
         if q == 1:
             errors = (
                 f"the mean squared error of the progressive forecasts is {losses[0]:.4g}; that of "
@@ -202,7 +208,7 @@ class DefaultModel:
             self._columns = columns.all_numbers(self.n_features_in_)
         if self._columns is None:
             X, y = super()._validated_rows(X, y, restart, **validation)
-            return moderate(X), y
+            return moderate(columns.marked(X, self.missing_values)), y
         Z, self._columns = columns.read(self, X, self._columns, restart)
         named = columns.names_put_aside(self, Z.shape[1])
         X, y = super()._validated_rows(Z, y, restart, **validation)
@@ -216,7 +222,7 @@ class DefaultModel:
             known = columns.all_numbers(self.n_features_in_)
         if known is None:
             state, X = super()._asked(X)
-            return state, moderate(X)
+            return state, moderate(columns.marked(X, self.missing_values))
         Z, model = columns.asked(self, X, known), twin(self)
         columns.names_put_aside(model, Z.shape[1])
         state, X = super(DefaultModel, model)._asked(Z)
@@ -230,7 +236,9 @@ class DefaultModel:
             nominal = np.union1d(nominal, np.array(self._columns["began_empty"], dtype=int))
         state = self._start_from(plain_layout(nominal), n_features, seed)
         q = self._n_targets or 1
-        return state | {"beside": self.constants.trust.start(q, self.label_delay)}
+        beside = self.constants.trust.start(q, self.label_delay)
+        of_calls = {"doubted": np.empty(0, dtype=int), "has_warned": False}
+        return state | {"beside": beside} | of_calls
 
     def _nominal(self):
         """Return the columns, as the experts' inputs are made of them, that may be categories."""
@@ -253,11 +261,11 @@ class DefaultModel:
 
     def _learn(self, state, X, y, sample_weight=None):
         fence, Y = self.constants.fence, y.reshape(len(y), -1)
-        weights = None if sample_weight is None else _checked_weights(sample_weight, len(y))
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(y))
         if self._columns:
             self._encoder().forget_numbers(state, self._nominal())
         n_first = max(1 + self.label_delay - state["t"], 0)
-        forecasts = np.empty_like(Y)
+        forecasts, doubted = np.empty_like(Y), []
         low, room, alone = 0, {}, fence.disputed(state["targets"])
         longest = 1 if alone else _LONGEST
         beside = state.pop("beside")  # of no copy of the state
@@ -267,9 +275,11 @@ class DefaultModel:
                 if beside["twin"]:
                     n = min(n, fence.block - state["t"] % fence.block)
                 n = min(n, self.constants.trust.rounds_of_rest(beside, state["t"]) or n)
-                rows = slice(low, low + n)
+                rows, n_faulty = slice(low, low + n), _n_faulty(state)
                 w = None if weights is None else weights[rows]
                 part = self._learn_guarded(state, X[rows], Y[rows], w, room, run, alone, beside)
+                if alone and len(part) and _n_faulty(state) > n_faulty:
+                    doubted.append(low)
                 forecasts[low : low + len(part)] = part
                 low += len(part)
                 # a faulty target is met alone
@@ -282,7 +292,7 @@ class DefaultModel:
                 for one in (state, beside["twin"]):
                     if one and one["former"] and one["former"]["t"] <= one["t"] - self.label_delay:
                         one["former"] = {}
-        state["beside"] = beside
+        state["beside"], state["doubted"] = beside, np.array(doubted, dtype=int)
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts.reshape(y.shape)
 
@@ -528,7 +538,11 @@ def _for_targets(n_targets):
     return partial(experts_of, kind=partial(Experts, n_targets))
 
 
-def _checked_weights(sample_weight, n):
+def _n_faulty(state):
+    return sum(guard["n_faulty"] for guard in state["targets"])
+
+
+def checked_weights(sample_weight, n):
     weights = weights_of(sample_weight, n)
     if weights.max() > _HEAVIEST:
         raise ValueError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
+from itertools import pairwise
 from numbers import Real
 from typing import Literal, overload
 
@@ -14,9 +16,10 @@ from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedRegressor, described
 from ..meta._refit import check_is_regressor
+from . import _columns as columns
 from . import _conformal
 from . import _targets as targets
-from ._model import DefaultModel, experts_of
+from ._model import DefaultModel, checked_weights, experts_of
 from ._restarts import ages_of
 from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, check_takes_weights
 
@@ -50,7 +53,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     ----------
     n_faulty_ : int or ndarray of shape (n_targets,)
         Targets in doubt that were not learnt as they came; those that turned out to begin a new
-        level are not among them.
+        level are not among them. Above a twentieth of the rows there is a warning, once.
+    faulty_rows_ : ndarray of int
+        The rows of the latest call, from 0, of which a target was in doubt when it came and was not
+        learnt as it was.
 
     See Also
     --------
@@ -200,6 +206,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     range, which is nearer to any target in it than the forecast was, so that no round loses more,
     and no interval holds fewer targets. Experts, mixture and scores are as without.
 
+    *Missing targets.* A row whose target is NaN, or one of `missing_values`, is forecast and not
+    learnt: it is no round, for `label_delay` either.
+
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
     so the whole is never much worse than its best part. The chain adds one more of
@@ -279,6 +288,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         target_range: Any = None,
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
+        missing_values: Any = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -288,6 +298,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             lags=lags,
             label_delay=label_delay,
             categorical_features=categorical_features,
+            missing_values=missing_values,
             n_jobs=n_jobs,
             random_state=random_state,
         )
@@ -305,6 +316,11 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         guards = self._fitted_state("n_faulty_")["targets"]
         counts = np.array([guard["n_faulty"] for guard in guards])
         return int(counts[0]) if self._n_targets is None else counts
+
+    @property
+    def faulty_rows_(self) -> Array:
+        """Rows of the latest call with a target that was not learnt as it came."""
+        return self._fitted_state("faulty_rows_")["doubted"].copy()
 
     @overload
     def predict(
@@ -451,7 +467,30 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:
             check_takes_weights(batch_model(self.trees, boosted_regressor), "regressor")
-        return self._within(super()._learn(state, X, y, sample_weight))
+        is_known = ~np.isnan(y.reshape(len(y), -1)[:, 0])
+        if is_known.all():
+            forecasts = super()._learn(state, X, y, sample_weight)
+        else:
+            forecasts = self._learn_known(state, X, y, sample_weight, is_known)
+        if not state["has_warned"] and _mostly(state["targets"], state["t"]):
+            state["has_warned"] = True
+            warnings.warn(_MANY.format(state["t"]), UserWarning, stacklevel=2)
+        return self._within(forecasts)
+
+    def _learn_known(self, state, X, y, sample_weight, is_known):
+        """Learn the rows whose targets are known, and forecast the others where they come."""
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(y))
+        forecasts, doubted = np.zeros_like(y), []  # nothing is known before the first target
+        for first, end in pairwise([0, *np.flatnonzero(np.diff(is_known)) + 1, len(y)]):
+            rows = slice(first, end)
+            if is_known[first]:
+                w = None if weights is None else weights[rows]
+                forecasts[rows] = super()._learn(state, X[rows], y[rows], w)
+                doubted.append(first + state["doubted"])
+            elif state["t"] > self.label_delay:
+                forecasts[rows] = self._forecast(state, X[rows])
+        state["doubted"] = np.concatenate([np.empty(0, dtype=int), *doubted])
+        return forecasts
 
     def _within(self, forecasts):
         """Return the nearest numbers in the range of the targets."""
@@ -460,7 +499,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         return np.clip(forecasts, *_checked_range(self.target_range))
 
     def _validated_rows(self, X, y, restart, **validation):
+        y, missing = targets.put_aside(columns.marked(y, self.missing_values))
         X, y = super()._validated_rows(X, y, restart, **validation)
+        if missing is not None:
+            y = np.where(missing.reshape(y.shape), np.nan, y)
         if self.target_range is None:
             return X, y
         low, high = _checked_range(self.target_range)
@@ -489,6 +531,19 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def _move(self, state, j, lags):
         super()._move(state, j, lags)
         _conformal.forgive(state["errors"][j])
+
+
+_SHARE = 0.05  # of targets in doubt that is warned of
+_MANY = (
+    "More than one in twenty of the targets of {} rows were in doubt and not learnt as they came. "
+    "'faulty_rows_' says which they were in this call. If they stand for a missing value, name it "
+    "in 'missing_values'; if they are true, set guard=False."
+)
+
+
+def _mostly(guards, t):
+    """Tell whether too many targets were in doubt, once there are enough to tell."""
+    return t >= 64 and max(guard["n_faulty"] for guard in guards) > _SHARE * t
 
 
 def _checked_range(target_range):

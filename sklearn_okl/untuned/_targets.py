@@ -493,6 +493,27 @@ def _is_explained(target, error, experts, reach):
     return bool((np.abs(target - experts) <= max(0.5 * reach, 0.25 * abs(error))).any())
 
 
+def put_aside(y):
+    """Return targets with 0 for those that are missing, and which are (None if none is)."""
+    values = np.asarray(y)
+    try:
+        missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None
+    except (TypeError, ValueError):
+        missing = None
+    if missing is None:
+        return y, None  # none is, or the shell says what is wrong with it
+    if not missing.any():
+        return y, None
+    of_rows = missing.reshape(len(values), -1)
+    if (of_rows.any(axis=1) & ~of_rows.all(axis=1)).any():
+        i = int(np.flatnonzero(of_rows.any(axis=1) & ~of_rows.all(axis=1))[0])
+        raise ValueError(
+            f"Row {i} of y has some of its targets, and others are missing. Give all targets of a "
+            "row, or NaN for each of them: such a row is forecast and not learnt."
+        )
+    return np.where(missing, 0.0, values.astype(np.float64)), missing
+
+
 def unit(state):
     """Return the unit of the targets; 1 where all have been equal."""
     return state["unit"] or 1.0

@@ -9,7 +9,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import get_tags
 
-from sklearn_okl import OnlineKernelClassifier, RunningStandardScaler, VAWRegressor
+from sklearn_okl import (
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+)
 from sklearn_okl import make_streaming_pipeline as make
 from sklearn_okl.evaluation import PrequentialSearch
 from tests.clients.examples import (
@@ -299,7 +304,9 @@ def test_missing_targets():
     def refuses(given, model):
         refused(lambda: clone(model).fit(X, given), "fit", says="NaN")
 
-    each(every_kind(), partial(refuses, targets))
+    forecasts_such_rows = OnlineKernelRegressor  # and learns the others
+    strict = {k: v for k, v in every_kind().items() if not isinstance(v, forecasts_such_rows)}
+    each(strict, partial(refuses, targets))
     booleans = pd.Series(labels == "yes").astype("boolean")
     booleans[5] = pd.NA
     each(classifiers(), partial(refuses, booleans))

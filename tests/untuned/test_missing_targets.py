@@ -1,0 +1,165 @@
+"""Rows without a target, numbers and words that stand for a missing value, and who is warned."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RunningStandardScaler
+from sklearn_okl import make_streaming_pipeline as pipeline
+
+# equal but for the last digits, which other cuts of the stream round in other ways
+assert_equal = partial(assert_allclose, rtol=1e-8, atol=1e-10)
+
+
+def fast(**arguments):
+    return OnlineKernelRegressor(budget="fast", random_state=0, **arguments)
+
+
+def stream(n=250, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n), rng
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("arguments", [{}, {"label_delay": 3}, {"guard": False}, {"lags": 0}])
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_a_row_without_a_target_is_forecast_and_not_learnt(share, arguments):
+    X, y, rng = stream(seed=int(10 * share))
+    known = rng.uniform(size=len(y)) >= share
+    known[[0, -1]] = False
+    model = fast(**arguments)
+    forecasts = model.prequential_predict(X, np.where(known, y, np.nan))
+    told = fast(**arguments)
+    assert_equal(forecasts[known], told.prequential_predict(X[known], y[known]))
+    assert_equal(model.predict(X[:9]), told.predict(X[:9]))
+    assert model.n_samples_seen_ == known.sum()
+    # the others are forecast as `predict` would have at their place
+    loop, start = fast(**arguments), int(known.argmax())
+    assert_array_equal(forecasts[:start], 0.0)
+    for t in range(start, 60):
+        if known[t]:
+            loop.partial_fit(X[t : t + 1], y[t : t + 1])
+        elif loop.n_samples_seen_ > model.label_delay:
+            assert forecasts[t] == pytest.approx(loop.predict(X[t : t + 1])[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 64])
+def test_the_cut_changes_nothing(cut):
+    X, y, rng = stream(130)
+    y[rng.uniform(size=130) < 0.3] = np.nan
+    whole, parts = fast(), fast()
+    expected = whole.prequential_predict(X, y)
+    found = [parts.prequential_predict(X[k : k + cut], y[k : k + cut]) for k in range(0, 130, cut)]
+    assert_equal(np.concatenate(found), expected)
+
+
+def test_all_targets_missing_and_weights():
+    X, y, _ = stream(90)
+    model = fast().partial_fit(X, np.full(90, np.nan))
+    assert model.n_samples_seen_ == 0
+    assert_equal(model.partial_fit(X, y).predict(X), fast().fit(X, y).predict(X))
+    weights, some = np.linspace(0.5, 2.0, 90), np.arange(90) % 3 > 0
+    model = fast().fit(X, np.where(some, y, np.nan), weights)
+    expected = fast().fit(X[some], y[some], weights[some])
+    assert_equal(model.predict(X), expected.predict(X))
+    with pytest.raises(ValueError, match="sample_weight"):
+        fast().fit(X, np.where(some, y, np.nan), weights[:80])
+
+
+def test_several_targets():
+    X, y, _ = stream(90)
+    Y, some = np.column_stack([y, y**2]), np.arange(90) % 3 > 0
+    model = fast().fit(X, np.where(some[:, None], Y, np.nan))
+    assert_equal(model.predict(X), fast().fit(X[some], Y[some]).predict(X))
+    Y[7, 1] = np.nan
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="Row 7 of y has some of its targets"):
+        model.partial_fit(X, Y)
+    assert_array_equal(model.predict(X), before)
+    with pytest.raises(ValueError, match=r"[Ii]nfinity"):
+        model.partial_fit(X, np.full((90, 2), np.inf))
+
+
+def test_numbers_that_stand_for_a_missing_value():
+    X, y, rng = stream()
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    y[rng.uniform(size=len(y)) < 0.1] = np.nan
+    said = np.nan_to_num(X, nan=-9999.0), np.nan_to_num(y, nan=-1.0)
+    for missing in ([-9999, -1.0], np.array([-9999.0, -1.0])):
+        model = fast(missing_values=missing)
+        assert_array_equal(model.prequential_predict(*said), fast().prequential_predict(X, y))
+        assert_array_equal(model.predict(said[0]), fast().fit(X, y).predict(X))
+
+
+def test_in_a_pipeline():
+    X, y, rng = stream()
+    holed = np.where(rng.uniform(size=len(y)) < 0.1, np.nan, y)
+    forecasts = pipeline(RunningStandardScaler(), fast()).prequential_predict(X, holed)
+    assert np.mean((forecasts - y)[100:] ** 2) < 0.2 * np.var(y)
+
+
+@pytest.mark.parametrize("class_", [OnlineKernelRegressor, OnlineKernelClassifier])
+def test_words_in_frames(class_):
+    X, y, rng = stream(150)
+    y = y if class_ is OnlineKernelRegressor else y > 0
+    gap = rng.uniform(size=(150, 3)) < 0.1
+    codes = np.where(gap[:, 2], -1, rng.integers(2, size=150))
+    colours = np.array(["red", "blue", "green"])[rng.integers(3, size=150)]
+    told = pd.DataFrame(
+        {
+            "a": np.where(gap[:, 0], np.nan, X[:, 0]),
+            "colour": pd.Series(colours).mask(gap[:, 1]),
+            "kind": pd.Categorical.from_codes(codes, [4, 5]),
+        }
+    )
+    said = pd.DataFrame(
+        {
+            "a": told["a"].fillna(-9999.0),
+            "colour": told["colour"].fillna("n/a"),
+            "kind": told["kind"].cat.add_categories([-9999]).fillna(-9999),
+        }
+    )
+    model = class_(budget="fast", random_state=0, missing_values=["n/a", -9999])
+    expected = class_(budget="fast", random_state=0)
+    assert_array_equal(model.prequential_predict(said, y), expected.prequential_predict(told, y))
+    assert_array_equal(model.predict(said), expected.predict(told))
+    for t in range(140, 150):
+        model.partial_fit(said[t : t + 1], y[t : t + 1])
+        expected.partial_fit(told[t : t + 1], y[t : t + 1])
+    assert_array_equal(model.predict(said), expected.predict(told))
+
+
+def test_many_faults_are_warned_of_once_and_named():
+    X, y, rng = stream(400)
+    faulty = rng.uniform(size=400) < 0.1
+    faulty[:70] = False
+    spoilt = np.where(faulty, 1e3 * rng.normal(size=400), y)
+    model = fast()
+    with pytest.warns(UserWarning, match=r"one in twenty.*'missing_values'.*guard=False"):
+        model.fit(X[:300], spoilt[:300])
+    assert_array_equal(model.faulty_rows_, np.flatnonzero(faulty[:300]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X[300:], spoilt[300:])
+        assert_array_equal(model.faulty_rows_, np.flatnonzero(faulty[300:]))
+        for t in (370, 371):
+            model.partial_fit(X[t : t + 1], [1e9 if t == 371 else y[t]])
+            assert_array_equal(model.faulty_rows_, [0] * (t == 371))
+    assert f"Faulty targets: {model.n_faulty_} (" in model.summary()
+    # beside rows without targets their numbers stay
+    holed = spoilt.copy()
+    holed[~faulty & (rng.uniform(size=400) < 0.1)] = np.nan
+    assert_array_equal(fast().fit(X, holed).faulty_rows_, np.flatnonzero(faulty))
+
+
+def test_clean_streams_and_labels_are_not_warned_of():
+    X, y, _ = stream(300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(fast().fit(X, y).faulty_rows_) == 0
+        OnlineKernelClassifier(budget="fast", random_state=0).fit(X, y > 0)
