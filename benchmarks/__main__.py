@@ -261,6 +261,20 @@ JOBS = {
             "quick": "a trial of everything on 120 rows",
         },
     ),
+    "kinds": Job(
+        "kinds",
+        "whole files with columns of all kinds: none is refused",
+        "The estimators without tuning on files of text, categories, gaps and numbers, the last "
+        "column of which is the target, from the first row to the last at both budgets: what they "
+        "lose, and whether a row is refused, which makes the exit status 1. Files that are not "
+        "found are left out. Takes some ten minutes, and needs pandas.",
+        {
+            "data": "names of files NAME.csv.gz in the folder that SKLEARN_OKL_DATA names "
+            "(default: ten)",
+            "rows": FIRST_ROWS,
+            "quick": "a trial of everything on 300 rows",
+        },
+    ),
     "guards": Job(
         "guards",
         "faults, jumps and changes: what the guards cost and what they save; needs no download",
