@@ -91,9 +91,10 @@ def learnt(X, y, budget):
     found["ms"] = 1e3 * (time.process_time() - start) / max(len(losses), 1)
     for figure, last in (("early", EARLY), ("whole", None)):
         scored = slice(WARM_UP, last)
-        unit = 1.0 if is_classes else np.var(y[1:][scored])
-        found[figure] = float(np.mean(losses[scored]) / unit)
-    found["errors"] = float(np.mean(wrong[WARM_UP:])) if is_classes else None
+        scores, known = losses[scored], y[1 : 1 + len(losses)][scored]
+        unit = 1.0 if is_classes or not scores else np.var(known)
+        found[figure] = float(np.mean(scores) / unit) if scores else np.nan
+    found["errors"] = float(np.mean(wrong[WARM_UP:])) if wrong[WARM_UP:] else None
     return found
 
 
