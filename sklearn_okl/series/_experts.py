@@ -62,7 +62,7 @@ def ridges(n_series, windows, pooled, has_residuals):
 
 def views_of(experts, has_residuals, n_seasons):
     """Return the view of each expert (E,), those that learn nothing last."""
-    simple = [RAW] * (n_seasons + 2) + [RESIDUAL] * has_residuals
+    simple = [RAW] * (n_seasons + 3) + [RESIDUAL] * has_residuals
     return np.array([expert.view for expert in experts] + simple)
 
 
@@ -123,16 +123,17 @@ def _features(expert, state, window, common, begun):
     return Z[:, None] if expert.sharing == "own" else Z[None]
 
 
-def simple_forecasts(views, seasons, horizon, has_residuals):
-    """Return the forecasts (H, m) of each of the experts that learn nothing.
+def simple_forecasts(views, seasons, horizon, smoothed, has_residuals):
+    """Return the forecasts (H, m) of each of the experts that are no regressions.
 
     The latest value, the season again for each season, the first season again at the present
-    distance from it, and of the residuals none.
+    distance from it, those of smoothing, and of the residuals none.
     """
     values = views[RAW]["values"]
     again = [_seasons.continued(values, season, horizon) for season in seasons]
     before = values[-1 - seasons[0]] if seasons[0] else values[-1]
     simple = [_seasons.continued(values, 0, horizon), *again, again[0] + (values[-1] - before)]
+    simple.append(smoothed)
     if has_residuals:
         simple.append(np.zeros_like(simple[0]))
     return simple

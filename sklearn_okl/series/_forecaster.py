@@ -88,10 +88,12 @@ class OnlineForecaster(BaseEstimator):
     a long memory and a window of 168 rows, and with a memory of a thousand rows and a window of 48;
     of each on the latest 24 values of all series, with a memory of a thousand rows; one model of
     all series together; and one of them on random Fourier features of the window, which is kernel
-    ridge regression. Besides them the latest value, and the season come again. Windows are values
-    less the latest one, in running standard deviations, so that a + b y has the forecasts a + b f,
-    and over the root of their length: the ridge is 1 where a whole window is about 1. All see the
-    phases of the seasons, or of the calendar if the index has dates.
+    ridge regression. Besides them the latest value, the season come again, and 36 exponential
+    smoothings of level, seasons and an error that lasts, over a grid of rates [5]_, which count as
+    one: they know what a season was over many cycles. Windows are values less the latest one, in
+    running standard deviations, so that a + b y has the forecasts a + b f, and over the root of
+    their length: the ridge is 1 where a whole window is about 1. All see the phases of the seasons,
+    or of the calendar if the index has dates.
 
     *One inverse for all steps.* The gains of recursive least squares know features only. So those
     of an origin are computed once, wait with its features, and teach step h when the target of row
@@ -137,6 +139,8 @@ class OnlineForecaster(BaseEstimator):
        Cambridge University Press, 1989.
     .. [4] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Neural
        Information Processing Systems (NeurIPS), 2021.
+    .. [5] J. W. Taylor, "Short-term electricity demand forecasting using double seasonal
+       exponential smoothing", Journal of the Operational Research Society 54, 2003.
 
     Examples
     --------

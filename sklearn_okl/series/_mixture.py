@@ -59,19 +59,17 @@ def forecasts(state, F):
     The first is the mixture by powers, then come those with regressions, then the whole.
     """
     mixed = np.empty((N_MIXTURES, *F.shape[1:]))
-    weights = _weights(state["errors"])
-    mixed[0] = (weights * F).sum(axis=0)
+    mixed[0] = (weights(state["errors"]) * F).sum(axis=0)
     mixed[1:-1] = mixed[0] + (state["theta"] * (F - mixed[0])).sum(axis=1)
-    mixed[-1] = (_weights(state["mixed"]) * mixed[:-1]).sum(axis=0)
+    mixed[-1] = (weights(state["mixed"]) * mixed[:-1]).sum(axis=0)
     return mixed
 
 
 def coefficients(state):
     """Return what the experts count for (E, H, m) in the whole mixture."""
-    weights = _weights(state["errors"])
-    theta, share = state["theta"], _weights(state["mixed"])
-    stacked = theta - weights * theta.sum(axis=1, keepdims=True)
-    return weights + (share[1:, None] * stacked).sum(axis=0)
+    plain, share, theta = weights(state["errors"]), weights(state["mixed"]), state["theta"]
+    stacked = theta - plain * theta.sum(axis=1, keepdims=True)
+    return plain + (share[1:, None] * stacked).sum(axis=0)
 
 
 def learn(state, t, F, mixtures, y):
@@ -92,9 +90,9 @@ def learn(state, t, F, mixtures, y):
     F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
     mixtures = np.where(known, mixtures, 0.0)
     unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
+    state["errors"] = faded(state["errors"], F - y, known)
+    state["mixed"] = faded(state["mixed"], mixtures - y, known)
     share = (1.0 - _FADING) * known
-    state["errors"] = _faded(state["errors"], F - y, share)
-    state["mixed"] = _faded(state["mixed"], mixtures - y, share)
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
     deviations = (F - mixtures[0]) / unit
@@ -133,7 +131,9 @@ def _commit(state):
     state["recent"] = {name: np.zeros_like(value) for name, value in recent.items()}
 
 
-def _faded(means, errors, share):
+def faded(means, errors, known):
+    """Return faded means of squares with those of errors, where these are known."""
+    share = (1.0 - _FADING) * known
     squares = np.square(np.clip(errors, -_LARGEST, _LARGEST))
     squares -= means
     squares *= share
@@ -141,12 +141,12 @@ def _faded(means, errors, share):
     return squares
 
 
-def _weights(errors):
+def weights(errors):
     """Return weights (E, ...) of experts from their faded squared errors; equal where all are 0."""
     total = errors.sum(axis=0)
     errors = errors + np.where(total > 0.0, _TINY * total, 1.0)
-    weights = errors.min(axis=0) / errors
-    weights *= weights
-    weights *= weights  # the power is 4
-    weights /= weights.sum(axis=0)
-    return weights
+    powers = errors.min(axis=0) / errors
+    powers *= powers
+    powers *= powers  # the power is 4
+    powers /= powers.sum(axis=0)
+    return powers

@@ -12,7 +12,17 @@ on to new ones. So the state before a row does not see what is written after it.
 
 import numpy as np
 
-from . import _delayed_ridge, _doubts, _experts, _intervals, _mixture, _seasons, _static, _views
+from . import (
+    _delayed_ridge,
+    _doubts,
+    _experts,
+    _intervals,
+    _mixture,
+    _seasons,
+    _smoothing,
+    _static,
+    _views,
+)
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
 
@@ -27,6 +37,7 @@ def start(plan, waves):
         "beyond": _views.no_doubts(m),  # of values beyond the fence
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
+        "smoothing": _smoothing.start(horizon, m),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
         "mixture": _mixture.start(len(plan.views), horizon, m),
         "intervals": _intervals.start(horizon, m),
@@ -54,7 +65,7 @@ def successor(state, n_rows):
 def _copied(state, copies_recent):
     """Return new dicts and lists of the same arrays, or of copies of those that are written."""
     if type(state) is list:
-        return [_copied(part, copies_recent) for part in state]
+        return [_copied(part, copies_recent) if type(part) is dict else part for part in state]
     copy = dict(state)
     for name, part in state.items():
         if name == "recent" and copies_recent:
@@ -91,7 +102,9 @@ def issue(plan, state, calendar):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    simple = _experts.simple_forecasts(views, state["seasons"], horizon, plan.n_ahead > 0)
+    members = _smoothing.forecasts(state["smoothing"], horizon)
+    smoothed = _smoothing.mixed(state["smoothing"], members)
+    simple = _experts.simple_forecasts(views, state["seasons"], horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
     begun, last = _views.started(views[RAW]), levels[RAW][0]
@@ -103,6 +116,7 @@ def issue(plan, state, calendar):
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([_views.unit(view) for view in views]),
         "begun": begun,
+        "members": members[:, _smoothing.judged_steps(horizon)],
         "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
     }
     if plan.n_ahead:
@@ -165,6 +179,8 @@ def _move(plan, state, by):
     """Move all that is remembered of series by some amounts (m,), as if they had been there."""
     recent = dict(state["recent"])
     _views.move(state["views"][RAW], by)
+    _smoothing.move(state["smoothing"], by)
+    recent["members"] = recent["members"] + by
     recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None, None]
     share = 1.0 - recent["mixed_share"] if plan.n_ahead else 1.0
     recent["mixed"] = recent["mixed"] + by * share
@@ -207,6 +223,9 @@ def absorb(plan, state, row):
     targets = [np.clip(near, -_views.FAR, _views.FAR)]
     F, three = (F - units[0]) / units[1], (mixed[:-1] - units[0]) / units[1]
     _mixture.learn(state["mixture"], t, F, three, near)
+    judged = _smoothing.judged_steps(horizon)
+    members = recent["members"][past[judged], :, np.arange(len(judged))].swapaxes(0, 1)
+    _smoothing.judge(state["smoothing"], (members - target[judged]) / units[1][judged])
     errors = np.where(target == issued, 0.0, (target - issued) / units[1])
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
     _intervals.learn(state["intervals"], t, state["seasons"][0], errors, reach)
@@ -226,6 +245,7 @@ def absorb(plan, state, row):
         explained = np.where(begun[0], added[0], learnt)  # the first value leaves nothing
         rest = np.where(begun[0], filled - explained, 0.0)
         _views.push(views[RESIDUAL], learnt - explained, rest)
+    _smoothing.learn(state["smoothing"], learnt, ~np.isnan(learnt) & ~_views.started(views[RAW]))
     _views.push(views[RAW], learnt, filled)
     if plan.n_now:
         _views.push(state["now"], x_now, state["now"]["values"][-1])
@@ -239,6 +259,11 @@ def absorb(plan, state, row):
     values = views[RAW]["values"][-min(t + 1, _seasons.N_ROWS) :]
     if not plan.seasons and _seasons.is_look_due(t + 1, state["seasons"]):
         state["seasons"] = _seasons.found(values[:, _views.started(views[RAW])])
+    if _seasons.is_power(t + 1):
+        values = views[RAW]["values"][-(t + 1) :]
+        lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
+        if lengths != state["smoothing"]["lengths"].tolist():
+            _smoothing.begin_anew(state["smoothing"], lengths, values)
     return is_fault
 
 

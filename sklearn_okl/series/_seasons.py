@@ -15,8 +15,12 @@ _NEAR = 0.05  # share that a season may be off a multiple of the shorter one, to
 
 def is_look_due(t, seasons):
     """Tell whether seasons are looked for after t rows: while some may have been missed."""
-    is_power = t >= _FIRST_LOOK and t & (t - 1) == 0
-    return is_power and (t <= N_ROWS or not seasons.all())
+    return is_power(t) and (t <= N_ROWS or not seasons.all())
+
+
+def is_power(t):
+    """Tell whether a number of rows is a power of two, and seasons may be seen in them."""
+    return t >= _FIRST_LOOK and t & (t - 1) == 0
 
 
 def found(values):

@@ -143,6 +143,42 @@ def seasons_of(rows):
     return found + [0] * (2 - len(found))
 
 
+class Smoothing:
+    """Exponential smoothing of one series by one member, and how it fared at each step."""
+
+    def __init__(self, level, season, lasting, horizon):
+        self.rates, self.t, self.lengths, self.H = (level, season, lasting), 0, [], horizon
+        self.level, self.error, self.seasons = 0.0, 0.0, []
+        self.losses = np.zeros(horizon)
+
+    def forecast(self, h):
+        seasons = sum(s[(self.t + h) % len(s)] for s in self.seasons)
+        return self.level + seasons + self.rates[2] ** (h + 1) * self.error
+
+    def learn(self, y):
+        level, season, lasting = self.rates
+        if np.isnan(y):
+            self.error *= lasting
+        else:
+            self.error = y - self.level - sum(s[self.t % len(s)] for s in self.seasons)
+            self.level += level * self.error
+            for s in self.seasons:
+                s[self.t % len(s)] += season * (1 - level) * self.error
+        self.t += 1
+
+    def begin_anew(self, lengths, rows):
+        self.t, self.lengths, self.seasons, self.error = 0, list(lengths), [], 0.0
+        self.level = np.mean(rows)
+        rest = np.array(rows) - self.level
+        for n in lengths:
+            profile = [rest[p::n].mean() for p in range(n)]
+            rest = [value - profile[i % n] for i, value in enumerate(rest)]
+            rest = np.array(rest)
+            self.seasons.append(profile)
+        for y in rows:
+            self.learn(y)
+
+
 class Mixture:
     """That of one step and one series: of powers of mean squares, and two stacks beside it."""
 
@@ -194,7 +230,15 @@ class Forecaster:
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
-        n_simple = len(self.seasons) + 2 + (n_ahead > 0)
+        n_simple = len(self.seasons) + 3 + (n_ahead > 0)
+        self.steps = sorted({round(x) - 1 for x in np.geomspace(1, horizon, 8)})
+        rates = [
+            (a, b, c)
+            for a in (0.02, 0.1, 0.3, 0.7)
+            for b in (0.05, 0.2, 0.5)
+            for c in (0, 0.7, 0.95)
+        ]
+        self.members = [[Smoothing(*r, horizon) for r in rates] for _ in range(n_series)]
         self.view = [e[0] for e in experts] + [0] * n_simple
         if n_ahead:
             self.view[-1] = 1
@@ -235,6 +279,7 @@ class Forecaster:
                 for e in self.experts
             ],
             "forecasts": np.zeros((self.H, self.m, len(self.view))),
+            "members": np.zeros((self.H, self.m, len(self.members[0]))),
         }
         for h in range(self.H):
             for c in range(self.m):
@@ -247,7 +292,17 @@ class Forecaster:
                     memory, first = self.views[0][c], self.seasons[0]
                     again = [memory.last(), *(self.again(memory, s, h) for s in self.seasons)]
                     drift = memory.last() - memory.back(1 + first) if first else 0.0
-                    simple = [*again, again[1] + drift]
+                    members = np.array([member.forecast(h) for member in self.members[c]])
+                    origin["members"][h, c] = members
+                    smoothed = sum(
+                        share
+                        * (
+                            Mixture.weights(np.array([m.losses[k] for m in self.members[c]]))
+                            @ members
+                        )
+                        for k, share in self.nearest(h)
+                    )
+                    simple = [*again, again[1] + drift, smoothed]
                     origin["forecasts"][h, c, len(self.experts) :][: len(simple)] = simple
                 else:
                     origin["forecasts"][h, c] = 0.0
@@ -265,6 +320,15 @@ class Forecaster:
             )
         origin["mixtures"] = {key: mixture.now() for key, mixture in self.mixtures.items()}
         return origin
+
+    def nearest(self, h):
+        """The judged steps beside step h, and their shares."""
+        if h in self.steps:
+            return [(h, 1.0)]
+        below = max(k for k in self.steps if k < h)
+        above = min(k for k in self.steps if k > h)
+        share = (h - below) / (above - below)
+        return [(below, 1 - share), (above, share)]
 
     @staticmethod
     def again(memory, season, h):
@@ -299,10 +363,13 @@ class Forecaster:
     def move(self, c, by):
         """Move all that is remembered of a series, as if it had always been there."""
         self.views[0][c].move(by)
+        for member in self.members[c]:
+            member.level += by
         raw = np.array(self.view) == 0
         for origin in self.origins:
             origin["level"][0, c, 0] += by
             origin["forecasts"][:, c, raw] += by
+            origin["members"][:, c] += by
             if self.ahead:
                 mean, *rest = origin["static"][1][c]
                 origin["static"][1][c] = (mean + by, *rest)
@@ -324,6 +391,9 @@ class Forecaster:
                 if past["begun"][c] and has_unit and not np.isnan(learnt[c]):
                     f = self.experts_forecasts(past, h, c, x_ahead)
                     issued = past["mixtures"][h, c]
+                    for member, said in zip(self.members[c], past["members"][h, c], strict=True):
+                        error = np.clip((said - learnt[c]) / scale, -20, 20)
+                        member.losses[h] += 0.002 * (error**2 - member.losses[h])
                     y_here = (learnt[c] - last) / scale
                     self.mixtures[h, c].learn(issued, (f - last) / scale, y_here)
             for k, (view, _, sharing, forgetting, _) in enumerate(self.experts):
@@ -361,6 +431,10 @@ class Forecaster:
                 self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
                 own = rest if begun[c] else came[c]
                 self.views[1][c].push(came[c] - own, filled - rest)
+            for member in self.members[c]:
+                if not self.views[0][c].count and not np.isnan(came[c]):
+                    member.level = float(came[c])
+                member.learn(float(came[c]))
             self.views[0][c].push(float(came[c]), filled)
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
@@ -372,6 +446,12 @@ class Forecaster:
                 for i in range(self.t)
             ]
             self.seasons = seasons_of(rows[-1024:])
+        lengths = [k for k in self.seasons if 0 < 2 * k <= self.t]
+        if is_power and lengths != self.members[0][0].lengths:
+            for c, memory in enumerate(self.views[0]):
+                rows = [memory.back(self.t - i) if memory.count else 0.0 for i in range(self.t)]
+                for member in self.members[c]:
+                    member.begin_anew(lengths, rows)
 
 
 class Intervals:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_okl.series import OnlineForecaster, _experts
+from sklearn_okl.series import OnlineForecaster, _experts, _smoothing
 from tests.oracles import series as oracle
 
 
@@ -67,3 +67,31 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     theirs, loop = forecasts_of_oracle(model, y, X, n_ahead)
     assert list(model.season_lengths_) == loop.seasons
     np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("horizon", [1, 5, 24, 100])
+def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
+    rng, loop = np.random.default_rng(horizon), oracle.Forecaster(horizon, 2, [])
+    state, n_members = _smoothing.start(horizon, 2), len(_smoothing.RATES)
+    assert loop.steps == _smoothing.judged_steps(horizon).tolist()
+    state["losses"] = rng.uniform(size=state["losses"].shape)
+    said = rng.normal(size=(n_members, horizon, 2))
+    for h, found in enumerate(_smoothing.mixed(state, said)):
+        weights = [
+            share * oracle.Mixture.weights(state["losses"][:, loop.steps.index(k), c])
+            for c in range(2)
+            for k, share in loop.nearest(h)
+        ]
+        weights = np.array(weights).reshape(2, -1, n_members).sum(axis=1)
+        np.testing.assert_allclose(found, (weights * said[:, h].T).sum(axis=1))
+
+
+def test_smoothing_follows_seasons_over_many_weeks():
+    rng = np.random.default_rng(0)
+    week = rng.normal(size=168)
+    y = np.tile(week, 9) + 0.5 * rng.normal(size=9 * 168)
+    model = OnlineForecaster(24)
+    errors = model.prequential_predict(y)[1200:-24, 12] - y[1212:-12]
+    # of the season come again the variance of the errors is twice that of the noise
+    assert np.mean(errors**2) < 1.5 * 0.25
+    assert model.expert_weights_.shape[-1] == len(model._plan().views)
