@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from ._tail import SharedInverse
 from .base import OnlineEstimator, OnlineTransformer, parameter_values, twin
+from .base._intercept import start_lookout
 from .features import LagFeatures
 from .meta import RefitClassifier, RefitRegressor
 from .pipeline import StreamingPipeline
@@ -80,7 +81,10 @@ def _fault(part):
     model = part._as_taught()
     if vars(part).get("_columns") is not None:  # text and categories, of which rows we cannot make
         return None
-    return _unlike(_fresh(model), state) or _try(model)
+    fresh = _fresh(model)
+    if "lookout" in state and "lookout" not in fresh:
+        fresh["lookout"] = start_lookout(d, model._n_targets or 1)
+    return _unlike(fresh, state) or _try(model)
 
 
 def _is_count(value):
@@ -164,6 +168,8 @@ def _unlike(fresh, state, where="state"):
             state["coef"]
         ):
             return f"is not of its shape: {where} has not as many coefficients as rows"
+        if "norm_sq" in fresh and not isinstance(state["norm_sq"], Real):
+            return f"is not of its shape: {where}['norm_sq'] should be a number"
     elif isinstance(fresh, (list, tuple)) and fresh:
         if not isinstance(state, (list, tuple)) or len(state) != len(fresh):
             return f"is not of its shape: {where} should hold {len(fresh)}"

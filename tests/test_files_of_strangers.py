@@ -202,6 +202,16 @@ SPOILT = {
         lambda m: m._state.update(white=np.zeros(3)),
         "cannot be used|makes no numbers",
     ),
+    "sums of what is looked out for": (
+        VAWRegressor(),
+        set_state(lookout={"ones": np.zeros(4), "sums": np.zeros(12)}),
+        r"\['sums'\] should be \(13,\)",
+    ),
+    "no norm": (
+        OKSRegressor(random_state=0),
+        lambda m: m._state["functions"][0].update(norm_sq=None),
+        "norm_sq",
+    ),
     "untuned": (
         OnlineKernelRegressor(budget="fast", random_state=0),
         lambda m: m._state.pop("scored"),

@@ -73,10 +73,7 @@ class MissesIntercept(WithIntercept):
 
     def _look_back(self, state, X, y, forecasts):
         if state["t"] == len(y) and not self.fit_intercept:  # a stream begins
-            # The coefficients; and how many rows there were since, with sums over them: of what
-            # the coefficients make of rows and its squares, of rows and of errors and theirs.
-            n_sums = 3 + 2 * X.shape[1] + 2 * forecasts[:1].size
-            state["lookout"] = {"ones": np.zeros(X.shape[1]), "sums": np.zeros(n_sums)}
+            state["lookout"] = start_lookout(X.shape[1], forecasts[:1].size)
         if "lookout" not in state:
             return
         errors = self._errors(y, forecasts).reshape(len(y), -1)
@@ -109,6 +106,16 @@ class MissesIntercept(WithIntercept):
     def _errors(self, y, forecasts):
         """Return the errors, 0 where no intercept could lessen them."""
         return y - forecasts
+
+
+def start_lookout(n_columns, n_errors):
+    """Return what is known of rows and errors before the first of them."""
+    return {
+        "ones": np.zeros(n_columns),  # the coefficients
+        # How many rows there were since, and sums over them: of what the coefficients make of rows
+        # and its squares, of rows and of errors and theirs.
+        "sums": np.zeros(3 + 2 * n_columns + 2 * n_errors),
+    }
 
 
 def _add(lookout, X, errors):
