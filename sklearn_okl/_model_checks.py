@@ -168,6 +168,8 @@ def _unlike(fresh, state, where="state"):
             state["coef"]
         ):
             return f"is not of its shape: {where} has not as many coefficients as rows"
+        if {"X", "gaps", "y"} <= fresh.keys() and len({np.shape(state[n])[:1] for n in fresh}) > 1:
+            return f"is not of its shape: {where} has parts of rows"
         if "norm_sq" in fresh and not isinstance(state["norm_sq"], Real):
             return f"is not of its shape: {where}['norm_sq'] should be a number"
     elif isinstance(fresh, (list, tuple)) and fresh:

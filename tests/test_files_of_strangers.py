@@ -212,6 +212,11 @@ SPOILT = {
         lambda m: m._state["functions"][0].update(norm_sq=None),
         "norm_sq",
     ),
+    "parts of rows": (
+        OnlineKernelRegressor(budget="fast", random_state=0),
+        lambda m: m._state["latest"].update(gaps=np.zeros((10, 4), dtype=bool)),
+        "parts of rows",
+    ),
     "untuned": (
         OnlineKernelRegressor(budget="fast", random_state=0),
         lambda m: m._state.pop("scored"),
