@@ -89,10 +89,13 @@ def test_a_row_alone_a_row_in_long_calls_and_a_model_are_measured(tmp_path, caps
     assert saved["lines"].keys() == few.keys()
     for label, line in saved["lines"].items():
         cells = re.search(rf"^\| {re.escape(label)} \| (.*) \|$", printed, re.M)[1]
-        forecast, _, learnt, *_, megabytes = cells.split(" | ")
+        forecast, _, learnt, *_, megabytes, longer, megabytes_later = cells.split(" | ")
         assert forecast == row_speed.two_digits(np.median(line["predict"]))
         assert learnt == row_speed.two_digits(np.median(line["learn"]))
         assert megabytes == row_speed.two_digits(line["megabytes"])
+        assert megabytes_later == row_speed.two_digits(line["megabytes later"])
+        ratio = np.median(line["learn later"]) / np.median(line["learn"])
+        assert longer == row_speed.two_digits(ratio)
         times = [*line["predict"], *line["learn"], *line["long"], *saved["sgd"]]
         assert len(times) == 20
         assert all(0 < value < np.inf for value in times)
