@@ -500,7 +500,7 @@ def put_aside(y):
         missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None
     except (TypeError, ValueError):
         missing = None
-    if missing is None:
+    if missing is None or values.ndim not in (1, 2):
         return y, None  # none is, or the shell says what is wrong with it
     if not missing.any():
         return y, None

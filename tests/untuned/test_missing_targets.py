@@ -63,6 +63,9 @@ def test_all_targets_missing_and_weights():
     model = fast().partial_fit(X, np.full(90, np.nan))
     assert model.n_samples_seen_ == 0
     assert_equal(model.partial_fit(X, y).predict(X), fast().fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="Input y contains NaN in every row"):
+        model.fit(X, np.full(90, np.nan))
+    assert_equal(model.predict(X), fast().fit(X, y).predict(X))
     weights, some = np.linspace(0.5, 2.0, 90), np.arange(90) % 3 > 0
     model = fast().fit(X, np.where(some, y, np.nan), weights)
     expected = fast().fit(X[some], y[some], weights[some])
