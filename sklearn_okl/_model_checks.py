@@ -256,6 +256,8 @@ def _try_whole(model):
             model.predict()
         return
     steps = [step for _, step in vars(model).get("steps_", ()) if not isinstance(step, str)]
+    if any(isinstance(step, type) for step in steps):
+        raise TypeError("a step is a class, not an estimator")
     is_of_numbers = all(
         isinstance(step, _OURS) and not get_tags(step).input_tags.string for step in steps
     )

@@ -197,6 +197,11 @@ SPOILT = {
         lambda m: m.steps_[1][1]._state.update(theta=np.zeros(9)),
         "should be|cannot be used",
     ),
+    "a class in a pipeline": (
+        make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
+        lambda m: m.steps_.__setitem__(0, (m.steps_[0][0], str)),
+        "a step is a class",
+    ),
     "dictionary": (
         KernelVAWRegressor(gamma=0.5),
         lambda m: m._state.update(white=np.zeros(3)),
