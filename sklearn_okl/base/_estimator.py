@@ -73,6 +73,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     _structural = ()  # names of parameters that shape the state: fixed from the first row on
     _multi_output = False
     _allow_nan = False
+    _allow_nan_targets = False  # whether rows without a target are forecast, and not learnt
     _learns_banks = False  # whether the private verbs carry a leading axis of experts
     _swaps_state = True  # its verbs never edit its state, so that copies may share it
     # scikit-learn's tag: whether the defaults may score badly on 200 standardised rows, learnt once

@@ -269,6 +269,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     """
 
     _multi_output = True
+    _allow_nan_targets = True
     _parameter_constraints = {
         **DefaultModel._parameter_constraints,
         "trees": ["boolean", HasMethods(["fit", "predict"])],
