@@ -72,6 +72,14 @@ def streams_at_hand(names, load):
     return streams
 
 
+def data_path(name):
+    """Return the path of a file NAME.csv.gz in the folder that SKLEARN_OKL_DATA names."""
+    path = Path(os.environ.get("SKLEARN_OKL_DATA", "."), f"{name}.csv.gz")
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}. SKLEARN_OKL_DATA names the folder.")
+    return path
+
+
 def table(header, rows):
     """Align cells of text: the first column to the left, the others to the right."""
     lines = [header, *rows]

@@ -4,9 +4,7 @@ The last column is the target, of numbers or of classes; columns of text are cat
 cells are gaps. Rows are learnt in the order of the file, in calls of some hundred.
 """
 
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -14,7 +12,7 @@ from sklearn.utils import gen_batches
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 
 from ._progress import progress
-from ._report import RESULTS, print_environment, print_saved, streams_at_hand, table
+from ._report import RESULTS, data_path, print_environment, print_saved, streams_at_hand, table
 
 DATA = (
     *("table_chicago", "table_nmes_visits", "table_check_times", "table_gss_wages"),
@@ -56,9 +54,7 @@ def run(data=DATA, output=RESULTS, *, n_rows=None, quick=False):
 
 def load_frame(name):
     """Return the columns and the target of a file, text as categories and labels as they are."""
-    path = Path(os.environ.get("SKLEARN_OKL_DATA", "."), f"{name}.csv.gz")
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}. SKLEARN_OKL_DATA names the folder.")
+    path = data_path(name)
     import pandas as pd
 
     frame = pd.read_csv(path)

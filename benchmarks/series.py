@@ -5,7 +5,6 @@ scored. AutoETS and AutoTheta of statsforecast, where it is installed, are fitte
 rows of each series at some origins, and all are compared at these.
 """
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ from sklearn_okl.evaluation import (
 )
 
 from ._progress import progress
-from ._report import RESULTS, print_environment, print_saved, table
+from ._report import RESULTS, data_path, print_environment, print_saved, table
 
 try:
     from statsforecast import models as statsforecast
@@ -75,11 +74,7 @@ def run(output=RESULTS, *, data=("ett_h1",), n_seeds=10, n_rows=None, quick=Fals
 
 def read_series(name):
     """Return the times and rows of a file NAME.csv.gz: a column of dates, and the series."""
-    folder = os.environ.get("SKLEARN_OKL_DATA", "")
-    path = Path(folder) / f"{name}.csv.gz"
-    if not folder or not path.exists():
-        raise FileNotFoundError(f"Put {name}.csv.gz into the folder that SKLEARN_OKL_DATA names.")
-    table_ = np.genfromtxt(path, delimiter=",", dtype=str, skip_header=1)
+    table_ = np.genfromtxt(data_path(name), delimiter=",", dtype=str, skip_header=1)
     return table_[:, 0].astype("datetime64[s]"), table_[:, 1:].astype(float)
 
 

@@ -6,10 +6,8 @@ leaderboard the figures that are published there. Every row counts, the first on
 lines forecast as 0.
 """
 
-import os
 from importlib.metadata import version
 from math import floor, log10
-from pathlib import Path
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -24,6 +22,7 @@ from ._progress import progress
 from ._report import (
     RESULTS,
     counted,
+    data_path,
     moments,
     print_environment,
     print_saved,
@@ -113,9 +112,7 @@ def load_stream(name):
     """Return rows and targets of a set; with columns of names a frame, these as categories."""
     if name not in FRAMES:
         return load_dataset(name, return_X_y=True)
-    path = Path(os.environ.get("SKLEARN_OKL_DATA", "."), f"{name}.csv.gz")
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}. SKLEARN_OKL_DATA names the folder.")
+    path = data_path(name)
     try:
         import pandas as pd
     except ImportError as error:

@@ -141,7 +141,8 @@ def measure(quick=False, advance=None):
         label: _Replay(line.model, *_stream(line.model, n_rows), n_known)
         for label, line in lines().items()
     }
-    X, y = _stream(sgd := SGDRegressor(), n_rows)
+    sgd = SGDRegressor()
+    X, y = _stream(sgd, n_rows)
 
     def sgd_one_by_one():
         for t in range(n_sgd):

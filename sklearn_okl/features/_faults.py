@@ -69,8 +69,11 @@ def explain(X, y, faulty):
     """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
 
     Each run of these is forecast by a ridge regression on all other rows, with a linear and a
-    Gaussian kernel: from them it knows nothing of a fault. Gaps count as the mean of their column.
+    Gaussian kernel: from them it knows nothing of a fault. Gaps count as the mean of their column;
+    no columns explain nothing.
     """
+    if not X.shape[1]:
+        return False
     there = ~np.isnan(X)
     n_there = np.maximum(there.sum(axis=0), 1)
     X = np.where(there, X, np.sum(X, axis=0, where=there) / n_there)

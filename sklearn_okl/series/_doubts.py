@@ -93,8 +93,6 @@ def review(doubts, m, row, calendar, is_fault):
     rows : ndarray of shape (n, m + d) or None
         All rows so far, NaN for faults, if they are to be learnt again.
     """
-    if len(doubts["calendar"]) == REVIEWS[-1]:
-        return None
     doubts["first"] = rows = np.concatenate([doubts["first"], row[None]])
     doubts["faulty"] = before = np.concatenate([doubts["faulty"], is_fault[None]])
     doubts["calendar"] = calendars = np.concatenate([doubts["calendar"], calendar[None]])
@@ -106,24 +104,28 @@ def review(doubts, m, row, calendar, is_fault):
         faulty[:, k], numbers = _judged(rows[:, k], known if k < m else known[:, :0])
         if len(numbers):
             _take_for_none(doubts, k, numbers)
-    beyond = before.copy()
-    beyond[:, m:] = False
     # later values of series are left to their fence, which knows more than it did
     early = np.cumsum(~np.isnan(rows), axis=0) <= _views.JUDGED
     early[:, m:] = True
     faulty = (faulty & early) | _is_none(doubts, rows)
-    if ((faulty | (beyond & ~early)) == before).all():
+    if ((faulty | (before & ~early)) == before).all():
         return None
     cells = np.where(faulty, np.nan, rows)[:, m:]
     doubts["cells"] = _views.no_doubts(rows.shape[1] - m)
     doubts["range"] = np.stack([np.fmin.reduce(cells), np.fmax.reduce(cells)])
-    doubts["n_faulty"] = doubts["n_faulty"] - before.sum(axis=0)
     return np.where(faulty, np.nan, rows)
 
 
 def learnt_again(doubts, is_fault):
-    """End a review: of the first rows (n, m + d) some numbers were faults."""
-    doubts["faulty"], doubts["n_faulty"] = is_fault, doubts["n_faulty"] + is_fault.sum(axis=0)
+    """End a review: of the first rows (n, m + d) these numbers were faults, and no others."""
+    n_more = is_fault.sum(axis=0) - doubts["faulty"].sum(axis=0)
+    doubts["faulty"], doubts["n_faulty"] = is_fault, doubts["n_faulty"] + n_more
+
+
+def forget_first(doubts):
+    """Forget the first rows, after the last review."""
+    for name in ("first", "faulty", "calendar"):
+        doubts[name] = doubts[name][:0].copy()
 
 
 def is_look_due(t):
@@ -140,7 +142,7 @@ def look_again(doubts, values):
             if number in doubts["nones"][:, k] or _is_seasonal(found):
                 continue
             seen = np.union1d(np.flatnonzero(found)[-_EXPLAINED:], np.arange(len(y))[-_EXPLAINED:])
-            if not known.shape[1] or not _faults.explain(known[seen], y[seen], found[seen]):
+            if not _faults.explain(known[seen], y[seen], found[seen]):
                 _take_for_none(doubts, k, [number])
 
 
@@ -156,11 +158,8 @@ def _judged(values, known):
     for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
         found[first:end] = end - first <= _LONGEST
     faulty[there] = found
-    if not found.any() or _is_seasonal(faulty):
-        return faulty & False, []
-    if known.shape[1] and _faults.explain(known[there], y, found):
-        return faulty & False, []
-    return faulty, numbers
+    foretold = found.any() and (_is_seasonal(faulty) or _faults.explain(known[there], y, found))
+    return (np.zeros_like(faulty), []) if foretold else (faulty, numbers)
 
 
 def _is_seasonal(mask):

@@ -290,25 +290,30 @@ def learn(plan, state, rows, future=None):
 
 def _judge_and_absorb(plan, state, row, calendar):
     """Learn a row as it came, without what is no value; all first ones again if need be."""
-    m = plan.n_series
     state["doubts"] = doubts = dict(state["doubts"])
     sound = _doubts.sound(doubts, _columns(plan, state), row)
     is_fault = _absorb_but_faults(plan, state, row, sound)
     _doubts.remember(doubts, row, is_fault)
-    anew = _doubts.review(doubts, m, row, calendar, is_fault)
-    if anew is not None:
-        waves, calendars = [own.get("frequencies") for own in state["experts"]], doubts["calendar"]
-        state.update(start(plan, waves), doubts=doubts)
-        is_fault = np.zeros(anew.shape, dtype=bool)
-        for t, sound in enumerate(anew):
-            state["origin"] = issue(plan, state, calendars[t])
-            is_fault[t] = _absorb_but_faults(plan, state, doubts["first"][t], sound)
-        _doubts.learnt_again(doubts, is_fault)
-    if len(doubts["first"]) == _doubts.REVIEWS[-1]:
-        doubts["first"], doubts["faulty"] = doubts["first"][:0], doubts["faulty"][:0]
+    if state["t"] <= _doubts.REVIEWS[-1]:
+        anew = _doubts.review(doubts, plan.n_series, row, calendar, is_fault)
+        if anew is not None:
+            _learn_again(plan, state, anew)
+        if state["t"] == _doubts.REVIEWS[-1]:
+            _doubts.forget_first(doubts)
     if _doubts.is_look_due(state["t"]):
         n_rows = min(state["t"], _doubts.N_ROWS)
         _doubts.look_again(doubts, state["views"][RAW]["values"][-n_rows:])
+
+
+def _learn_again(plan, state, rows):
+    """Begin anew with the first rows (n, m + d), NaN for faults."""
+    doubts, is_fault = state["doubts"], np.zeros(rows.shape, dtype=bool)
+    waves = [own.get("frequencies") for own in state["experts"]]
+    state.update(start(plan, waves), doubts=doubts)
+    for t, sound in enumerate(rows):
+        state["origin"] = issue(plan, state, doubts["calendar"][t])
+        is_fault[t] = _absorb_but_faults(plan, state, doubts["first"][t], sound)
+    _doubts.learnt_again(doubts, is_fault)
 
 
 def _absorb_but_faults(plan, state, row, sound):

@@ -500,16 +500,14 @@ def put_aside(y):
         missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None
     except (TypeError, ValueError):
         missing = None
-    if missing is None or values.ndim not in (1, 2):
-        return y, None  # none is, or the shell says what is wrong with it
-    if not missing.any():
-        return y, None
+    if missing is None or values.ndim not in (1, 2) or not missing.any():
+        return y, None  # or the shell says what is wrong with it
     of_rows = missing.reshape(len(values), -1)
-    if (of_rows.any(axis=1) & ~of_rows.all(axis=1)).any():
-        i = int(np.flatnonzero(of_rows.any(axis=1) & ~of_rows.all(axis=1))[0])
+    in_part = of_rows.any(axis=1) & ~of_rows.all(axis=1)
+    if in_part.any():
         raise ValueError(
-            f"Row {i} of y has some of its targets, and others are missing. Give all targets of a "
-            "row, or NaN for each of them: such a row is forecast and not learnt."
+            f"Row {in_part.argmax()} of y has some of its targets, and others are missing. Give "
+            "all targets of a row, or NaN for each of them: such a row is forecast and not learnt."
         )
     return np.where(missing, 0.0, values.astype(np.float64)), missing
 

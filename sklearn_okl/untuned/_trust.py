@@ -221,5 +221,6 @@ def successor(twin, state):
     guards = [
         guard | {"guarded": True} | part for guard, part in zip(twin["targets"], known, strict=True)
     ]
+    record = {name: state[name] for name in ("scored", "has_warned")}
     losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)
-    return twin | {"targets": guards, "loss": losses, "scored": state["scored"]}
+    return twin | {"targets": guards, "loss": losses} | record

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RunningStandardScaler
 from sklearn_okl import make_streaming_pipeline as pipeline
+from sklearn_okl.untuned import _trust
 
 # equal but for the last digits, which other cuts of the stream round in other ways
 assert_equal = partial(assert_allclose, rtol=1e-8, atol=1e-10)
@@ -166,3 +167,8 @@ def test_clean_streams_and_labels_are_not_warned_of():
         warnings.simplefilter("error")
         assert len(fast().fit(X, y).faulty_rows_) == 0
         OnlineKernelClassifier(budget="fast", random_state=0).fit(X, y > 0)
+
+
+def test_a_twin_that_goes_on_for_the_model_does_not_warn_again():
+    state = fast().fit(*stream(80)[:2])._state
+    assert _trust.successor(state, state | {"has_warned": True})["has_warned"]
