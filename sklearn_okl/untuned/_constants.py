@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..features._units import RunningUnits
+from ._renewal import Renewal
 from ._targets import TargetFence
 from ._trust import Trust
 
@@ -112,6 +113,8 @@ class Constants:
         When a column's unit counts as changed, and how far its values count: a dataclass, too.
     trust : Trust
         How long a twin that believes every target goes on, and by what it is judged.
+    renewal : Renewal
+        How far a model is to be trusted that begins anew where a change is suspected.
     fence : TargetFence
         When a target is not believed, and when their level or unit counts as changed: one more.
     budgets : dict of Budget
@@ -163,4 +166,5 @@ class Constants:
     units: RunningUnits = RunningUnits()  # noqa: RUF009  it is frozen
     fence: TargetFence = TargetFence()  # noqa: RUF009
     trust: Trust = Trust()  # noqa: RUF009
+    renewal: Renewal = Renewal()  # noqa: RUF009
     budgets: dict = field(default_factory=BUDGETS.copy)

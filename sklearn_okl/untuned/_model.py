@@ -7,9 +7,10 @@ What is left for here: the rounds, in which targets have units.
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Callable
 from functools import cache, partial
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -26,14 +27,28 @@ from . import _targets as targets
 from ._constants import BUDGETS, Constants
 from ._encoding import mark_units, plain_layout
 from ._experts import Experts
+from ._renewal import is_suspect, n_rows
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._room import go_back, keep
+from ._summary import squared_units, summary_of
 from ._targets_encoding import TargetsEncoder
 from ._trust import is_guarded, successor, unguarded, usual_errors
 
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
-_SHOWN = 8  # targets whose losses a summary names
+_OF_CALLS = "anew", "beside"  # no copy of a state holds them
 _SHORTEST, _LONGEST = 64, 1024  # rows learnt before their targets are looked at
+
+
+class _Call(NamedTuple):
+    """What a call gives to its rounds: threads, the state before it, if changes are looked for."""
+
+    run: Callable
+    kept: dict
+    watches: bool
+
+    def stands_at(self, t):
+        """Return whether the state that the call does not touch is that of round t."""
+        return bool(self.kept) and self.kept["t"] == t
 
 
 class DefaultModel:
@@ -129,6 +144,11 @@ class DefaultModel:
         self.random_state = random_state
 
     @property
+    def n_samples_seen_(self) -> int:
+        """Rounds learnt so far."""
+        return n_rows(self._fitted_state("n_samples_seen_"))
+
+    @property
     def weights_(self) -> Array:
         """Weights in the first mixture, of shape (n_experts,) or (n_targets, n_experts)."""
         weights = self.experts_["weight"]
@@ -138,14 +158,14 @@ class DefaultModel:
     def expert_losses_(self) -> Array:
         """Sums of squared progressive errors, of shape (n_experts,) or (n_targets, n_experts)."""
         state = self._fitted_state("expert_losses_")
-        losses = self._as_taught()._experts().losses(state) * _squared_units(state)[:, None]
+        losses = self._as_taught()._experts().losses(state) * squared_units(state)[:, None]
         return self._flat(losses, axis=0)
 
     @property
     def experts_(self) -> dict[str, Any]:
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        return self._as_taught()._experts().table(state, ages_of(state), _squared_units(state))
+        return self._as_taught()._experts().table(state, ages_of(state), squared_units(state))
 
     def summary(self) -> str:
         """Say in a paragraph what was learnt.
@@ -155,40 +175,7 @@ class DefaultModel:
         text : str
             In lines of at most 88 characters.
         """
-        state = self._fitted_state("summary")
-        table, t, q = self.experts_, state["t"], len(state["targets"])
-        columns = {name: part[: len(part) // q] for name, part in table.items()}
-        by_target = {name: table[name].reshape(q, -1) for name in ("weight", "mean_loss")}
-        weight = by_target["weight"].mean(axis=0)
-        heavy = np.argsort(-weight)[:3]
-        named = "; ".join(f"{columns['name'][k]} ({weight[k]:.0%})" for k in heavy)
-        lagged = weight[columns["lags"].astype(bool)].sum()
-        fading = weight[columns["forgetting"] < 1.0].sum()
-        n_forecasts = max(t - 1 - self.label_delay, 1)  # the first ones are none
-        losses = state["loss"] * _squared_units(state) / n_forecasts / _mean_weight(state)
-        # an expert born late has met an easier stream
-        old_enough = columns["n_rounds"] * 2 >= t
-        best = np.where(old_enough, by_target["mean_loss"], np.inf).argmin(axis=1)
-        least = by_target["mean_loss"][np.arange(q), best]
-        n_faulty = _n_faulty(state)
-        faulty = f" Faulty targets: {n_faulty} ({n_faulty / (q * t):.1%})." if n_faulty else ""
-        if q == 1:
-            errors = (
-                f"the mean squared error of the progressive forecasts is {losses[0]:.4g}; that of "
-                f"the best of {len(weight)} experts, {columns['name'][best[0]]}, is {least[0]:.4g}"
-            )
-        else:
-            errors = (
-                f"the mean squared errors of the progressive forecasts of {q} targets are "
-                f"{_listed(losses)}; those of the best of {len(weight)} experts are "
-                f"{_listed(least)}"
-            )
-        text = (
-            f"After {t} rows of {self.n_features_in_} inputs {errors}. The largest "
-            f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
-            f"of the weight, those that forget {fading:.0%}.{faulty}"
-        )
-        return textwrap.fill(text, width=88)
+        return summary_of(self, self._fitted_state("summary"))
 
     def _flat(self, values, axis=-1):
         """Return values without the axis of the targets, where these came without one."""
@@ -231,14 +218,19 @@ class DefaultModel:
     def _start(self, n_features, n_targets=None):
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        n_targets = self._n_targets or 1
+        anew = self.constants.renewal.start(n_targets, self.label_delay, n_features)
+        return self._start_rounds(n_features, seed) | {"anew": anew}
+
+    def _start_rounds(self, n_features, seed):
+        """Return the state before the first round, of the model or of one that begins beside it."""
         nominal = self._nominal()
         if self._columns:  # the same columns, however many rows the first call has
             nominal = np.union1d(nominal, np.array(self._columns["began_empty"], dtype=int))
         state = self._start_from(plain_layout(nominal), n_features, seed)
-        q = self._n_targets or 1
-        beside = self.constants.trust.start(q, self.label_delay)
+        beside = self.constants.trust.start(self._n_targets or 1, self.label_delay)
         of_calls = {"doubted": np.empty(0, dtype=int), "has_warned": False}
-        return state | {"beside": beside} | of_calls
+        return state | {"beside": beside, "n_before": 0} | of_calls
 
     def _nominal(self):
         """Return the columns, as the experts' inputs are made of them, that may be categories."""
@@ -260,46 +252,85 @@ class DefaultModel:
         return state
 
     def _learn(self, state, X, y, sample_weight=None):
-        fence, Y = self.constants.fence, y.reshape(len(y), -1)
+        renewal, Y = self.constants.renewal, y.reshape(len(y), -1)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(y))
+        n_first = max(1 + self.label_delay - n_rows(state), 0)
+        forecasts, doubted, low = np.empty_like(Y), [], 0
+        anew, kept = state.pop("anew"), vars(self).get("_state", {})  # of no copy of the state
+        with threads(self.n_jobs) as run:
+            while low < len(y):
+                n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
+                watches = renewal.wants_twin(anew, n_rows(state))
+                rows = slice(low, low + n)
+                of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
+                t = n_rows(state)
+                part, faulty = self._learn_rounds(state, *of_rows, _Call(run, kept, watches))
+                if anew["twin"]:
+                    call = _Call(run, kept and kept["anew"]["twin"], False)
+                    theirs, _ = self._learn_rounds(anew["twin"], *of_rows, call)
+                    part = renewal.learn(anew, of_rows[1], part, theirs, t)
+                forecasts[low : low + len(part)] = part
+                doubted += [low + row for row in faulty]
+                low += len(part)
+                renewal.remember(anew, *(_first(len(part), rows) for rows in of_rows), part)
+                if anew["twin"]:
+                    if renewal.has_won(anew, state):
+                        kept = {}
+                elif watches and is_suspect(state):
+                    self._begin_anew(anew, state, run)
+        state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
+        forecasts[:n_first] = 0.0  # nothing was known, not even the origin
+        return forecasts.reshape(y.shape)
+
+    def _begin_anew(self, anew, state, run):
+        """Let a model begin anew beside that of a state, with the rows since the change."""
+        renewal = self.constants.renewal
+        X, Y, weights = renewal.since_change(anew, state)
+        fresh = self._start_rounds(X.shape[1], state["seed"])
+        self._learn_rounds(fresh, X, Y, weights, _Call(run, {}, False))
+        renewal.begin_anew(anew, state, fresh)
+
+    def _learn_rounds(self, state, X, Y, weights, call):
+        """Learn rows up to a suspected change; return their forecasts, and which are in doubt."""
+        fence = self.constants.fence
         if self._columns:
             self._encoder().forget_numbers(state, self._nominal())
-        n_first = max(1 + self.label_delay - state["t"], 0)
         forecasts, doubted = np.empty_like(Y), []
         low, room, alone = 0, {}, fence.disputed(state["targets"])
         longest = 1 if alone else _LONGEST
         beside = state.pop("beside")  # of no copy of the state
-        with threads(self.n_jobs) as run:
-            while low < len(y):
-                n = min(len(y) - low, longest, self._rounds_to_stop(state))
-                if beside["twin"]:
-                    n = min(n, fence.block - state["t"] % fence.block)
-                n = min(n, self.constants.trust.rounds_of_rest(beside, state["t"]) or n)
-                rows, n_faulty = slice(low, low + n), _n_faulty(state)
-                w = None if weights is None else weights[rows]
-                part = self._learn_guarded(state, X[rows], Y[rows], w, room, run, alone, beside)
-                if alone and len(part) and _n_faulty(state) > n_faulty:
-                    doubted.append(low)
-                forecasts[low : low + len(part)] = part
-                low += len(part)
-                # a faulty target is met alone
-                alone = len(part) < n or fence.disputed(state["targets"])
-                longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
-                if len(part):  # else what is due at this round was done when it came
-                    self._stop(state, run, beside)
-                    if beside["twin"] and state["t"] % fence.block == 0:
-                        self._choose(state, beside)
-                for one in (state, beside["twin"]):
-                    if one and one["former"] and one["former"]["t"] <= one["t"] - self.label_delay:
-                        one["former"] = {}
-        state["beside"], state["doubted"] = beside, np.array(doubted, dtype=int)
-        forecasts[:n_first] = 0.0  # nothing was known, not even the origin
-        return forecasts.reshape(y.shape)
+        while low < len(Y):
+            n = min(len(Y) - low, longest, self._rounds_to_stop(state))
+            if beside["twin"]:
+                n = min(n, fence.block - state["t"] % fence.block)
+            n = min(n, self.constants.trust.rounds_of_rest(beside, state["t"]) or n)
+            rows, n_faulty = slice(low, low + n), _n_faulty(state)
+            w = None if weights is None else weights[rows]
+            part = self._learn_guarded(state, X[rows], Y[rows], w, room, call, alone, beside)
+            if alone and len(part) and _n_faulty(state) > n_faulty:
+                doubted.append(low)
+            forecasts[low : low + len(part)] = part
+            low += len(part)
+            # a faulty target is met alone
+            alone = len(part) < n or fence.disputed(state["targets"])
+            longest = 1 if alone else min(max(2 * longest, _SHORTEST), _LONGEST)
+            if len(part):  # else what is due at this round was done when it came
+                self._stop(state, call.run, beside)
+                if beside["twin"] and state["t"] % fence.block == 0:
+                    self._choose(state, beside)
+            for one in (state, beside["twin"]):
+                if one and one["former"] and one["former"]["t"] <= one["t"] - self.label_delay:
+                    one["former"] = {}
+            if call.watches and len(part) and is_suspect(state):
+                break
+        state["beside"] = beside
+        return forecasts[:low], doubted
 
     def _close(self, state, grows=False):
-        for one in (state, state["beside"]["twin"]):
-            if one:
-                self._experts().close(one, grows)
+        for one in (state, state["anew"]["twin"]):
+            for model in (one, one["beside"]["twin"]) if one else ():
+                if model:
+                    self._experts().close(model, grows)
 
     def _foreseen(self, X, ahead):
         """Return the state and its forecasts for rows."""
@@ -316,12 +347,21 @@ class DefaultModel:
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
+        forecasts = self._forecast_mixed(state, X, ago, ahead)
+        anew, renewal = state["anew"], self.constants.renewal
+        if renewal.is_heard(anew, ago):
+            theirs = self._forecast_mixed(anew["twin"], X, ago, ahead)
+            forecasts = renewal.mixed(anew, forecasts, theirs, ago)
+        return self._flat(forecasts)
+
+    def _forecast_mixed(self, state, X, ago, ahead):
+        """Return the forecasts (n, q) of a model and of its twin, if there is one."""
         forecasts = self._forecast_all(state, X, ago, ahead)
         beside, trust = state["beside"], self.constants.trust
         if trust.is_heard(beside, ago):
             theirs = self._forecast_all(beside["twin"], X, ago, ahead)
             forecasts = trust.mixed(beside, forecasts, theirs, ago)
-        return self._flat(forecasts)
+        return forecasts
 
     def _forecast_all(self, state, X, ago=0, ahead=False):
         """Return the forecasts (n, q) of all targets."""
@@ -371,7 +411,7 @@ class DefaultModel:
             width = self._encoder().width(state["columns"]["layout"], n_columns)
             self._experts().refine(state, width, [state["seed"], t], level)
 
-    def _learn_guarded(self, state, X, y, weights, room, run, alone, beside):
+    def _learn_guarded(self, state, X, y, weights, room, call, alone, beside):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q).
 
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
@@ -399,9 +439,9 @@ class DefaultModel:
                 if (taught != u[0]).any() or moves.any():
                     self._begin_twin(state, beside, (u[0] - asked[0]) * units[0], known[1])
                 taught = taught[None] - moves
-        elif not alone and beside and not self._stands_at(t):
+        elif not alone and beside and not call.stands_at(t):
             keep(state, room)
-        forecasts, references, experts = self._learn_rows(state, X, taught, weights, run)
+        forecasts, references, experts = self._learn_rows(state, X, taught, weights, call.run)
         misses = u - forecasts
         back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
         u = u - moves
@@ -409,16 +449,16 @@ class DefaultModel:
         n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts, least)
         rows = slice(0, n)
         of_rows = u[rows], forecasts[rows], references[rows], taught[rows]
-        n, moved = fence.learn(guards, t, *of_rows, scales)
+        n, moved = fence.learn(guards, t, *of_rows, scales, call.watches)
         if n < len(u):
-            if self._stands_at(t):
-                own = {name: part for name, part in self._state.items() if name != "beside"}
+            if call.stands_at(t):
+                own = {name: part for name, part in call.kept.items() if name not in _OF_CALLS}
                 room.update(_copied(own))
             go_back(state, room)
             if n == 0:
                 return forecasts[:0]
             # a target far off costs the forecasts beside it their last digits
-            forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights), run)[0]
+            forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights), call.run)[0]
         youngest = t - max(guard["since"] for guard in guards)
         if youngest < (fence.reviews[-1] if self._guarded else LAYOUTS[-1]):
             gaps = np.isnan(X[:n])
@@ -432,7 +472,7 @@ class DefaultModel:
         self._put_former(state, X[:n], answer)
         if beside:
             weights_of_rows = _first(n, weights)
-            mixed = self._learn_beside(beside, X[:n], y[:n], weights_of_rows, answer, run)
+            mixed = self._learn_beside(beside, X[:n], y[:n], weights_of_rows, answer, call)
             if mixed is not answer:
                 learnt = errors[:n] == misses[:n]
                 misses[:n] += (answer - mixed) / units[:n]
@@ -457,13 +497,14 @@ class DefaultModel:
             twin, usual = unguarded(_copied(state)), usual_errors(state)
             trust.begin(beside, state["t"], twin, usual, errors, bool(strange[0]))
 
-    def _learn_beside(self, beside, X, y, weights, answer, run):
+    def _learn_beside(self, beside, X, y, weights, answer, call):
         """Let the twin learn rows if there is one; return the forecasts of both, mixed."""
         twin = beside["twin"]
         if not twin:
             return answer
-        theirs = self._learn_guarded(twin, X, y, weights, {}, run, False, {})  # all, unguarded
-        self._stop(twin, run, {})
+        call = call._replace(watches=False)
+        theirs = self._learn_guarded(twin, X, y, weights, {}, call, False, {})  # all, unguarded
+        self._stop(twin, call.run, {})
         return self.constants.trust.learn(beside, y, answer, theirs)
 
     def _choose(self, state, beside):
@@ -484,10 +525,6 @@ class DefaultModel:
         faulty[n:, j] = False
         latest |= {"y": y, "faulty": faulty}
         return in_dispute
-
-    def _stands_at(self, t):
-        """Return whether the model's own state, which a call does not touch, is that of round t."""
-        return "_state" in vars(self) and self._state["t"] == t
 
     def _learn_rows(self, state, X, u, weights, run):
         """Learn rows and targets; return the forecasts, those of reference, and of the experts."""
@@ -552,23 +589,5 @@ def checked_weights(sample_weight, n):
     return weights
 
 
-def _listed(numbers):
-    """Return the first numbers of some in words."""
-    shown = ", ".join(f"{number:.4g}" for number in numbers[:_SHOWN])
-    return shown if len(numbers) <= _SHOWN else f"{shown} and so on"
-
-
-def _first(n, weights):
-    return None if weights is None else weights[:n]
-
-
-def _mean_weight(state):
-    """Return the mean weight of the rows whose errors are in the loss, 1 where it is 0."""
-    n, weight = state["scored"].tolist()
-    return weight / n if weight else 1.0
-
-
-def _squared_units(state):
-    units = np.array([targets.unit(guard) for guard in state["targets"]])
-    with np.errstate(over="ignore"):  # infinite, and no error, beyond 1e154
-        return units * units
+def _first(n, rows):
+    return None if rows is None else rows[:n]

@@ -20,6 +20,7 @@ from . import _columns as columns
 from . import _conformal
 from . import _targets as targets
 from ._model import DefaultModel, checked_weights, experts_of
+from ._renewal import n_rows
 from ._restarts import ages_of
 from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, check_takes_weights
 
@@ -145,6 +146,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     After one of them has been far ahead for a block, or after 512 rows, it goes on alone, for
     longer each time that it wins again. ``experts_`` and `predict_experts` are those of the model,
     not of the twin.
+
+    *Changes.* At the end of each block of 64 rows whose errors are 1.3 times as large as they have
+    long been, a model begins anew with the rows since the change, as far as errors tell it. Both
+    learn on, at twice the cost, and are mixed by odds that their squared errors move: four block
+    ends far ahead replace the old model, two far behind end the trial, and the next one is twice as
+    far off. So a sign that flips, or a column that means something else, costs little more than
+    starting over. ``experts_`` and `predict_experts` are those of the older one until then.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the
@@ -369,7 +377,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         forecasts = self._within(forecasts)
         if not return_std:
             return forecasts
-        known = zip(state["targets"], state["errors"], strict=True)
+        likelier = self.constants.renewal.likelier(state)
+        known = zip(likelier["targets"], likelier["errors"], strict=True)
         std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
@@ -419,6 +428,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         """
         levels = _checked_coverages(coverage)
         state, forecasts = self._foreseen(X, ahead)
+        state = self.constants.renewal.likelier(state)
         halves = [
             targets.unit(guard) * _conformal.radius(errors, float(level))
             for guard, errors in zip(state["targets"], state["errors"], strict=True)
@@ -473,9 +483,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             forecasts = super()._learn(state, X, y, sample_weight)
         else:
             forecasts = self._learn_known(state, X, y, sample_weight, is_known)
-        if not state["has_warned"] and _mostly(state["targets"], state["t"]):
+        if not state["has_warned"] and _mostly(state["targets"], n_rows(state)):
             state["has_warned"] = True
-            warnings.warn(_MANY.format(state["t"]), UserWarning, stacklevel=2)
+            warnings.warn(_MANY.format(n_rows(state)), UserWarning, stacklevel=2)
         return self._within(forecasts)
 
     def _learn_known(self, state, X, y, sample_weight, is_known):
@@ -488,7 +498,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
                 w = None if weights is None else weights[rows]
                 forecasts[rows] = super()._learn(state, X[rows], y[rows], w)
                 doubted.append(first + state["doubted"])
-            elif state["t"] > self.label_delay:
+            elif n_rows(state) > self.label_delay:
                 forecasts[rows] = self._forecast(state, X[rows])
         state["doubted"] = np.concatenate([np.empty(0, dtype=int), *doubted])
         return forecasts

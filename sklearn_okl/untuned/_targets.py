@@ -77,6 +77,11 @@ class TargetFence:
         And that a new level must be off.
     other_unit : float, default=4.0
         Ratio that makes a slope another unit.
+    suspect : float, default=1.3
+        Root mean square of a block's errors, over what it has long been, that asks for a model
+        that begins anew: of Gaussian errors in one block of a thousand.
+    recall : float, default=0.2
+        How much of what it has long been is that of the latest block, in logarithms.
     """
 
     block: int = 64
@@ -96,6 +101,8 @@ class TargetFence:
     explained: float = 10.0
     level: float = 5.0
     other_unit: float = 4.0
+    suspect: float = 1.3
+    recall: float = 0.2
 
     def start(self, guarded: Any = True, delay: Any = 0) -> Any:
         """Return the state before the first target; labels need no guard, however rare they are.
@@ -122,6 +129,9 @@ class TargetFence:
             "n_faulty": 0,
             "nones": np.empty(0),  # targets, as they came, that stand for none
             "level": 0.0,  # median of the latest block
+            "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
+            "power": 0.0,  # mean square of the latest blocks' errors, or 0
+            "suspect": False,  # whether that of the latest block is much larger
             # latest rows: targets, forecasts, references, whether fenced
             "block": np.empty((0, 4)),
         }
@@ -305,15 +315,18 @@ class TargetFence:
         references: Any,
         taught: Any,
         known: Any,
+        watches: bool = False,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
         Of each target `known` has origin and unit (2,) as they were before the first of the rounds.
+        Who `watches` for changes stops at the end of a block that is suspect.
 
         Returns
         -------
         n_learnt : int
-            Less than n where origin and unit of a target are others from that round on.
+            Less than n where origin and unit of a target are others from that round on, or a change
+            is suspected.
         moved : dict
             By the number of each such target, those of the block that changed them, (block,), the
             latest first, in the new unit.
@@ -336,7 +349,7 @@ class TargetFence:
                 continue
             moved = {j: judge(state, t + low) for j, state in enumerate(states)}
             moved = {j: lags for j, lags in moved.items() if lags is not None}
-            if moved:
+            if moved or (watches and any(state["suspect"] for state in states)):
                 return low, moved
         return low, {}
 
@@ -411,6 +424,7 @@ class TargetFence:
         """End a block before round t; return its targets, the latest first, if these have moved."""
         old_enough = t - state["since"] - state["delay"] > self.block
         is_whole = len(state["block"]) == self.block
+        state["suspect"] = bool(old_enough and is_whole) and self._is_suspect(state)
         judged = state["guarded"] and old_enough and is_whole
         line = self._end_block(state) if judged else None
         block = state["block"][::-1, 0].copy()
@@ -418,6 +432,22 @@ class TargetFence:
         state["level"] = float(np.median(block))
         state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
         return None if line is None else self._move(state, line, block)
+
+    def _is_suspect(self, state):
+        """Learn how large the errors of a block are; tell whether they have long been smaller."""
+        u, forecasts, _, in_doubt = state["block"].T
+        errors, usual = np.abs(u - forecasts)[in_doubt == 0.0], state["long"]
+        if 2 * len(errors) < self.block:  # a matter of levels and units
+            return False
+        power = float(np.square(errors).mean())
+        state["power"] += (self.recall if state["power"] else 1.0) * (power - state["power"])
+        limit = self.cap * (usual or _MAD * np.median(errors))
+        size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
+        if size == 0.0 or usual == 0.0:
+            state["long"] = size
+            return False
+        state["long"] = usual * (size / usual) ** self.recall
+        return size > self.suspect * usual
 
     def _end_block(self, state):
         """Return level and slope of the line if level or unit have changed, else None."""
@@ -447,6 +477,7 @@ class TargetFence:
         state["unit"] = float(np.clip(slope * unit(state), *_UNITS))
         state["level"] = (state["level"] - level) / slope
         state["dispute"], state["moved"] = np.zeros(4), np.zeros(3)
+        state["long"], state["power"], state["suspect"] = 0.0, 0.0, False
         state["errors"] = np.abs(block - state["level"])[:0]
         state["values"] = state["errors"]
         return (block - level) / slope

@@ -1,0 +1,66 @@
+"""What a regressor without tuning has learnt, in a paragraph."""
+
+import textwrap
+
+import numpy as np
+
+from . import _targets as targets
+from ._renewal import n_rows
+
+_SHOWN = 8  # targets whose losses are named
+
+
+def summary_of(model, state):
+    """Return a paragraph in lines of at most 88 characters."""
+    table, t, q = model.experts_, n_rows(state), len(state["targets"])
+    columns = {name: part[: len(part) // q] for name, part in table.items()}
+    by_target = {name: table[name].reshape(q, -1) for name in ("weight", "mean_loss")}
+    weight = by_target["weight"].mean(axis=0)
+    heavy = np.argsort(-weight)[:3]
+    named = "; ".join(f"{columns['name'][k]} ({weight[k]:.0%})" for k in heavy)
+    lagged = weight[columns["lags"].astype(bool)].sum()
+    fading = weight[columns["forgetting"] < 1.0].sum()
+    n_forecasts = max(t - 1 - model.label_delay, 1)  # the first ones are none
+    losses = state["loss"] * squared_units(state) / n_forecasts / _mean_weight(state)
+    # an expert born late has met an easier stream
+    old_enough = columns["n_rounds"] * 2 >= state["t"]
+    best = np.where(old_enough, by_target["mean_loss"], np.inf).argmin(axis=1)
+    least = by_target["mean_loss"][np.arange(q), best]
+    n_faulty = sum(guard["n_faulty"] for guard in state["targets"])
+    faulty = f" Faulty targets: {n_faulty} ({n_faulty / (q * t):.1%})." if n_faulty else ""
+    if q == 1:
+        errors = (
+            f"the mean squared error of the progressive forecasts is {losses[0]:.4g}; that of "
+            f"the best of {len(weight)} experts, {columns['name'][best[0]]}, is {least[0]:.4g}"
+        )
+    else:
+        errors = (
+            f"the mean squared errors of the progressive forecasts of {q} targets are "
+            f"{_listed(losses)}; those of the best of {len(weight)} experts are "
+            f"{_listed(least)}"
+        )
+    text = (
+        f"After {t} rows of {model.n_features_in_} inputs {errors}. The largest "
+        f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
+        f"of the weight, those that forget {fading:.0%}.{faulty}"
+    )
+    return textwrap.fill(text, width=88)
+
+
+def squared_units(state):
+    """Return the squares of the units (q,) of the targets."""
+    units = np.array([targets.unit(guard) for guard in state["targets"]])
+    with np.errstate(over="ignore"):  # infinite, and no error, beyond 1e154
+        return units * units
+
+
+def _mean_weight(state):
+    """Return the mean weight of the rows whose errors are in the loss, 1 where it is 0."""
+    n, weight = state["scored"].tolist()
+    return weight / n if weight else 1.0
+
+
+def _listed(numbers):
+    """Return the first numbers of some in words."""
+    shown = ", ".join(f"{number:.4g}" for number in numbers[:_SHOWN])
+    return shown if len(numbers) <= _SHOWN else f"{shown} and so on"

@@ -1,0 +1,174 @@
+"""A suspected change begins a model anew beside the old one: what it saves, and that nothing else
+changes."""
+
+import numpy as np
+import pytest
+
+from sklearn_okl import OnlineKernelRegressor, load, save
+from sklearn_okl.datasets import make_shifted_stream
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned._renewal import Renewal
+
+BLOCK = Renewal().block
+
+
+class NeverAnew(OnlineKernelRegressor):
+    constants = Constants(renewal=Renewal(rest=1 << 40))
+
+
+def flipped(n_rows=1500, base="table", kind="sign", size=1.0, seed=0):
+    """Return rows, targets, and the row from which on all is otherwise."""
+    stream = make_shifted_stream(
+        n_rows, base=base, kind=kind, size=size, shift_at=700.0 / n_rows, random_state=seed
+    )
+    return stream.data, stream.target, int(stream.changes[0])
+
+
+def model_of(**parameters):
+    return OnlineKernelRegressor(**{"budget": "fast", "random_state": 0} | parameters)
+
+
+def loss(model, X, y, rows):
+    return np.mean((model.prequential_predict(X, y) - y)[rows] ** 2)
+
+
+@pytest.mark.parametrize(
+    ("base", "kind", "size"), [("table", "sign", 1.0), ("series", "level", 1.0)]
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_change_costs_little_more_than_starting_over(base, kind, size, seed):
+    X, y, start = flipped(base=base, kind=kind, size=size, seed=seed)
+    ours = loss(model_of(), X, y, slice(start + BLOCK, None))
+    fresh = loss(model_of(), X[start:], y[start:], slice(BLOCK, None))
+    never = loss(NeverAnew(budget="fast", random_state=0), X, y, slice(start + BLOCK, None))
+    assert ours <= 1.35 * fresh  # the change is met at the end of a block, late in the worst case
+    assert ours < 0.8 * never
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_in_the_end_it_is_a_model_that_began_there(seed):
+    X, y, start = flipped(seed=seed)
+    model = model_of().partial_fit(X, y)
+    began = model._state["n_before"]
+    assert start < began <= start + BLOCK
+    assert not model._state["anew"]["twin"]
+    fresh = model_of().partial_fit(X[began:], y[began:])
+    for verb in ("predict", "predict_interval"):
+        ours, theirs = (getattr(one, verb)(X[:50]) for one in (model, fresh))
+        assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+    assert model.n_samples_seen_ == len(y)
+    assert f"After {len(y)} rows" in " ".join(model.summary().split())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_stays_as_it_is_begins_nothing_for_good(seed):
+    rng = np.random.RandomState(seed)
+    X = rng.standard_normal((3000, 3))
+    y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(3000)
+    model = model_of().partial_fit(X, y)
+    assert model._state["n_before"] == 0
+    never = NeverAnew(budget="fast", random_state=0)
+    assert loss(model_of(), X, y, slice(None)) <= 1.002 * loss(never, X, y, slice(None))
+
+
+def test_heavy_tails_and_bursts_of_noise_are_no_change():
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((3000, 3))
+    size = np.where(np.arange(3000) // 300 % 2, 1.0, 0.2)
+    for noise in (rng.standard_t(2, 3000), size * rng.standard_normal(3000)):
+        y = X[:, 0] + X[:, 1] ** 2 + noise
+        model, never = model_of(), NeverAnew(budget="fast", random_state=0)
+        ours, theirs = (np.abs(one.prequential_predict(X, y) - y) for one in (model, never))
+        assert np.mean(ours**2) <= 1.01 * np.mean(theirs**2)
+        assert np.mean(ours) <= 1.01 * np.mean(theirs)
+
+
+@pytest.mark.long
+def test_trials_that_fail_become_rare():
+    rng = np.random.RandomState(4)
+    X = rng.standard_normal((6000, 2))
+    y = X[:, 0] + rng.standard_normal(6000) * np.exp(
+        0.5 * rng.standard_normal(94).repeat(64)[:6000]
+    )
+    model, n_trials, is_on = model_of(), 0, False
+    for low in range(0, 6000, BLOCK):
+        model.partial_fit(X[low : low + BLOCK], y[low : low + BLOCK])
+        n_trials += bool(model._state["anew"]["twin"]) and not is_on
+        is_on = bool(model._state["anew"]["twin"])
+    assert 1 <= n_trials <= 4
+
+
+def cut(seed, n):
+    rng = np.random.RandomState(seed)
+    ends = np.sort(rng.choice(np.arange(1, n), 12, replace=False))
+    return zip([0, *ends], [*ends, n], strict=True)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"label_delay": 5}, {"label_delay": 70, "lags": 0}, {"guard": False}]
+)
+def test_the_cut_changes_nothing(parameters):
+    X, y, _ = flipped(1200)
+    whole = model_of(**parameters)
+    expected = whole.prequential_predict(X, y)
+    assert whole._state["n_before"] or whole._state["anew"]["twin"]
+    model, parts = model_of(**parameters), []
+    for low, high in cut(1, len(y)):
+        parts.append(model.prequential_predict(X[low:high], y[low:high]))
+    assert np.allclose(np.concatenate(parts), expected, rtol=1e-9, atol=1e-9)
+    assert np.allclose(model.predict(X[:9]), whole.predict(X[:9]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_row_by_row_and_asked_before_each(delay):
+    X, y, start = flipped(1000)
+    whole = model_of(label_delay=delay)
+    expected = whole.prequential_predict(X, y)
+    model = model_of(label_delay=delay).partial_fit(X[:start], y[:start])
+    for i in range(start, len(y)):
+        if not delay:
+            asked = model.predict(X[i : i + 1])
+            assert asked == pytest.approx(expected[i], rel=1e-9, abs=1e-9)
+        made = model.prequential_predict(X[i : i + 1], y[i : i + 1])
+        assert made == pytest.approx(expected[i], rel=1e-9, abs=1e-9)
+
+
+def test_several_targets_and_weights(tmp_path):
+    X, y, start = flipped(1300)
+    Y = np.column_stack([y, 3.0 * y + 1.0])
+    weights = np.random.RandomState(0).uniform(0.5, 2.0, len(y))
+    model = model_of()
+    model.partial_fit(X, Y, sample_weight=weights)
+    assert model._state["n_before"] > start or model._state["anew"]["odds"][-1] > 0.0
+    assert np.isfinite(model.predict(X[:5])).all()
+    assert model.predict_interval(X[:5]).shape == (5, 2, 2)
+
+
+@pytest.mark.parametrize("n_rows", [850, 1300])  # while both go on, and afterwards
+def test_files(tmp_path, n_rows):
+    X, y, _ = flipped()
+    model = model_of().partial_fit(X[:n_rows], y[:n_rows])
+    assert bool(model._state["anew"]["twin"]) == (n_rows == 850)
+    save(model, tmp_path / "model.okl")
+    again = load(tmp_path / "model.okl")
+    rest = slice(n_rows, n_rows + 100)
+    expected = model.prequential_predict(X[rest], y[rest])
+    assert np.array_equal(again.prequential_predict(X[rest], y[rest]), expected)
+
+
+def test_a_frame_with_categories_begins_anew():
+    pd = pytest.importorskip("pandas")
+    X, y, start = flipped(1300)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    frame["kind"] = np.where(np.arange(len(y)) % 3, "a", "b")
+    model = model_of().fit(frame, y)
+    assert model._state["n_before"] > start or model._state["anew"]["odds"][-1] > 0.0
+    assert model.n_samples_seen_ == len(y)
+
+
+@pytest.mark.long
+def test_with_trees():
+    X, y, start = flipped(1200)
+    model = model_of(trees=True)
+    assert np.isfinite(model.prequential_predict(X, y)).all()
+    assert model._state["n_before"] > start or model._state["anew"]["twin"]
