@@ -6,18 +6,27 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import get_tags
 
+from ._flow import joined
 from ._tail import SharedInverse
-from .base import OnlineEstimator, OnlineTransformer, parameter_values, twin
+from .base import OnlineEstimator, OnlineTransformer, _same, parameter_values, twin
 from .base._intercept import start_lookout
-from .features import LagFeatures
+from .features import (
+    CalendarFeatures,
+    FourierFeatures,
+    LagFeatures,
+    RunningOneHotEncoder,
+    TaylorFeatures,
+)
 from .meta import RefitClassifier, RefitRegressor
 from .pipeline import StreamingPipeline
 from .series import OnlineForecaster
 
 _OURS = OnlineEstimator, OnlineTransformer
+_OF_NUMBERS = *_OURS, FourierFeatures, TaylorFeatures
+_MAPS = CalendarFeatures, FourierFeatures, TaylorFeatures  # they learn the width of rows, no more
 _REFIT = RefitClassifier, RefitRegressor  # who may fit somebody else's model for a row
 _ROUNDING = 1e-6  # relative asymmetry that rounding may leave in an inverse, generously
 _LARGEST = 2**53  # numbers that count
@@ -29,7 +38,7 @@ def unsound_parameters(parts):
     One that is not fitted looks at them when it is.
     """
     for part in parts:
-        if isinstance(part, _OURS):
+        if _is_of_this_package(part):
             try:
                 parameter_values(part)
             except AttributeError as error:
@@ -43,6 +52,12 @@ def unsound_parameters(parts):
     return None
 
 
+def _is_of_this_package(part):
+    """Tell whether an estimator is one of ours, or derives from one."""
+    kinds = type(part).__mro__ if isinstance(part, BaseEstimator) else ()
+    return any(kind.__module__.partition(".")[0] == "sklearn_okl" for kind in kinds)
+
+
 def unsound_state(parts):
     """Return what is wrong with the state of an estimator of ours, in words, or None.
 
@@ -53,8 +68,12 @@ def unsound_state(parts):
         try:
             if isinstance(part, _OURS) and part.__sklearn_is_fitted__():
                 fault = _fault(part)
-            elif isinstance(part, (OnlineForecaster, StreamingPipeline)):
-                _try_whole(part)
+            elif isinstance(part, _MAPS) and "n_features_in_" in vars(part):
+                fault = _fault_of_map(part)
+            elif isinstance(part, OnlineForecaster) and part.__sklearn_is_fitted__():
+                _try_forecaster(part)
+            elif isinstance(part, StreamingPipeline) and part.__sklearn_is_fitted__():
+                _try_pipeline(part)
         except Exception as error:  # what does not fit together fails anywhere
             fault = f"cannot be used ({type(error).__name__}: {error})"
         if fault is not None:
@@ -71,10 +90,10 @@ def _fault(part):
     fault = _fault_of_numbers(state)
     if fault is not None or type(part).__module__.partition(".")[0] != "sklearn_okl":
         return fault
-    if isinstance(part, OnlineTransformer):
-        return None if get_tags(part).input_tags.string else _try(part)
     if vars(part).get("_structure_at_start", {}).keys() != part._structure().keys():
         return "is of other parameters"
+    if isinstance(part, OnlineTransformer):
+        return _try(part)
     known = vars(part).get("_checked")  # None of a model that was saved in its first call
     if known is not None and len(known) != len(parameter_values(part)):
         return "is of no call that is known"
@@ -215,16 +234,16 @@ def _unlike_inverse(shape, inverse):
 
 def _try(part):
     """Let a twin forecast, and learn some rows; return what is wrong, or None."""
-    model, rng = twin(part), np.random.default_rng(0)
+    model = twin(part)
     vars(model).pop("feature_names_in_", None)
-    X = 0.1 * rng.normal(size=(7, part.n_features_in_))
+    X = _rows(model)
+    if isinstance(model, _REFIT):
+        _put_off_fits(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answers = [_asked(model, X)]
-        if not isinstance(model, _REFIT):
-            y = _targets(model, len(X))
-            model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
-            answers.append(_asked(model, X))
+        answers, y = [_asked(model, X)], _targets(model, len(X))
+        model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
+        answers.append(_asked(model, X))
     return (
         None
         if all(np.isfinite(np.asarray(one)).all() for one in answers)
@@ -232,10 +251,28 @@ def _try(part):
     )
 
 
+def _rows(model):
+    """Return rows of a trial, small numbers; of categories those that are known."""
+    if isinstance(model, RunningOneHotEncoder):
+        known = model._state["categories"]
+        return np.array([[held[0] if held else None for held in known]] * 7, dtype=object)
+    if isinstance(model, CalendarFeatures):
+        days = np.datetime64("2024-01-01", "s") + np.arange(7).astype("timedelta64[D]")
+        return np.tile(days[:, None], model.n_features_in_)
+    return 0.1 * np.random.default_rng(0).normal(size=(7, model.n_features_in_))
+
+
+def _put_off_fits(model):
+    """Let a twin learn rows of a trial without fitting a model, which may be somebody else's."""
+    if model._state["due"] <= model._state["t"]:
+        raise ValueError("a fit is overdue")
+    model._state = model._state | {"due": _LARGEST}
+
+
 def _targets(model, n):
     """Return targets, or labels, for rows of a trial."""
     if is_classifier(model):
-        return np.resize(model.classes_, n)
+        return np.resize(model._checked_classes(model.classes_), n)
     q = vars(model).get("_n_targets")
     columns = () if q is None else (q,)
     if isinstance(model, LagFeatures):
@@ -244,26 +281,60 @@ def _targets(model, n):
 
 
 def _asked(model, X):
+    """Let a model answer in all its ways; return the first, numbers."""
     verbs = ("predict_proba", "decision_function", "predict", "transform")
-    return next(getattr(model, verb) for verb in verbs if hasattr(model, verb))(X)
+    first, *_ = [getattr(model, verb)(X) for verb in verbs if hasattr(model, verb)]
+    return first
 
 
-def _try_whole(model):
-    """Let a forecaster, or a pipeline of numbers, forecast; what it raises is wrong with it."""
-    model = copy.copy(model)
-    if isinstance(model, OnlineForecaster):
-        if "_state" in vars(model) and not model._plan().n_ahead:
-            model.predict()
+def _fault_of_map(part):
+    """Return what is wrong with a map, held against one of the same parameters and width, or None.
+
+    Only numbers may be others: they may have been drawn.
+    """
+    model = twin(part)
+    vars(model).pop("feature_names_in_", None)
+    X, fresh = _rows(model), clone(model)
+    fixed = {"random_state": 0} if "random_state" in fresh.get_params() else {}
+    fresh.set_params(**fixed).fit(X)
+    for name in vars(fresh).keys() - fresh.get_params().keys():
+        known, value = vars(part).get(name), vars(fresh)[name]
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            fits = np.shape(known) == value.shape and np.isfinite(known).all()
+        else:
+            fits = _same(known, value)
+        if not fits:
+            return f"is not of its width: {name} should be another"
+    return None if np.isfinite(np.asarray(model.transform(X))).all() else "makes no numbers of rows"
+
+
+def _try_forecaster(model):
+    """Let a twin of a forecaster forecast, and learn that; what it raises is wrong with it."""
+    model = twin(model)
+    layout, n = model._layout, min(model.horizon, 7)
+    future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
+    y = model.predict(future, n)
+    model.predict_interval(future, n_steps=n)
+    model.partial_fit(y, np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None)
+    known = np.isfinite(np.asarray(y))  # not of series that have not begun
+    if not np.isfinite(np.asarray(model.predict(future, n))[known]).all():
+        raise ValueError("it forecasts no numbers")
+
+
+def _try_pipeline(model):
+    """Let a twin of a pipeline forecast, and one of numbers learn; what it raises is wrong."""
+    model = twin(model)
+    model._validate()
+    vars(model).pop("feature_names_in_", None)
+    X = np.zeros((2, model.n_features_in_))
+    if "steps_" not in vars(model):  # in its warm-up
+        model.predict(X)
+        joined(model._state["waiting"])
         return
-    steps = [step for _, step in vars(model).get("steps_", ()) if not isinstance(step, str)]
+    steps = [step for _, step in model.steps_ if not isinstance(step, str)]
     if any(isinstance(step, type) for step in steps):
         raise TypeError("a step is a class, not an estimator")
-    is_of_numbers = all(
-        isinstance(step, _OURS) and not get_tags(step).input_tags.string for step in steps
-    )
-    if steps and is_of_numbers:
-        vars(model).pop("feature_names_in_", None)
-        X = np.zeros((2, model.n_features_in_))
+    if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):
         _asked(model, X)
         if not isinstance(steps[-1], _REFIT):
             model.partial_fit(X, _targets(steps[-1], 2))

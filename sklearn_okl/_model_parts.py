@@ -73,7 +73,7 @@ def without_callbacks(model, parts):
 
 
 def unsound(parts):
-    """Return the name of an estimator of ours whose state is not finite, or None.
+    """Return which estimator of ours has a state that is not finite, in words, or None.
 
     Every learning call ends with a state that is: our estimators and scalers see to it.
     """
@@ -81,7 +81,10 @@ def unsound(parts):
         if isinstance(part, (OnlineEstimator, OnlineTransformer)):
             state = vars(part).get("_state")
             if not _is_finite(state):
-                return type(part).__name__
+                return (
+                    f"a {type(part).__name__} with NaN or infinity in its state, which no learning "
+                    "leaves behind"
+                )
     return None
 
 

@@ -120,8 +120,7 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
         )
         estimator = without_callbacks(estimator, parts)
     _check_keys(parts)
-    _check_states(parts, "The model")
-    _check(unsound_parameters(parts), "The model")
+    _check(unsound(parts) or unsound_parameters(parts), "The model")
     content, names = _written(
         skops, {"format": _FORMAT, "sklearn_okl": __version__, "estimator": estimator}
     )
@@ -219,17 +218,7 @@ def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
                 "saved it."
             )
         content = _MIGRATIONS[content["format"]](content)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            _check_loaded(content["estimator"], path)
-    except (ValueError, MemoryError):
-        raise
-    except Exception as error:  # what is made up leads anywhere
-        raise ValueError(
-            f"{path} holds what no call leaves behind ({error!r}). Fit the model again, or take an "
-            "older copy."
-        ) from error
+    _check(_fault_of(content["estimator"]), path)
     return content["estimator"]
 
 
@@ -311,22 +300,17 @@ def _check_keys(parts):
         )
 
 
-def _check_states(parts, holder):
-    """Refuse a model that cannot go on learning."""
-    unfit = unsound(parts)
-    if unfit is not None:
-        raise ValueError(
-            f"{holder} holds a {unfit} with NaN or infinity in its state, which no learning "
-            "leaves behind. Fit the model again, or take an older copy."
-        )
-
-
-def _check_loaded(model, path):
-    """Refuse a model that cannot be used."""
-    parts = parts_of(model)
-    _check_states(parts, path)
-    _check(unsound_parameters(parts), path)
-    _check(unsound_state(parts), path)
+def _fault_of(model):
+    """Return what makes a model from a file useless, in words, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parts = parts_of(model)
+            return unsound(parts) or unsound_parameters(parts) or unsound_state(parts)
+    except MemoryError:
+        raise
+    except Exception as error:  # what is made up leads anywhere
+        return f"what no call leaves behind ({error!r})"
 
 
 def _check(fault, holder):

@@ -66,6 +66,10 @@ def other_array(rng, content):
         lambda a: a.astype(str),
         lambda a: a.astype(complex),
         lambda a: np.zeros((300, 300)),
+        lambda a: a[1:] if a.ndim else a[None],
+        lambda a: a * 0,
+        lambda a: a * 0 - 1 if a.dtype.kind == "i" else a,
+        lambda a: a * 0 + 10**6 if a.dtype.kind in "if" else a[::-1] if a.ndim else a,
     ]
     parts[name] = saved_array(ways[rng.integers(len(ways))](array))
     return packed(parts)
@@ -146,7 +150,31 @@ def other_schema(rng, content):
     return packed(parts)
 
 
-WAYS = (flipped, cut, other_array, other_array, false_header, bomb, other_schema, other_schema)
+def other_lengths(rng, content):
+    """A list or a tuple is shorter, longer or in another order; an entry of a dict has moved."""
+    parts = entries(content)
+    schema = json.loads(parts["schema.json"])
+    held = [node["content"] for node in nodes_of(schema) if node.get("content")]
+    lists = [part for part in held if isinstance(part, list)]
+    dicts = [part for part in held if isinstance(part, dict) and "__class__" not in part]
+    way = rng.integers(6)
+    if lists and way < 4:
+        part = lists[rng.integers(len(lists))]
+        place = rng.integers(len(part))
+        ways = (part.clear, lambda: part.pop(place), lambda: part.append(part[place]), part.reverse)
+        ways[way]()
+    elif dicts:
+        part = dicts[rng.integers(len(dicts))]
+        name, other = rng.choice(list(part), size=2)
+        part[f"{other}_" if way == 4 else other] = part[name] if way == 5 else part.pop(name)
+    parts["schema.json"] = json.dumps(schema).encode()
+    return packed(parts)
+
+
+WAYS = (
+    *(flipped, cut, false_header, bomb),
+    *(other_array, other_array, other_schema, other_schema, other_lengths, other_lengths),
+)
 
 
 def is_a_sentence(error):
