@@ -13,7 +13,7 @@ from itertools import pairwise
 _ENTRIES = "Parameters", "Attributes"  # sections that are filled in entry by entry
 _WHOLE = ("References",)  # sections that a class without one takes from its nearest base
 _ORDER = (
-    *("Parameters", "Attributes", "Methods", "Raises", "Warns", "See Also"),
+    *("Parameters", "Attributes", "Methods", "Returns", "Raises", "Warns", "See Also"),
     *("Notes", "References", "Examples"),
 )
 _DEFAULT = re.compile(r"default=(.+)$")
@@ -24,7 +24,8 @@ def inherit_documentation(cls):
 
     Parameters of the signature that the class does not explain are taken from its nearest base
     that does, with this signature's default; so are attributes. A section "References" is taken
-    whole where the class has none.
+    whole where the class has none. The same holds for its public methods, and those of its bases
+    that they override.
 
     Parameters
     ----------
@@ -36,11 +37,42 @@ def inherit_documentation(cls):
     cls : type
         The same class.
     """
-    if cls.__doc__ is None:  # python -OO
-        return cls
-    text, own = _parsed(cls.__doc__)
+    _complete(cls, cls.__mro__[1:-1])
+    for name, method in vars(cls).items():
+        if inspect.isfunction(method) and not name.startswith("_"):
+            methods = [vars(base).get(name) for base in cls.__mro__[1:-1]]
+            _complete(method, [base for base in methods if inspect.isfunction(base)])
+    return cls
+
+
+def explained_by(*others):
+    """Complete a function's docstring by what others say of parameters of the same names.
+
+    Parameters
+    ----------
+    *others : functions
+        Those that explain them, the first one first.
+
+    Returns
+    -------
+    decorator : callable
+        It returns the function that it is given.
+    """
+
+    def decorator(function):
+        _complete(function, others)
+        return function
+
+    return decorator
+
+
+def _complete(part, bases):
+    """Complete the docstring of a class or a function by those of others, the first one first."""
+    bases = [_parsed(base.__doc__)[1] for base in bases if base.__doc__]
+    if part.__doc__ is None or not bases:  # python -OO
+        return
+    text, own = _parsed(part.__doc__)
     sections = dict(own)
-    bases = [_parsed(base.__doc__)[1] for base in cls.__mro__[1:-1] if base.__doc__]
     for title in _WHOLE:
         given = [base[title] for base in bases if title in base]
         if given:
@@ -52,7 +84,7 @@ def inherit_documentation(cls):
                 if not any(name in known for name in names):
                     known |= dict.fromkeys(names, entry)
         if title == "Parameters":
-            signature = inspect.signature(cls).parameters
+            signature = inspect.signature(part).parameters
             known = {
                 name: _with_default(known[name], parameter.default)
                 for name, parameter in signature.items()
@@ -61,8 +93,7 @@ def inherit_documentation(cls):
         lines = [line for entry in dict.fromkeys(known.values()) for line in entry]
         if lines:
             sections[title] = lines
-    cls.__doc__ = _written(text, sections)
-    return cls
+    part.__doc__ = _written(text, sections)
 
 
 @cache  # a base is asked by each of its heirs
@@ -83,9 +114,16 @@ def _entries(lines):
     """Split a section into its entries, by the tuple of the names that each explains."""
     heads = [i for i, line in enumerate(lines) if line and not line[0].isspace()]
     return {
-        tuple(name.strip() for name in lines[i].split(" : ")[0].split(",")): _trimmed(lines[i:j])
+        tuple(name.strip(" *") for name in lines[i].split(" : ")[0].split(",")): _trimmed(
+            lines[i:j]
+        )
         for i, j in pairwise([*heads, len(lines)])
     }
+
+
+def _head(line):
+    """Return the names in the first line of an entry."""
+    return line.split(" : ")[0].split(",")
 
 
 def _trimmed(lines):
@@ -100,7 +138,7 @@ def _with_default(entry, default):
     if said is None or default is inspect.Parameter.empty:
         return entry
     written = f'"{default}"' if isinstance(default, str) else repr(default)
-    if said[1] == written or _value(said[1]) == default:
+    if said[1] == written or _value(said[1]) in (default, said[1]):  # or a formula, or a name
         return entry
     return (entry[0][: said.start(1)] + written, *entry[1:])
 

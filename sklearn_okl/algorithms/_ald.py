@@ -24,6 +24,10 @@ from ..learners._newton import ONSRegressor
 from ..losses import SquaredError
 
 _BLOCK = 64  # rows learnt at once
+_STEPS = {
+    **SecondOrderSteps._parameter_constraints,
+    "y_bound": [Interval(Real, 0, None, closed="neither"), None],
+}
 
 
 @inherit_documentation
@@ -92,11 +96,7 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     (True, True)
     """
 
-    _parameter_constraints = {
-        **NovelRows._parameter_constraints,
-        **SecondOrderSteps._parameter_constraints,
-        "y_bound": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    _parameter_constraints = {**NovelRows._parameter_constraints, **_STEPS}
     _structural = (*NovelRows._structural, *SecondOrderSteps._structural)
 
     def __init__(

@@ -17,6 +17,7 @@ from ._advised import Advised
 from ._teaching import Probabilities
 
 
+@inherit_documentation
 class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
     """Base: what is probabilities in a mixture of experts.
 
@@ -30,11 +31,6 @@ class _AdvisedClassifier(Advised, OnlineMulticlassClassifier):
 
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------
@@ -93,6 +89,9 @@ def _combined(combine, P, counts, *places):
     idle = np.isnan(P[..., 0]).all(axis=1)
     forecasts[~idle] = combine(idle, P[~idle], *(part[~idle] for part in places))
     return forecasts
+
+
+_MIXED = {"aggregator": [ConvexAggregator, None]}
 
 
 @inherit_documentation
@@ -180,10 +179,7 @@ class ExpertsClassifier(_AdvisedClassifier):
     ((2,), (5, 2, 2))
     """
 
-    _parameter_constraints = {
-        **Advised._parameter_constraints,
-        "aggregator": [ConvexAggregator, None],
-    }
+    _parameter_constraints = {**Advised._parameter_constraints, **_MIXED}
 
     def __init__(
         self,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike
 from ._classifier import OnlineClassifier
 
 
+@inherit_documentation
 class OneAgainstRestClassifier(OnlineClassifier):
     """Base of margin classifiers of two classes or more, of which each has a column of targets.
 
@@ -39,13 +41,6 @@ class OneAgainstRestClassifier(OnlineClassifier):
 
     def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision values of each row, as if it were the next one; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            None are taken: any is refused.
 
         Returns
         -------

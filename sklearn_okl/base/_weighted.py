@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._multiclass import OnlineMulticlassClassifier
 from ._regressor import OnlineRegressor
 
 
+@inherit_documentation
 class WeightedRegressor(OnlineRegressor):
     """The shell of regressors whose `_learn` takes weights of rows, `sample_weight`, or None."""
 
@@ -20,8 +22,6 @@ class WeightedRegressor(OnlineRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -46,8 +46,6 @@ class WeightedRegressor(OnlineRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -71,8 +69,6 @@ class WeightedRegressor(OnlineRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -89,6 +85,7 @@ class WeightedRegressor(OnlineRegressor):
         return self._advance(X, y, restart=False, sample_weight=sample_weight)
 
 
+@inherit_documentation
 class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
     """The shell of classifiers of any number of classes whose `_learn` takes `sample_weight`."""
 
@@ -99,10 +96,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        y : array-like of shape (n_samples,)
-            Labels: numbers, strings or booleans.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
@@ -130,13 +123,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels. Needed in the first call where `y` does not hold them all; later it may be
-            left out.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
@@ -163,12 +149,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels, as in `partial_fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
@@ -194,12 +174,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels, as in `partial_fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict

@@ -37,6 +37,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_array, check_scalar
 
+from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike
 
 _SQRT_2 = float(np.sqrt(2))
@@ -399,6 +400,7 @@ def vaw2_loss_bound(
     return _plain(comparator_loss + excess + aggregation)
 
 
+@explained_by(vaw2_loss_bound)
 def vaw_ewa_loss_bound(
     horizon: int | ArrayLike,
     *,
@@ -421,23 +423,10 @@ def vaw_ewa_loss_bound(
 
     Parameters
     ----------
-    horizon : int or array-like
-        Number of rounds T.
-    n_kernels : int
-        Number N of kernels (experts).
-    n_components : int
-        Number D of random features per kernel, scaled as ``FourierFeatures`` does.
     y_bound : float
         Bound Y of the absolute targets, in the unit of y; the clip and the rate must use it.
-    norm_sq : float or array-like
-        Squared norm of f_j in the space of kernel j, in the unit of y squared.
     alpha : float, default=1.0
         Ridge of the experts on the scaled features; the paper's lambda is D * alpha.
-    feature_bound : float, default=sqrt(2)
-        Bound :math:`\rho` of the norm of one kernel's scaled features: sqrt(2) for the phase form,
-        1 for the paired one. The default is valid for both.
-    comparator_loss : float or array-like, default=0.0
-        Sum of squared errors of f_j. The default 0 gives the bound of the expected regret.
 
     Returns
     -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike, Callable
 from ._comparators import regret, ridge_comparator
 from ._display_parts import (
@@ -17,6 +18,7 @@ from ._display_parts import (
     named_forecasts,
 )
 from ._prequential import prequential
+from ._prequential_display import PrequentialDisplay
 
 
 class RegretCurveDisplay(CurveDisplay):
@@ -129,6 +131,7 @@ class RegretCurveDisplay(CurveDisplay):
         return self
 
     @classmethod
+    @explained_by(PrequentialDisplay.from_estimator)
     def from_estimator(
         cls,
         estimator: Any,
@@ -147,11 +150,6 @@ class RegretCurveDisplay(CurveDisplay):
 
         Parameters
         ----------
-        estimator : estimator object, dict of str to estimator, or list of (str, estimator)
-            One learner, named after its class, or several with their names. They are cloned and
-            start from nothing.
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they come.
         y : array-like of shape (n_samples,)
             Targets.
         comparator : callable or array-like of shape (n_samples,), default=ridge_comparator
@@ -165,14 +163,6 @@ class RegretCurveDisplay(CurveDisplay):
             How late the labels come, in rounds for all rows or as the first round that knows each
             label, as :func:`prequential` takes it; None is the ``label_delay`` of each learner.
             Rows without a forecast are left out of the regret.
-        chunk_size : int, default=None
-            Rows a call, as :func:`prequential` takes it.
-        verbose : bool, default=False
-            Whether to show progress.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs : dict
-            Keywords for :meth:`plot`.
 
         Returns
         -------
@@ -197,6 +187,7 @@ class RegretCurveDisplay(CurveDisplay):
         return cls.from_predictions(y, forecasts, others, bound=bound, ax=ax, **kwargs)
 
     @classmethod
+    @explained_by(PrequentialDisplay.from_predictions)
     def from_predictions(
         cls,
         y_true: ArrayLike,
@@ -221,10 +212,6 @@ class RegretCurveDisplay(CurveDisplay):
             Forecasts of the comparator.
         bound : callable, array-like of shape (n_samples,) or float, default=None
             Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs : dict
-            Keywords for :meth:`plot`.
 
         Returns
         -------

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import inherit_documentation
 from .._linalg import block_innovations, inverse_spd
 from .._tail import FEW, SharedInverse
 from .._types import Any, Array, ArrayLike, Self
@@ -26,6 +27,7 @@ _REBUILD = 4096  # rounds between two rebuilds of P from A, once the stream is l
 _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebuild after it
 
 
+@inherit_documentation
 class RidgeRecursion(MissesIntercept, WeightedRegressor):
     r"""Base: online least squares with a ridge, forecasting before or after the row is counted.
 
@@ -58,8 +60,6 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         return_std : bool, default=False
             Whether to return the standard deviation of the target about the forecast too.
         **params : dict

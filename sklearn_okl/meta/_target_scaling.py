@@ -123,8 +123,6 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         **params : dict
             Handed to `predict` of the regressor, which must return forecasts and nothing else.
 
