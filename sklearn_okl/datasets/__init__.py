@@ -10,6 +10,7 @@ from sklearn_okl.datasets._generators import (
 )
 from sklearn_okl.datasets._irregular import make_irregular_stream
 from sklearn_okl.datasets._loaders import dataset_names, load_dataset
+from sklearn_okl.datasets._timetables import make_timetable
 
 __all__ = [
     "dataset_names",
@@ -21,5 +22,6 @@ __all__ = [
     "make_friedman_stream",
     "make_irregular_stream",
     "make_shifted_stream",
+    "make_timetable",
     "scale_as_published",
 ]
