@@ -275,6 +275,20 @@ JOBS = {
             "quick": "a trial of everything on 300 rows",
         },
     ),
+    "shapes": Job(
+        "shapes",
+        "made shapes that trees are good at: timetables, steps, signs; needs no download",
+        "The estimators without tuning on timetables of one to three columns of whole numbers, "
+        "products of signs, clipped and rounded targets, and steps: squared error, of classes log "
+        "loss, over that of boosting refitted whenever the past has grown by a tenth. Those that "
+        "miss their bars come first. Needs no download. Takes some five minutes.",
+        {
+            "seeds": "draws of each stream (default: %(default)s)",
+            "rows": "rows of a stream (default: %(default)s)",
+            "only": "only the shapes whose names contain a text",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "guards": Job(
         "guards",
         "faults, jumps and changes: what the guards cost and what they save; needs no download",
