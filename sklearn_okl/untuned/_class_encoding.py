@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._encoding import Encoder, width_of
+from ._encoding import Encoder, has_tree, width_of
 
 
 class ClassEncoder(Encoder):
@@ -23,7 +23,12 @@ class ClassEncoder(Encoder):
 
     def width(self, layout, n_columns):
         """Return how many columns the experts see."""
-        return width_of(layout, n_columns) + self.n_others * len(self._own(layout))
+        n_own = len(self._own(layout)) + has_tree(layout)
+        return width_of(layout, n_columns) + self.n_others * n_own
+
+    def n_trees(self, layout):
+        """Return how many columns are forecasts of trees: the last ones."""
+        return has_tree(layout) * (1 + self.n_others)
 
     def start(self, layout, n_columns):
         """Return the state before the first row: empty where rows are shown as they are."""
@@ -64,10 +69,13 @@ class ClassEncoder(Encoder):
     def _beside(self, Z, others, state):
         layout = state["layout"]
         own = self._own(layout)
-        is_nominal = np.isin(own, layout["nominal"]) | (own < 0)  # the last ones are of gaps
+        is_nominal = np.isin(own, layout["nominal"]) | (own < 0)  # the last one is of gaps
         of_others = (other[:, own] for other in others)
         # what nobody has seen yet, and what has turned out to be a number, says nothing of a class
-        return np.hstack([Z, *(np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others)])
+        of_others = [np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others]
+        Z, tree = np.split(Z, [Z.shape[1] - has_tree(layout)], axis=1)
+        trees = [tree, *(other[:, -1:] for other in others)] if has_tree(layout) else []
+        return np.hstack([Z, *of_others, *trees])
 
     def _own(self, layout):
         """Return the columns that each class has for itself."""

@@ -49,12 +49,12 @@ class ClassExperts(Experts):
         pools = constants.pools[: budget.n_stacks]
         self.mixture = ClassMixture(n_classes, delay, constants.class_fadings, pools)
 
-    def start(self, n_features, seed):
-        """Return the state before the first row."""
-        rng, plans = np.random.RandomState(seed), self.plan(n_features)
+    def start(self, n_features, seed, n_trees=0):
+        """Return the state before the first row; the last features may be forecasts of trees."""
+        rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         n_experts = sum(bank.room for bank in plans.values())
         return {
-            "inputs": self.inputs.start(n_features),
+            "inputs": self.inputs.start(n_features, n_trees),
             "banks": {
                 name: start_bank(bank, rng, self.delay, self.n_targets)
                 for name, bank in plans.items()

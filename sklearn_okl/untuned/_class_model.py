@@ -107,7 +107,7 @@ class ClassModel(DefaultModel):
         return width(layout, n_columns)
 
     def _start_from(self, layout, n_columns, seed):
-        n = self._n_places
+        n, encoder = self._n_places, self._encoder()
         state = {
             "t": 0,
             "former": {},  # the model before it started anew, while its forecasts have no labels
@@ -115,8 +115,8 @@ class ClassModel(DefaultModel):
             "scored": np.zeros(3),  # weight of the rows scored, their log loss, and of the errors
             "seed": seed,
             "n_classes": n,
-            "columns": self._encoder().start(layout, n_columns),
-        } | self._experts().start(self._width(layout, n_columns), seed)
+            "columns": encoder.start(layout, n_columns),
+        } | self._experts().start(self._width(layout, n_columns), seed, encoder.n_trees(layout))
         mark_units(state)
         return state
 

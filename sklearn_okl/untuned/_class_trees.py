@@ -46,10 +46,10 @@ class ClassExpertsAndTrees(ClassExperts):
         self.n_labels = lags  # which are a column each, however many classes there are
         self.last = ClassMixture(n_classes, delay, constants.class_fadings, constants.pools[:1])
 
-    def start(self, n_features, seed):
+    def start(self, n_features, seed, n_trees=0):
         """Return the state before the first row."""
         n_inputs = n_features + self.n_labels
-        return super().start(n_features, seed) | {
+        return super().start(n_features, seed, n_trees) | {
             "trees": {
                 "labels": np.full(self.n_labels, -1.0),  # the latest places, the last one first
                 "past": np.full((self.delay, self.n_labels), -1.0),

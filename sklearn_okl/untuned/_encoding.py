@@ -9,7 +9,9 @@ rows only, no row sees its own target.
 
 import numpy as np
 
+from ..base import _copied
 from ..features._moments import faded
+from . import _steps as steps
 from ._columns import N_OWN, N_SHARED
 
 FEW = 8  # categories of a column up to which each has an indicator
@@ -28,6 +30,7 @@ def plain_layout(nominal):
         "at_first": nominal,  # and those of which no value was known, which may be numbers
         # column and category of each indicator
         "indicators": np.empty((0, 2), dtype=int),
+        "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
         "gaps": False,  # whether a column says what a missing value says of the target
     }
 
@@ -49,20 +52,26 @@ def layout_of(nominal, X):
         "nominal": nominal,
         "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
         "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
+        "few": steps.columns_of_few(X, nominal),
         "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
     }
 
 
 def is_same(layout, other):
     """Tell whether two layouts show the same."""
-    return layout["gaps"] == other["gaps"] and np.array_equal(
-        layout["indicators"], other["indicators"]
+    return layout["gaps"] == other["gaps"] and all(
+        np.array_equal(layout[name], other[name]) for name in ("indicators", "few")
     )
 
 
 def width_of(layout, n_columns):
     """Return how many columns the experts see."""
-    return n_columns + len(layout["indicators"]) + layout["gaps"]
+    return n_columns + len(layout["indicators"]) + has_tree(layout) + layout["gaps"]
+
+
+def has_tree(layout):
+    """Tell whether a column is the forecast of a tree on columns of few values."""
+    return len(layout["few"]) > 0
 
 
 def mark_units(state):
@@ -89,12 +98,17 @@ class Encoder:
     def __init__(self, delay=0):
         self.delay = delay
 
+    def n_trees(self, layout):
+        """Return how many columns are forecasts of trees: the last ones."""
+        return int(has_tree(layout))
+
     def start(self, layout, n_columns):
         """Return the state before the first row: empty where rows are shown as they are."""
         n_nominal = len(layout["nominal"])
-        if not n_nominal and not layout["gaps"]:
+        if not n_nominal and not layout["gaps"] and not has_tree(layout):
             return {"layout": layout}
-        return {
+        trees = {"steps": steps.start(len(layout["few"]))} if has_tree(layout) else {}
+        return trees | {
             "layout": layout,
             "sums": np.zeros((n_nominal, _MISSING + 1)),
             "counts": np.zeros((n_nominal, _MISSING + 1)),
@@ -104,6 +118,7 @@ class Encoder:
             # the latest rows, whose targets nobody knows yet
             "places": np.zeros((0, n_nominal), dtype=int),
             "is_gap": np.zeros((0, n_columns), dtype=bool),
+            "few": np.zeros((0, len(layout["few"]))),
             "y": np.zeros(0),
         }
 
@@ -133,6 +148,7 @@ class Encoder:
         both = {
             "places": np.concatenate([state["places"], places]),
             "is_gap": np.concatenate([state["is_gap"], _gaps_in_numbers(layout, X)]),
+            "few": np.concatenate([state["few"], steps.seen(X, layout["few"])]),
             "y": np.concatenate([state["y"], y]),
         }
         n_known = np.maximum(n_before + np.arange(len(X) + 1) - self.delay, 0)
@@ -146,9 +162,7 @@ class Encoder:
             return X
         places, _ = self._places(state, X, one_by_one=True)
         # learnt for this look alone
-        state = {name: part.copy() for name, part in state.items() if name != "layout"} | {
-            "layout": state["layout"]
-        }
+        state = _copied(state)
         n_known = np.maximum(len(state["y"]) - np.broadcast_to(ago, len(X)), 0)
         return self._shown(state, X, places, state, np.append(n_known, n_known[-1:]))
 
@@ -198,8 +212,13 @@ class Encoder:
                 faded(past["is_gap"] * targets[:, None], of_gaps[1]),
             )
             of_gaps = [path[n_known] for path in of_gaps]
-            Z[:, -1] = _what_gaps_say(_gaps_in_numbers(layout, X), *of_gaps, known)
+            Z[:, -1 - has_tree(layout)] = _what_gaps_say(
+                _gaps_in_numbers(layout, X), *of_gaps, known
+            )
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
+        if has_tree(layout):
+            of_rows = past["few"], targets, steps.seen(X, layout["few"]), n_known
+            Z[:, -1] = steps.forecasts(state["steps"], *of_rows, int(of_all[0, 0]))
         state["all"] = known[-1]
         return Z
 

@@ -64,17 +64,17 @@ class Experts:
             LINK, constants.link_stride, constants.link_share, constants.apprenticeship, delay
         )
 
-    def plan(self, n_features):
-        """Return the banks by name, see `_plan.py`."""
-        return plan(n_features, self.lags, self.forgetting, self.budget, self.constants)
+    def plan(self, n_features, n_trees=0):
+        """Return the banks by name, see `_plan.py`; trees are not among the features."""
+        return plan(n_features, self.lags, self.forgetting, self.budget, self.constants, n_trees)
 
-    def start(self, n_features, seed):
-        """Return the state before the first row."""
+    def start(self, n_features, seed, n_trees=0):
+        """Return the state before the first row; the last features may be forecasts of trees."""
         rng, delay, n_walks = np.random.RandomState(seed), self.delay, self.inputs.n_walks
-        plans, q = self.plan(n_features), self.n_targets
+        plans, q = self.plan(n_features - n_trees, n_trees), self.n_targets
         n_experts = n_walks + sum(bank.room for bank in plans.values())
         return {
-            "inputs": self.inputs.start(n_features),
+            "inputs": self.inputs.start(n_features, n_trees),
             "banks": {name: start_bank(bank, rng, delay, q) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((q, n_experts)),
@@ -229,6 +229,7 @@ class Experts:
         With the first of them begins the chain that corrects the mixture.
         """
         young, places = state["banks"][BORN], self._places(state)
+        n_features -= state["inputs"]["n_trees"]
         shares, losses = self._shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)

@@ -23,9 +23,9 @@ class Seen(NamedTuple):
     inputs : ndarray of shape (n, d + q n_lags), or (n, 2 (d + q n_lags)) with ranks
         Standardised by what was known before each row: no number is large. With ranks, the same
         columns come once more, those of the row as normal scores among the rows before.
-    steady : ndarray of shape (n, d + q n_lags)
+    steady : ndarray of shape (n, d + n_trees + q n_lags)
         In units that stay as they were first known: a line through them stays a line, even where
-        they grow.
+        they grow. The forecasts of trees among the columns, the last ones of a row, are here alone.
     walks : ndarray of shape (n, n_walks) or (n, n_walks, q)
         Forecasts of random walks without and with a drift: persistence, and the mean step on top of
         it.
@@ -75,8 +75,8 @@ class LaggedInputs:
         self.gaps = GapFiller(delay)
         self.n_quantiles = n_quantiles
 
-    def start(self, n_features):
-        """Return the state before the first row."""
+    def start(self, n_features, n_trees=0):
+        """Return the state before the first row; the last columns may be forecasts of trees."""
         d, q = n_features, self.of_targets
         shapes = {
             "rows": (2, 2, d),
@@ -86,8 +86,11 @@ class LaggedInputs:
             "scale": q,
         }
         n_targets = sum(q) or 1
-        ranks = {"ranks": quantiles.start(d, self.n_quantiles)} if self.n_quantiles else {}
+        ranks = (
+            {"ranks": quantiles.start(d - n_trees, self.n_quantiles)} if self.n_quantiles else {}
+        )
         return ranks | {
+            "n_trees": n_trees,
             "rows": self.units.start(d),
             "gaps": {},  # what fills them: nothing before the first one
             "targets": {name: np.zeros(n_targets) for name in ("weights", "sums", "squares")}
@@ -119,8 +122,9 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
-        X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0])
-        seen = self._seen(X, known, spreads, strange)
+        X, trees = np.split(X, [X.shape[1] - state["n_trees"]], axis=1)
+        X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0, :, : X.shape[1]])
+        seen = self._seen(X, trees, known, spreads, strange)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, changes))
@@ -134,8 +138,10 @@ class LaggedInputs:
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
         X, strange = self.units.look(state["rows"], X)
-        X, spreads = self.gaps.look(state["gaps"], X, known["rows"][..., 0, :, :], ago)
-        seen = self._seen(X, known, spreads, strange)
+        X, trees = np.split(X, [X.shape[1] - state["n_trees"]], axis=1)
+        moments = known["rows"][..., 0, :, : X.shape[1]]
+        X, spreads = self.gaps.look(state["gaps"], X, moments, ago)
+        seen = self._seen(X, trees, known, spreads, strange)
         if not self.n_quantiles:
             return seen
         return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
@@ -175,7 +181,9 @@ class LaggedInputs:
             "scale": np.where(scales > 0.0, scales, 1.0),
         }
 
-    def _seen(self, X, known, spreads, strange):
+    def _seen(self, X, trees, known, spreads, strange):
+        n_trees = trees.shape[1]
+        X = np.hstack([X, trees]) if n_trees else X
         n, d = X.shape
         rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
@@ -187,6 +195,8 @@ class LaggedInputs:
         few = known["count"] <= min(self.delay, self.units.first - 1)
         if np.logical_or.reduce(few, axis=None):
             inputs[np.broadcast_to(few, n)] = 0.0
+        if n_trees:
+            inputs = np.hstack([inputs[:, : d - n_trees], inputs[:, d:]])
         walks = known["walks"]
         walks = walks if lags.ndim == 3 else repeated(walks, n)
         if spreads is not None:

@@ -247,7 +247,7 @@ class DefaultModel:
             "scored": np.zeros(2),  # number and weight of the rows in it
             "seed": seed,
             "columns": encoder.start(layout, n_columns),
-        } | self._experts().start(encoder.width(layout, n_columns), seed)
+        } | self._experts().start(encoder.width(layout, n_columns), seed, encoder.n_trees(layout))
         mark_units(state)
         return state
 

@@ -79,8 +79,10 @@ class Bank(NamedTuple):
     room: int
 
 
-def plan(n_features, n_lags, forgetting, budget, constants):
+def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     """Return the banks by name: kernels, linear experts, kernels for drift, those to be born.
+
+    Linear experts see forecasts of trees, too, which would only be in the way of distances.
 
     As many kernels as the work allows, in the dictionary's order. The order of the banks is that
     of the columns of the experts' forecasts, so who is born comes last, and nobody changes places.
@@ -101,6 +103,7 @@ def plan(n_features, n_lags, forgetting, budget, constants):
     brief = budget.level_memories if drifting and not n_lags else ()
     for memory in (always, *drifting, *brief):
         shape = plain._replace(linear=True, n_frequencies=0, forgetting=memory)
+        shape = shape._replace(n_inputs=shape.n_inputs + n_trees)
         alphas = constants.linear_alphas if memory == 1.0 else (constants.fading_alpha,)
         members = linear_members(alphas, n_lags > 0)
         # D^2 of many inputs may be more than all is to cost

@@ -116,13 +116,20 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     and one for all that come later, 64 indicators in all. 1024 categories of a column are told
     apart; any more share 64 numbers.
 
+    *Columns of few values.* Up to 16 columns of numbers that have at most 32 distinct values in the
+    first 64 rows are also seen by a regression tree [7]_, which finds steps and combinations of
+    them, such as opening hours on working days; it stays as it is if they get more values later. It
+    is grown anew from the latest 2048 rows whenever the past has grown by a quarter, split by
+    split, as long as a split explains more than chance would, into at most 32 leaves, whose means
+    learn every row. Its forecast is one more input of the linear experts; kernels do not see it.
+
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which
     correlations are learnt (in up to 64 columns); kernels are averaged over what remains unknown.
     Where there is a gap within the first 64 rows, one more input is what it says of the target that
     some numbers are missing, if it says anything beyond chance. Tables without gaps pay nothing for
     it, and no row is refused. After 8, 16, 32 and 64 rows the model may start anew from them with
-    more inputs, as gaps and categories ask for.
+    more inputs, as gaps, categories and columns of few values ask for.
 
     *Faulty targets.* A target is in doubt if it is more than 18 robust deviations (1.48 medians of
     the sizes of the latest 113 errors) from its forecast, and no expert without lags accounts for
@@ -245,6 +252,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
        classification and prediction problems", SIGKDD Explorations 3(1), 2001.
     .. [6] A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online gradient boosting", Advances in Neural
        Information Processing Systems 28, 2015, whose links are any weak learners.
+    .. [7] L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees",
+       1984.
 
     Examples
     --------

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from . import _steps as steps
 from ._class_encoding import ClassEncoder
+from ._encoding import has_tree
 
 
 class TargetsEncoder(ClassEncoder):
@@ -23,7 +25,9 @@ class TargetsEncoder(ClassEncoder):
             mine = state["others"][j - 1] if j else state
             for name in ("sums", "counts", "all", "of_gaps"):
                 mine[name] = np.zeros_like(mine[name])
+            if "steps" in mine:
+                mine["steps"] = steps.start(mine["few"].shape[1])
 
     def _own(self, layout):
         """Return the columns that each target has for itself."""
-        return np.append(layout["at_first"], [-1] * layout["gaps"]).astype(int)
+        return np.append(layout["at_first"], [-1 - has_tree(layout)] * layout["gaps"]).astype(int)

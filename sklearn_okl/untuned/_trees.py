@@ -86,10 +86,10 @@ class ExpertsAndTrees(Experts):
         super().__init__(*of_experts)
         self.refit = Refit.of(estimator, self.delay)
 
-    def start(self, n_features, seed):
+    def start(self, n_features, seed, n_trees=0):
         """Return the state before the first row."""
         n_inputs = n_features + self.lags
-        return super().start(n_features, seed) | {
+        return super().start(n_features, seed, n_trees) | {
             "trees": [self._start_trees(n_inputs, seed) for _ in range(self.n_targets)],
             "lags of trees": np.zeros((self.delay, self.lags)),  # before each of the latest rounds
         }

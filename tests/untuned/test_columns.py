@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, StreamingPipeline
 from sklearn_okl.untuned import RunningUnits
 from sklearn_okl.untuned._banks import MaskedFeatures
-from sklearn_okl.untuned._encoding import Encoder
+from sklearn_okl.untuned._encoding import Encoder, plain_layout
 from sklearn_okl.untuned._gaps import GapFiller
 from tests.oracles import kinds
 
@@ -300,8 +300,7 @@ def test_encoder_against_the_oracle(delay):
     y[np.isnan(y)] = 4.0
     numbers[(rng.uniform(size=n) < 0.3) & (y > 3)] = np.nan
     X = np.column_stack([numbers, codes])
-    layout = {
-        "nominal": np.array([1]),
+    layout = plain_layout(np.array([1])) | {
         "indicators": np.array([[1, 0], [1, 3], [1, -2]]),
         "gaps": True,
     }

@@ -12,7 +12,7 @@ from sklearn_okl import OnlineKernelRegressor, StackedBOARegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants, RunningUnits
 from sklearn_okl.untuned._constants import BUDGETS
-from sklearn_okl.untuned._encoding import Encoder
+from sklearn_okl.untuned._encoding import Encoder, plain_layout
 from sklearn_okl.untuned._inputs import LaggedInputs
 from sklearn_okl.untuned._targets_encoding import TargetsEncoder
 
@@ -180,10 +180,9 @@ def test_categories_and_gaps_mean_something_else_to_each_target(delay):
     Y = X[:, 1:] * [1.0, -2.0] + rng.normal(size=(120, 2))
     X[rng.uniform(size=120) < 0.3, 0] = np.nan
     Y[np.isnan(X[:, 0])] += [4.0, 0.0]
-    layout = {
-        "nominal": np.array([1]),
-        "at_first": np.array([1]),
+    layout = plain_layout(np.array([1])) | {
         "indicators": np.array([[1, 0], [1, -2]]),
+        "few": np.array([0]),
         "gaps": True,
     }
     encoder, single = TargetsEncoder(2, delay), Encoder(delay)
@@ -193,9 +192,11 @@ def test_categories_and_gaps_mean_something_else_to_each_target(delay):
         one, other = (
             single.learn(known, X[rows], y[rows]) for known, y in zip(singles, Y.T, strict=True)
         )
-        assert Z.shape[1] == encoder.width(layout, 2) == 7
-        assert_array_equal(Z, np.column_stack([one, other[:, [1, 4]]]))
+        assert Z.shape[1] == encoder.width(layout, 2) == 9
+        others = one[:, :5], other[:, [1, 4]], one[:, 5:], other[:, 5:]
+        assert_array_equal(Z, np.hstack(others))
     assert np.abs(Z[:, 4]).max() > 1.0 > np.abs(Z[:, 6]).max()
+    assert np.ptp(Z[:, 7]) > 1.0
 
 
 def test_what_comes_in_and_what_comes_out():

@@ -1,0 +1,196 @@
+"""A tree on columns of few values: what steps and combinations of them say of the target.
+
+Its forecast is one more column of what the experts see. It is grown anew when the past has grown by
+a quarter, the split that explains most first, as long as that is more than chance would explain:
+L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees", 1984. From then
+on the means of its leaves learn the rows that come. A column may get as many values as it likes
+later: values are compared and not counted. A missing value is below all others.
+"""
+
+import numpy as np
+
+from .._tail import Shared
+
+N_LOOKED_AT = 64  # rows by which it is known which columns have few values
+FEW = N_LOOKED_AT // 2  # distinct values of these
+MOST = 16  # such columns, the first ones
+N_ROWS = 2048  # latest rows that a tree is grown from
+_FIRST = 16  # rows that the first tree is grown from
+_N_LEAVES = 32
+_LEAST = 3  # rows of a leaf
+_LEVELS = 64  # values of a column that are told apart while a tree grows
+_ROUNDING = 1e-9  # share of all squares that may be rounding
+_GAP = -1e101  # in place of a missing value: below all others
+_LEAF = -1  # in place of the column of a split
+
+
+def columns_of_few(X, others):
+    """Return the columns of first rows (n, d) that have few values; `others` are none of them."""
+    if len(X) != N_LOOKED_AT:
+        return np.empty(0, dtype=int)
+    few = [len(np.unique(column[~np.isnan(column)])) <= FEW for column in X.T]
+    return np.setdiff1d(np.flatnonzero(few), others)[:MOST]
+
+
+def seen(X, columns):
+    """Return the columns of rows (n, d) that a tree sees, without gaps."""
+    rows = X[:, columns]
+    return np.where(np.isnan(rows), _GAP, rows)
+
+
+def start(n_columns):
+    """Return the state before the first row."""
+    return {
+        "past": Shared(rows=np.empty((0, n_columns)), y=np.empty(0)),
+        "tree": Shared(_stump()),
+        "next": _FIRST,  # number of rows known from which the next tree is grown
+        "sums": np.zeros(2),  # of the targets of each leaf, and of all
+        "counts": np.zeros(2),
+    }
+
+
+def forecasts(state, rows, y, asked, n_known, n_before):
+    """Return forecasts (n,) for rows asked (n, p), less the mean; learn rows on the way.
+
+    Parameters
+    ----------
+    state : dict
+    rows, y : ndarray of shape (n_past, p), ndarray of shape (n_past,)
+        Rows that have not been learnt yet, as some may be that wait for their targets.
+    asked : ndarray of shape (n, p)
+    n_known : ndarray of int of shape (n + 1,)
+        How many of the first are known before each row that is asked for, and after the last.
+    n_before : int
+        Rows learnt before all these.
+    """
+    path, i, low = np.zeros(len(asked)), 0, 0
+    while True:
+        high = min(int(n_known[-1]), state["next"] - n_before)
+        stop = len(asked) if high < state["next"] - n_before else np.searchsorted(n_known, high)
+        places = [leaves(state["tree"], part) for part in (rows[low:high], asked[i:stop])]
+        known = np.minimum(n_known[i:stop], high) - low
+        path[i:stop] = _means(state, places[0], y[low:high], places[1], known)
+        past = state["past"]
+        state["past"] = Shared(
+            rows=np.concatenate([past["rows"], rows[low:high]])[-N_ROWS:],
+            y=np.concatenate([past["y"], y[low:high]])[-N_ROWS:],
+        )
+        i, low = min(stop, len(asked)), high
+        if n_before + high < state["next"]:
+            return path
+        _begin_anew(state)
+
+
+def _begin_anew(state):
+    """Grow a tree from the latest rows; its leaves begin with the means of these."""
+    rows, y = state["past"]["rows"], state["past"]["y"]
+    state["tree"] = Shared(grown(rows, y))
+    places = leaves(state["tree"], rows)
+    n_nodes = len(state["tree"]["columns"])
+    for name, weights in (("sums", y), ("counts", np.ones(len(y)))):
+        of_leaves = np.bincount(places, weights=weights, minlength=n_nodes)
+        state[name] = np.append(of_leaves, weights.sum())
+    state["next"] += state["next"] // 4
+
+
+def _means(state, places, y, asked, n_known):
+    """Return the means (n,) of the leaves asked for, less that of all; learns on the way."""
+    sums, counts = state["sums"].tolist(), state["counts"].tolist()
+    low, y, places, asked = 0, y.tolist(), places.tolist(), asked.tolist()
+    path = np.zeros(len(asked))
+    for i, high in enumerate([*n_known.tolist(), len(y)]):
+        for k, target in zip(places[low:high], y[low:high], strict=True):
+            sums[k] += target
+            counts[k] += 1.0
+            sums[-1] += target
+            counts[-1] += 1.0
+        low = max(low, high)
+        if i < len(asked) and len(sums) > 2:
+            k = asked[i]
+            path[i] = sums[k] / counts[k] - sums[-1] / counts[-1]
+    state["sums"], state["counts"] = np.array(sums), np.array(counts)
+    return path
+
+
+def leaves(tree, rows):
+    """Return the leaf (n,) of each row: its number among all nodes."""
+    nodes, n = np.zeros(len(rows), dtype=int), np.arange(len(rows))
+    while True:
+        columns = tree["columns"][nodes]
+        inner = columns != _LEAF
+        if not inner.any():
+            return nodes
+        is_above = rows[n, columns] > tree["thresholds"][nodes]
+        nodes = np.where(inner, tree["children"][nodes, is_above.astype(int)], nodes)
+
+
+def grown(rows, y):
+    """Return a tree grown from rows (n, p) and targets (n,)."""
+    bins, splits = _binned(rows)
+    tree = {name: part.tolist() for name, part in _stump().items()}
+    y = y - y.mean()
+    all_squares = left = y @ y
+    members = {0: np.arange(len(y))}
+    best = {0: _best_split(bins, y, splits)}
+    # by chance alone the best of so many splits would explain so many variances
+    chance = 2.0 * np.log(len(y) * rows.shape[1])
+    while len(members) < _N_LEAVES:
+        node = max(best, key=lambda node: best[node][0])
+        gain, place = best[node]
+        variance = max(left - gain, 0.0) / max(len(y) - len(members) - 1, 1)
+        if gain <= max(chance * variance, _ROUNDING * all_squares):
+            break
+        left -= gain
+        column, threshold = int(splits[0][place]), float(splits[1][place])
+        mine = members.pop(node)
+        del best[node]
+        is_above = rows[mine, column] > threshold
+        first = len(tree["columns"])
+        tree["columns"][node], tree["thresholds"][node] = column, threshold
+        tree["children"][node] = [first, first + 1]
+        for name, empty in (("columns", _LEAF), ("thresholds", 0.0), ("children", [0, 0])):
+            tree[name] += [empty, empty]
+        for child, part in ((first, mine[~is_above]), (first + 1, mine[is_above])):
+            members[child] = part
+            best[child] = _best_split(bins[part], y[part], splits)
+    kinds = {"columns": int, "thresholds": float, "children": int}
+    return {name: np.array(tree[name], dtype=kind) for name, kind in kinds.items()}
+
+
+def _stump():
+    return {
+        "columns": np.full(1, _LEAF),
+        "thresholds": np.zeros(1),
+        "children": np.zeros((1, 2), dtype=int),
+    }
+
+
+def _binned(rows):
+    """Return where the values (n, p) stand among all splits, and these: columns and thresholds."""
+    bins, thresholds, low = np.empty(rows.shape, dtype=int), [], 0
+    for j, column in enumerate(rows.T):
+        values = np.unique(column)
+        middles = values[:-1] + 0.5 * (values[1:] - values[:-1])
+        middles = middles[:: -(-len(middles) // _LEVELS) or 1]
+        bins[:, j] = low + np.searchsorted(middles, column)
+        thresholds.append(np.append(middles, np.inf))  # the last one parts nothing
+        low += len(middles) + 1
+    columns = np.repeat(np.arange(rows.shape[1]), [len(part) for part in thresholds])
+    return bins, (columns, np.concatenate(thresholds))
+
+
+def _best_split(bins, y, splits):
+    """Return by how much the best split lessens the sum of squares, and its place."""
+    columns, n = splits[0], len(y)
+    if n < 2 * _LEAST:
+        return 0.0, 0
+    y, n_columns = y - y.mean(), bins.shape[1]
+    counts = np.bincount(bins.ravel(), minlength=len(columns)).cumsum() - n * columns
+    weights = np.repeat(y, n_columns)
+    sums = np.bincount(bins.ravel(), weights=weights, minlength=len(columns)).cumsum()
+    possible = (counts >= _LEAST) & (n - counts >= _LEAST)
+    others = np.where(possible, counts * (n - counts), 1)
+    gains = np.where(possible, np.square(sums) * n / others, 0.0)
+    # of splits that part these rows alike rounding chooses none
+    place = int(np.argmax(gains >= (1.0 - _ROUNDING) * gains.max()))
+    return float(gains[place]), place
