@@ -281,7 +281,7 @@ JOBS = {
         "The estimators without tuning on timetables of one to three columns of whole numbers, "
         "products of signs, clipped and rounded targets, and steps: squared error, of classes log "
         "loss, over that of boosting refitted whenever the past has grown by a tenth. Those that "
-        "miss their bars come first. Needs no download. Takes some five minutes.",
+        "miss their bars come first. Needs no download. Takes a quarter of an hour.",
         {
             "seeds": "draws of each stream (default: %(default)s)",
             "rows": "rows of a stream (default: %(default)s)",
