@@ -24,6 +24,7 @@ BARS = {"timetables": {"fast": 1.1, "balanced": 1.1}, "others": {"fast": 1.5, "b
 CLASS_BARS = {"balanced": 1.1}
 _FLOOR = 1e-7  # of a probability
 _CUT = 30.0  # target from which on a row of a timetable is of the second class
+_AT_RANDOM = 0.05  # share of labels: where all are certain, log losses are of digits
 
 
 class Shape(NamedTuple):
@@ -70,7 +71,7 @@ def shapes():
             make = partial(_timetable, **kwargs)
             name = f"timetable of {n}{', holidays' if holidays else ''}, {order} order"
             found[name] = Shape(make, "timetables")
-    found["classes of a timetable of 2"] = Shape(_timetable, "timetables", is_classes=True)
+    found["classes of a timetable of 2"] = Shape(_classes, "timetables", is_classes=True)
     found["timetable of 2 and a wave"] = Shape(_timetable_and_wave, "others")
     for kind in ("sign product", "clipped", "rounded", "step"):
         found[kind] = Shape(partial(_of_numbers, kind=kind), "others")
@@ -79,6 +80,13 @@ def shapes():
 
 def _timetable(n, seed, **kwargs):
     return make_timetable(n, random_state=seed, **kwargs)
+
+
+def _classes(n, seed):
+    X, y = make_timetable(n, random_state=seed)
+    rng = np.random.RandomState(seed)
+    is_random = rng.uniform(size=n) < _AT_RANDOM
+    return X, np.where(is_random, rng.randint(2, size=n), y > _CUT).astype(int)
 
 
 def _timetable_and_wave(n, seed):
@@ -103,7 +111,6 @@ def _of_numbers(n, seed, kind):
 def ratios(shape, n_rows, first, seed):
     """Return by budget the loss over the rival's, and milliseconds a row."""
     X, y = shape.make(n_rows, seed)
-    y = (y > _CUT).astype(int) if shape.is_classes else y
     rival = np.mean(losses(boosted(X, y, first, shape.is_classes), y[first:]))
     found = {}
     for budget in BUDGETS:
