@@ -9,6 +9,8 @@ _OFF = 5.0  # and in median distances
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
 _CLIP = 5.0  # standard deviations of a column
+_SHARE = 0.05  # of targets in doubt that is warned of
+_ENOUGH = 64  # rows, after which the share can be told
 
 
 def judged(y, far=8.0):
@@ -99,3 +101,17 @@ def runs(mask):
     """Return where runs of True in a mask (n,) begin, and where they have ended, (m,) each."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask, [0]]).astype(int)))
     return edges[::2], edges[1::2]
+
+
+def are_many(n_faulty, n_rows):
+    """Tell whether of some target too many were in doubt, once there are enough to tell."""
+    return n_rows >= _ENOUGH and max(n_faulty) > _SHARE * n_rows
+
+
+def many(n_rows, which, cure):
+    """Return what is warned of then: where to look, and what to do about a number for missing."""
+    return (
+        f"More than one in twenty of the targets of {n_rows} rows were in doubt and not learnt as "
+        f"they came. {which} If they stand for a missing value, {cure}; if they are true, set "
+        "guard=False."
+    )

@@ -41,6 +41,7 @@ def start(n_series, n_columns, n_calendar):
         "cells": _views.no_doubts(n_columns),
         "range": np.stack([np.full(n_columns, np.inf), np.full(n_columns, -np.inf)]),
         "n_faulty": np.zeros(width, dtype=np.int64),
+        "has_warned": False,  # whether they were too many at some row
     }
 
 

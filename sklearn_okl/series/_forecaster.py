@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -15,6 +16,7 @@ from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Seed, Self
 from .._validation import refuse_second_writer
 from ..base import _same, twin
+from ..features import _faults
 from . import _experts, _frames, _intake, _intervals, _mixture, _plan, _rounds
 
 
@@ -54,6 +56,10 @@ class OnlineForecaster(BaseEstimator):
         How many rows in a row ``gaps="fill"`` fills in: about as many as are remembered. A longer
         gap is an error, as one clock that is days ahead would end the series.
 
+    guard : bool, default=True
+        Whether a value far from nearly all others is in doubt, see Notes. False: every value is
+        believed, of columns as well, and learnt as it comes.
+
     random_state : int, RandomState instance or None, default=0
         Source of the random Fourier features.
 
@@ -64,7 +70,7 @@ class OnlineForecaster(BaseEstimator):
 
     n_faulty_ : ndarray of int of shape (n_series + n_columns,)
         How many values of each series, then of each column known ahead, then of the others, were
-        taken for faults so far.
+        taken for faults so far. Above a twentieth of the rows in a series there is a warning, once.
 
     season_lengths_ : ndarray of int
         Lengths of the seasons in rows, given or found; 0 is none.
@@ -125,7 +131,9 @@ class OnlineForecaster(BaseEstimator):
     8, 16, 32, ..., 256 rows, and learnt again without faults. Cells of X are judged likewise; one
     known ahead counts as missing, too. Wrong in both directions: a single far value that is
     true is not learnt, unless it comes in every season of the first rows or columns explain it; a
-    level that is none, three values long, costs forecasts of as many rows before it is left.
+    level that is none, three values long, costs forecasts of as many rows before it is left. A
+    number that comes in every tenth row and is true, zeros of closed days, say, is not learnt:
+    above a twentieth of the rows there is a warning, and ``guard=False`` believes them.
 
     *Persistence.* The cut of the stream into calls changes nothing, to the last bit.
 
@@ -166,6 +174,7 @@ class OnlineForecaster(BaseEstimator):
         windows: ArrayLike = (24, 48, 168),
         gaps: str = "refuse",
         max_gap: int = 1000,
+        guard: bool = True,
         random_state: Seed = 0,
     ) -> None:
         self.horizon = horizon
@@ -175,6 +184,7 @@ class OnlineForecaster(BaseEstimator):
         self.windows = windows
         self.gaps = gaps
         self.max_gap = max_gap
+        self.guard = guard
         self.random_state = random_state
 
     _parameter_constraints = {
@@ -185,6 +195,7 @@ class OnlineForecaster(BaseEstimator):
         "windows": ["array-like"],
         "gaps": [StrOptions({"refuse", "fill"})],
         "max_gap": [Interval(Integral, 1, None, closed="left")],
+        "guard": ["boolean"],
         "random_state": ["random_state"],
     }
     # all others shape the state, in more than its start
@@ -424,6 +435,11 @@ class OnlineForecaster(BaseEstimator):
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             forecasts = _rounds.learn(plan, state, rows, future)
         model._state = state
+        n_rows, has_warned = state["t"], former is not None and former["doubts"]["has_warned"]
+        if state["doubts"]["has_warned"] and (restart or not has_warned):
+            which = "'n_faulty_' says how many they are of each series and column."
+            text = _faults.many(n_rows, which, "give NaN in its stead")
+            warnings.warn(text, UserWarning, stacklevel=3)
         refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
         return forecasts[rows.given] if keeps_forecasts else None

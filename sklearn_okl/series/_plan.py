@@ -24,6 +24,8 @@ class Plan(NamedTuple):
         Features of a row's time; columns known ahead, and only up to now.
     n_phases : int
         All that is known of a row by its time alone.
+    guard : bool
+        Whether values and cells are in doubt.
     """
 
     horizon: int
@@ -36,6 +38,7 @@ class Plan(NamedTuple):
     n_ahead: int
     n_now: int
     n_phases: int
+    guard: bool
 
     @property
     def n_views(self):
@@ -64,4 +67,5 @@ def plan(model, n_series, n_calendar, n_ahead, n_now):
         n_ahead=n_ahead,
         n_now=n_now,
         n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_slots,
+        guard=bool(model.guard),
     )

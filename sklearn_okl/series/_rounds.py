@@ -12,6 +12,7 @@ on to new ones. So the state before a row does not see what is written after it.
 
 import numpy as np
 
+from ..features import _faults
 from . import (
     _delayed_ridge,
     _doubts,
@@ -142,7 +143,9 @@ def forecast(plan, state, X_ahead, calendars):
         if n_known:
             times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
             columns = _columns(plan, state)
-            sound = _doubts.known_ahead(state["doubts"], columns, X_ahead, plan.n_series)
+            sound = X_ahead
+            if plan.guard:
+                sound = _doubts.known_ahead(state["doubts"], columns, X_ahead, plan.n_series)
             added = _static.forecasts(_known(slot), sound, np.array(times))
             forecasts[:n_known] += slot["mixed_share"][-1, :n_known] * added
     forecasts[:, ~slot["begun"]] = np.nan
@@ -206,7 +209,11 @@ def absorb(plan, state, row):
     past = horizon + t % BLOCK - steps  # the places of the latest origins, the last one first
     F, mixed, added = _said(plan, state, past, x_ahead)
     issued = mixed[-1]
-    learnt, state["beyond"], is_new = _views.as_learnt(views[RAW], state["beyond"], y, issued[0])
+    learnt, is_new = y, np.zeros(len(y), dtype=bool)
+    if plan.guard:
+        learnt, state["beyond"], is_new = _views.as_learnt(
+            views[RAW], state["beyond"], y, issued[0]
+        )
     is_fault = np.isnan(learnt) & ~np.isnan(y)
     if is_new.any():
         _move(plan, state, np.where(is_new, y - issued[0], 0.0))
@@ -283,7 +290,10 @@ def learn(plan, state, rows, future=None):
         if future is not None:
             to_come = slice(t, t + horizon)
             forecasts[t] = forecast(plan, state, ahead[to_come], calendar[to_come])
-        _judge_and_absorb(plan, state, came[t], calendar[t])
+        if plan.guard:
+            _judge_and_absorb(plan, state, came[t], calendar[t])
+        else:
+            absorb(plan, state, came[t])
         state["origin"] = issue(plan, state, calendar[t + 1])
     return None if future is None else forecasts
 
@@ -303,6 +313,8 @@ def _judge_and_absorb(plan, state, row, calendar):
     if _doubts.is_look_due(state["t"]):
         n_rows = min(state["t"], _doubts.N_ROWS)
         _doubts.look_again(doubts, state["views"][RAW]["values"][-n_rows:])
+    if not doubts["has_warned"]:
+        doubts["has_warned"] = _faults.are_many(doubts["n_faulty"][: plan.n_series], state["t"])
 
 
 def _learn_again(plan, state, rows):

@@ -15,6 +15,7 @@ from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedRegressor, described
+from ..features import _faults
 from ..meta._refit import check_is_regressor
 from . import _columns as columns
 from . import _conformal
@@ -492,9 +493,12 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             forecasts = super()._learn(state, X, y, sample_weight)
         else:
             forecasts = self._learn_known(state, X, y, sample_weight, is_known)
-        if not state["has_warned"] and _mostly(state["targets"], n_rows(state)):
+        n_faulty = [guard["n_faulty"] for guard in state["targets"]]
+        if not state["has_warned"] and _faults.are_many(n_faulty, n_rows(state)):
             state["has_warned"] = True
-            warnings.warn(_MANY.format(n_rows(state)), UserWarning, stacklevel=2)
+            which = "'faulty_rows_' says which they were in this call."
+            cure = "name it in 'missing_values'"
+            warnings.warn(_faults.many(n_rows(state), which, cure), UserWarning, stacklevel=2)
         return self._within(forecasts)
 
     def _learn_known(self, state, X, y, sample_weight, is_known):
@@ -558,19 +562,6 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     def _move(self, state, j, lags):
         super()._move(state, j, lags)
         _conformal.forgive(state["errors"][j])
-
-
-_SHARE = 0.05  # of targets in doubt that is warned of
-_MANY = (
-    "More than one in twenty of the targets of {} rows were in doubt and not learnt as they came. "
-    "'faulty_rows_' says which they were in this call. If they stand for a missing value, name it "
-    "in 'missing_values'; if they are true, set guard=False."
-)
-
-
-def _mostly(guards, t):
-    """Tell whether too many targets were in doubt, once there are enough to tell."""
-    return t >= 64 and max(guard["n_faulty"] for guard in guards) > _SHARE * t
 
 
 def _checked_range(target_range):

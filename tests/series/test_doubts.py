@@ -1,5 +1,8 @@
 """What a forecaster does with faults: it goes on as if it had been told that they are none."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -171,3 +174,58 @@ def test_a_clock_that_is_days_ahead():
     assert model.n_samples_seen_ == 81
     with pytest.raises(ValueError, match="21 rows are missing"):
         model.partial_fit(pd.Series(0.0, index[-1:] + pd.Timedelta("43min")))
+
+
+def with_true_zeros(n, seed):
+    """Make a series in which a tenth of the rows are zeros that are true, and come at random."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.uniform(size=n) < 0.1, 0.0, 50.0 + 5.0 * rng.normal(size=n))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_true_values_are_doubted_it_is_said_and_can_be_cured(seed):
+    y = with_true_zeros(600, seed)
+    with pytest.warns(UserWarning, match=r"More than one in twenty of the targets.*guard=False"):
+        OnlineForecaster(**SMALL).fit(y)
+    trusting = OnlineForecaster(guard=False, **SMALL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forecasts = trusting.prequential_predict(y)[:, 0]
+    assert_array_equal(trusting.n_faulty_, [0])
+    assert np.mean((forecasts[200:] - y[200:]) ** 2) < 1.1 * np.var(y[200:])
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100])
+def test_it_is_said_once(cut):
+    y = with_true_zeros(400, cut)
+    model, n_warnings = OnlineForecaster(**SMALL), 0
+    for first in range(0, 400, cut):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.partial_fit(y[first : first + cut])
+        n_warnings += len(caught)
+        model = pickle.loads(pickle.dumps(model))
+    assert n_warnings == 1
+
+
+def test_a_warning_that_is_an_error_leaves_the_model_as_it_was():
+    y = with_true_zeros(300, 5)
+    model = OnlineForecaster(**SMALL).fit(y[:50])
+    before = pickle.dumps(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="one in twenty"):
+            model.partial_fit(y[50:])
+    assert pickle.dumps(model) == before
+
+
+def test_without_a_guard_cells_are_believed_too():
+    y, X = stream(200, n_columns=1)
+    far, none = np.array([[1e4], [0.0]]), np.array([[np.nan], [0.0]])
+    for guard in (True, False):
+        model = OnlineForecaster(guard=guard, **SMALL).fit(y[:150], X[:150])
+        assert np.array_equal(model.predict(far), model.predict(none)) == guard
+        model.partial_fit(y[150:], np.where(np.arange(50) == 9, 1e4, X[150:, 0])[:, None])
+        assert model.n_faulty_.sum() == guard
+    with pytest.raises(ValueError, match=r"'guard'.*mid-stream"):
+        model.set_params(guard=True).partial_fit(y, X)
