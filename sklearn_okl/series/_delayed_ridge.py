@@ -146,6 +146,27 @@ def _commit(state):
     }
 
 
+def forget(state, n_last, places):
+    """Forget features that are others from now on, at some places among the last n.
+
+    It is as if they had always been 0. A block of origins is to have ended.
+    """
+    width = state["P"].shape[-1]
+    k = np.arange(width - n_last, width)[places]
+    P, sums, theta = (state[name].copy() for name in ("P", "sums", "theta"))
+    beside = np.linalg.solve(P[:, k[:, None], k], P[:, k])  # (G, k, D)
+    theta -= theta[..., k] @ beside
+    P -= P[..., k] @ beside
+    for array, own in ((P, 1.0 / state["alpha"]), (sums, state["alpha"])):
+        array[:, k], array[..., k] = 0.0, 0.0
+        array[:, k, k] = own
+    theta[..., k] = 0.0
+    recent = {name: array.copy() for name, array in state["recent"].items()}
+    for array in recent.values():
+        array[..., k] = 0.0
+    state.update(P=P, sums=sums, theta=theta, recent=recent)
+
+
 def moved_on(recent, n):
     """Return a copy of an array without its first n rows, and with as many of zeros at its end."""
     moved = np.zeros_like(recent)

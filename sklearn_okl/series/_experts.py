@@ -9,6 +9,7 @@ from . import _delayed_ridge, _seasons, _views
 RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
 _MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
+_MEANS = 8, 24, 72  # latest rows
 _FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
 _ALPHA = 1.0  # ridge: windows are divided by the root of their length, so whole ones are about 1
 
@@ -127,12 +128,19 @@ def simple_forecasts(views, seasons, horizon, smoothed, has_residuals):
     """Return the forecasts (H, m) of each of the experts that are no regressions.
 
     The latest value, the season again for each season, the first season again at the present
-    distance from it, those of smoothing, and of the residuals none.
+    distance from it, those of smoothing, and of the residuals none. In the stead of a season that
+    is not known is the mean of the latest rows, 8, 24 or 72.
     """
     values = views[RAW]["values"]
-    again = [_seasons.continued(values, season, horizon) for season in seasons]
-    before = values[-1 - seasons[0]] if seasons[0] else values[-1]
-    simple = [_seasons.continued(values, 0, horizon), *again, again[0] + (values[-1] - before)]
+    again = [
+        _seasons.continued(values, season, horizon)
+        if season
+        else np.broadcast_to(values[-_MEANS[k % 3] :].mean(axis=0), (horizon, values.shape[1]))
+        for k, season in enumerate(seasons)
+    ]
+    before = values[-1 - seasons[0]] if seasons[0] else again[0][0]
+    distance = (values[-1] - before) / (1.0 if seasons[0] else 2.0)
+    simple = [_seasons.continued(values, 0, horizon), *again, again[0] + distance]
     simple.append(smoothed)
     if has_residuals:
         simple.append(np.zeros_like(simple[0]))

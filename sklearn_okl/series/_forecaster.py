@@ -33,8 +33,8 @@ class OnlineForecaster(BaseEstimator):
         Number H of rows that are forecast at a time.
 
     season_lengths : array-like of int, default=None
-        Lengths of the seasons in rows, such as ``(24, 168)``. None has two of them found: after 32,
-        64, 128 and so on rows, in the autocorrelation of the latest 1024.
+        Lengths of the seasons in rows, such as ``(24, 168)``. None has up to three of them found,
+        see Notes.
 
     known_ahead : "all" or array-like of str or int, default="all"
         Columns of X that are known when their rows are forecast, such as calendars, prices and
@@ -73,7 +73,7 @@ class OnlineForecaster(BaseEstimator):
         taken for faults so far. Above a twentieth of the rows in a series there is a warning, once.
 
     season_lengths_ : ndarray of int
-        Lengths of the seasons in rows, given or found; 0 is none.
+        Lengths of the seasons in rows, given or found, the shortest first; 0 is none.
 
     expert_weights_ : ndarray of shape (horizon, n_series, n_experts)
         What each expert counts for at present; the weights sum to one, and some are negative.
@@ -100,6 +100,14 @@ class OnlineForecaster(BaseEstimator):
     running standard deviations, so that a + b y has the forecasts a + b f, and over the root of
     their length: the ridge is 1 where a whole window is about 1. All see the phases of the seasons,
     or of the calendar if the index has dates.
+
+    *Seasons* are looked for after 32, 48, 64, 96, 128, ... rows, in the latest 8192 (fewer of more
+    than 64 series): in the power at the multiples of 1 / p, over that beside them, so that trends
+    and errors that last are none.
+    A multiple is one only if it explains more than its divisor, a length has been seen in four
+    cycles, and the usual ones, a day, a week and a year if there are dates, count where a row more
+    or less cannot be told. What begins on a new season enters the mixture with the errors that it
+    would have had; what stood on one that is over stays until its place is needed.
 
     *One inverse for all steps.* The gains of recursive least squares know features only. So those
     of an origin are computed once, wait with its features, and teach step h when the target of row
@@ -405,6 +413,7 @@ class OnlineForecaster(BaseEstimator):
             _frames.n_calendar(layout["cycles"]),
             len(layout["ahead"]),
             len(layout["now"]),
+            _frames.rows_in_cycles(layout["time"]),
         )
 
     def _advance(self, y, X, X_future=None, *, restart=False, keeps_forecasts=False):
@@ -420,10 +429,11 @@ class OnlineForecaster(BaseEstimator):
             model._parameters_at_start = copy.deepcopy(self._parameters())
         else:
             self._check_unchanged()
-        plan, n_to_come = model._plan(), self.horizon if keeps_forecasts else 1
+        n_to_come = self.horizon if keeps_forecasts else 1
         rows, model._layout = _intake.rows_of(
             model._layout, series, X, n_to_come, is_start, self.max_gap * (self.gaps == "fill")
         )
+        plan = model._plan()  # a first date alone tells no step
         future = _intake.future_of(model._layout, X_future, plan.horizon)
         if keeps_forecasts and future is None:
             future = np.empty((0, plan.n_ahead))

@@ -297,6 +297,18 @@ def cycles_of(index, time):
     return tuple(name for name in _LENGTHS if _FEWEST <= _LENGTHS[name] / step <= _MOST)
 
 
+def rows_in_cycles(time):
+    """Return how many rows are in a day, a week and a year of an index of dates, if at least 2."""
+    if time is None or time["kind"] == "numbers" or time["step"] is None:
+        return ()
+    times = _wall_times(continued(time, 25))
+    step = (times[-1] - times[0]) / np.timedelta64(1, "s") / 24.0
+    rows = [(seconds / step, abs(seconds / step % 1.0 - 0.5)) for seconds in _LENGTHS.values()]
+    return tuple(round(n) for n, off in rows[:2] if n >= _FEWEST and off > 0.49) + tuple(
+        round(n) for n, _ in rows[2:] if n >= _FEWEST
+    )
+
+
 def calendar(index, cycles):
     """Return sines and cosines of where dates are in cycles, with harmonics (n, c)."""
     if not cycles:

@@ -112,6 +112,28 @@ def learn(state, t, F, mixtures, y):
         _commit(state)
 
 
+def begin_anew(state, expert, errors):
+    """Forget what is known of an expert, which is another one from now on.
+
+    Its mean squared errors (H, m) so far are given; where they are NaN they are those of the worst
+    expert. The regressions are as if they had never seen the expert: their
+    forecasts do not follow what they learnt of the one before.
+    """
+    _commit(state)
+    P, theta, sums = (state[name].copy() for name in ("P", "theta", "sums"))
+    beside = P[:, :, expert] / P[:, expert, expert][:, None]  # (stacks, E, H, m)
+    theta -= beside * theta[:, expert][:, None]
+    P -= beside[:, :, None] * P[:, expert][:, None]
+    for array, own in ((P, 1.0 / _ALPHA), (sums, _ALPHA)):
+        array[:, expert], array[:, :, expert] = 0.0, 0.0
+        array[:, expert, expert] = own
+    theta[:, expert] = 0.0
+    faded_errors = state["errors"].copy()
+    known = errors * state["weight"]
+    faded_errors[expert] = np.where(np.isnan(known), faded_errors.max(axis=0), known)
+    state.update(P=P, theta=theta, sums=sums, errors=faded_errors)
+
+
 def _commit(state):
     """Bring the latest deviations into the exact sums, put back the lost ridge, and invert."""
     recent, known = state["recent"], state["known"]

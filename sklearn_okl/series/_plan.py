@@ -26,6 +26,8 @@ class Plan(NamedTuple):
         All that is known of a row by its time alone.
     guard : bool
         Whether values and cells are in doubt.
+    usual : tuple of int
+        Lengths of seasons that are likely.
     """
 
     horizon: int
@@ -39,6 +41,7 @@ class Plan(NamedTuple):
     n_now: int
     n_phases: int
     guard: bool
+    usual: tuple
 
     @property
     def n_views(self):
@@ -51,8 +54,11 @@ class Plan(NamedTuple):
         return self.n_phases + self.n_now
 
 
-def plan(model, n_series, n_calendar, n_ahead, n_now):
-    """Return the plan of an `OnlineForecaster` for some series, columns and calendar features."""
+def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
+    """Return the plan of an `OnlineForecaster` for some series, columns and calendar features.
+
+    `cycles` are the rows in a day, a week and a year, where an index of dates tells them.
+    """
     experts = _experts.ridges(n_series, tuple(model.windows), model.pooled, n_ahead > 0)
     seasons = tuple(int(length) for length in model.season_lengths or ())
     n_slots = len(seasons) or (0 if n_calendar else _seasons.N_SEASONS)
@@ -68,4 +74,5 @@ def plan(model, n_series, n_calendar, n_ahead, n_now):
         n_now=n_now,
         n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_slots,
         guard=bool(model.guard),
+        usual=cycles or _seasons.USUAL,
     )

@@ -38,6 +38,8 @@ def start(plan, waves):
         "beyond": _views.no_doubts(m),  # of values beyond the fence
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
+        # where features and experts on them stand, which a season that is over has until another's
+        "slots": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
         "smoothing": _smoothing.start(horizon, m),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
         "mixture": _mixture.start(len(plan.views), horizon, m),
@@ -80,7 +82,7 @@ def phases(plan, state, calendar, t):
     """Return what is known of row t by its time alone (p,)."""
     if plan.n_calendar and not plan.seasons:
         return calendar
-    return np.concatenate([calendar, _seasons.phases(state["seasons"], t)])
+    return np.concatenate([calendar, _seasons.phases(state["slots"], t)])
 
 
 def issue(plan, state, calendar):
@@ -105,7 +107,7 @@ def issue(plan, state, calendar):
         forecasts[k] = said * scale + last
     members = _smoothing.forecasts(state["smoothing"], horizon)
     smoothed = _smoothing.mixed(state["smoothing"], members)
-    simple = _experts.simple_forecasts(views, state["seasons"], horizon, smoothed, plan.n_ahead > 0)
+    simple = _experts.simple_forecasts(views, state["slots"], horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
     begun, last = _views.started(views[RAW]), levels[RAW][0]
@@ -263,15 +265,42 @@ def absorb(plan, state, row):
             for name, value in recent.items()
             if name != "n_written"
         }
-    values = views[RAW]["values"][-min(t + 1, _seasons.N_ROWS) :]
-    if not plan.seasons and _seasons.is_look_due(t + 1, state["seasons"]):
-        state["seasons"] = _seasons.found(values[:, _views.started(views[RAW])])
-    if _seasons.is_power(t + 1):
-        values = views[RAW]["values"][-(t + 1) :]
-        lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
-        if lengths != state["smoothing"]["lengths"].tolist():
-            _smoothing.begin_anew(state["smoothing"], lengths, values)
+    if _seasons.is_look_due(t + 1):
+        _look_for_seasons(plan, state)
     return is_fault
+
+
+def _look_for_seasons(plan, state):
+    """Look for seasons in the rows that are remembered, and let experts begin on new ones."""
+    raw = state["views"][RAW]
+    values = raw["values"][-state["t"] :]
+    if not plan.seasons:
+        state["seasons"] = _seasons.found(values[:, _views.started(raw)], plan.usual)
+        slots = _seasons.settled(state["slots"], state["seasons"])
+        for slot in np.flatnonzero(slots != state["slots"]):
+            _begin_season(plan, state, slot, slots[slot], values)
+        state["slots"] = slots
+    lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
+    if lengths != state["smoothing"]["lengths"].tolist():
+        _smoothing.begin_anew(state["smoothing"], lengths, values)
+    _views.make_room(raw, _seasons.n_remembered(state["t"], plan.n_series))
+
+
+def _begin_season(plan, state, slot, season, values):
+    """Let the features and experts on a season's place, which are of another one, begin anew."""
+    if not plan.n_calendar and state["slots"][slot]:
+        n_features = 2 * _seasons.N_HARMONICS
+        places = slice(slot * n_features, (slot + 1) * n_features)
+        for own in state["experts"]:
+            _delayed_ridge.forget(own["ridge"], plan.n_common, places)
+        if plan.n_ahead:
+            _delayed_ridge.forget(state["static"]["ridge"], plan.n_phases, places)
+    errors = _seasons.errors_again(values, int(season), plan.horizon)
+    scale = _views.level(state["views"][RAW])[1]
+    first = len(plan.experts) + 1
+    _mixture.begin_anew(state["mixture"], first + slot, errors[0] / scale**2)
+    if slot == 0:
+        _mixture.begin_anew(state["mixture"], first + len(state["slots"]), errors[1] / scale**2)
 
 
 def learn(plan, state, rows, future=None):

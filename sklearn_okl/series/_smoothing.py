@@ -16,7 +16,8 @@ many cycles is in it, which no window of the latest rows shows.
 
 The rates are a grid. Members are weighted by their faded squared errors as experts are, at some
 steps; between these the weights are interpolated. When the seasons change, members begin anew: with
-the means of the phases in the rows that are remembered, through which they go again.
+the means of the phases in the rows that are remembered, shrunk by what chance has in them (W.
+James, C. Stein, "Estimation with quadratic loss", 1961), through which they go again.
 """
 
 from functools import cache
@@ -24,12 +25,13 @@ from itertools import product
 
 import numpy as np
 
-from . import _mixture
+from . import _mixture, _seasons
 
 _LEVEL = 0.02, 0.1, 0.3, 0.7
 _SEASON = 0.05, 0.2, 0.5
 _LASTING = 0.0, 0.7, 0.95
 RATES = np.array(list(product(_LEVEL, _SEASON, _LASTING)))  # a member a row
+_TINY, _LEAST = 1e-12, 1e-300
 _N_STEPS = 8  # steps of the horizon that members are judged at, at most
 
 
@@ -105,19 +107,26 @@ def learn(state, y, is_first):
 
 def begin_anew(state, lengths, values):
     """Begin with seasons of these lengths, from the rows (n, m) that are remembered."""
-    n, phases = len(values), np.arange(len(values))
+    n = len(values)
     level = values.mean(axis=0)
     rest, seasons = values - level, []
     for length in lengths:
-        phase = phases % length
-        profile = np.stack([rest[phase == p].mean(axis=0) for p in range(length)])
-        rest = rest - profile[phase]
+        left, profile = _seasons.without(rest, length)
+        profile *= _trusted(profile, left, n / length)
+        rest = rest - profile[np.arange(n) % length]
         seasons.append(np.repeat(profile[None], len(RATES), axis=0))
     nothing = np.zeros_like(state["error"])
     state.update(t=0, lengths=np.array(lengths), seasons=seasons, error=nothing)
     state["level"] = nothing + level
     for k in range(n):
         learn(state, values[k], False)
+
+
+def _trusted(profile, left, n_cycles):
+    """Return what share of the means of phases (length, m) is no chance, from what they leave."""
+    of_chance = (left**2).mean(axis=0) / max(n_cycles - 1.0, _TINY)
+    size = (profile**2).mean(axis=0)
+    return np.maximum(1.0 - of_chance / np.maximum(size, _TINY * of_chance + _LEAST), 0.0)
 
 
 def move(state, by):

@@ -127,6 +127,14 @@ def push(state, values, filled):
         latest[:, first] = values[first]  # before its beginning a series is its first value
 
 
+def make_room(state, n_rows):
+    """Remember so many rows from now on, if they are more."""
+    more = n_rows - len(state["values"])
+    if more > 0:
+        nothing = np.repeat(state["values"][:1], more, axis=0)
+        state["values"] = np.concatenate([nothing, state["values"]])
+
+
 def windows(state, length):
     """Return features (m, length) of each series from its latest rows.
 

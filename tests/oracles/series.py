@@ -9,6 +9,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from sklearn_okl.series import _seasons  # which are found: tests/series/test_seasons.py
+
 FENCE, JUDGED, MEMORY, REFRESH, ALPHA = 20.0, 32, 2000, 64, 1.0
 
 
@@ -112,35 +114,28 @@ def phase_features(seasons, t):
     return np.array(features)
 
 
-def seasons_of(rows):
-    """The lag of the largest peak of the mean autocorrelation, and that of what it leaves."""
-    rows = np.array(rows, dtype=float)
-    n, found = len(rows), []
-    rests = []
-    for series in rows.T:
-        if n >= 32 and not np.isnan(series).any():
-            rest = series - np.polyval(np.polyfit(np.arange(n), series, 1), np.arange(n))
-            if rest @ rest > 1e-12 * (series @ series):
-                rests.append(rest)
-    while rests and len(found) < 2:
-        c = np.mean(
-            [[r[k:] @ r[: n - k] / (r @ r) for k in range(n // 3 + 1)] for r in rests], axis=0
-        )
-        peaks = [
-            k
-            for k in range(1, len(c) - 1)
-            if c[k - 1] < c[k] >= c[k + 1] and c[k] > max(0.25, 3 / np.sqrt(n))
-        ]
-        peaks = [k for k in peaks if k >= (1.5 * found[-1] if found else 2)]
-        if not peaks:
-            break
-        first = min(k for k in peaks if c[k] >= 0.9 * max(c[peaks]))
-        season = max((k for k in peaks if first <= k < 1.5 * first), key=lambda k: c[k])
-        if found and abs(season - round(season / found[0]) * found[0]) <= 0.05 * season:
-            season = round(season / found[0]) * found[0]
-        found.append(season)
-        rests = [r - [r[i % season :: season].mean() for i in range(n)] for r in rests]
-    return found + [0] * (2 - len(found))
+def is_look_due(t):
+    looks = [2**k for k in range(5, 14)] + [3 * 2**k for k in range(4, 12)]
+    return t in looks or (t > 0 and t % 4096 == 0)
+
+
+def settled(slots, seasons):
+    """Where seasons stand: at their old place, or at that of the shortest that was not found."""
+    slots = list(slots)
+    for season in (s for s in seasons if s and s not in slots):
+        free = [s for s in slots if s == 0 or s not in seasons]
+        slots[slots.index(min(free))] = season
+    return slots
+
+
+def errors_again(rows, season, h, with_distance):
+    """The mean squared error of the season come again h steps on, in the latest 500 rows."""
+    back, squares = season * (1 + h // season), []
+    for i in range(max(back - h, season + 1, len(rows) - 500), len(rows) - h):
+        error = rows[i + h] - rows[i + h - back]
+        error -= (rows[i - 1] - rows[i - 1 - season]) * with_distance
+        squares.append(error**2)
+    return np.mean(squares) if len(squares) >= 32 else np.nan
 
 
 class Smoothing:
@@ -171,7 +166,10 @@ class Smoothing:
         self.level = np.mean(rows)
         rest = np.array(rows) - self.level
         for n in lengths:
-            profile = [rest[p::n].mean() for p in range(n)]
+            profile = np.array([rest[p::n].mean() for p in range(n)])
+            left = np.array([value - profile[i % n] for i, value in enumerate(rest)])
+            of_chance = np.mean(left**2) / (len(rows) / n - 1)
+            profile *= max(1 - of_chance / np.mean(profile**2), 0) if profile.any() else 0
             rest = [value - profile[i % n] for i, value in enumerate(rest)]
             rest = np.array(rest)
             self.seasons.append(profile)
@@ -215,6 +213,16 @@ class Mixture:
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
             means += 0.002 * (np.clip(errors, -20, 20) ** 2 - means)
 
+    def begin_anew(self, expert, error):
+        """The expert is another one, of which no regression has heard."""
+        self.refresh()
+        for stack in self.stacks:
+            stack.S[expert], stack.S[:, expert] = 0.0, 0.0
+            stack.S[expert, expert], stack.b[expert] = ALPHA, 0.0
+            stack.theta = np.linalg.solve(stack.S, stack.b)
+        known = not np.isnan(error)
+        self.errors[expert] = error * self.weight if known else max(self.errors)
+
     def refresh(self):
         for k, stack in enumerate(self.stacks):
             stack.put_back(self.lost[k])
@@ -226,7 +234,8 @@ class Forecaster:
 
     def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None):
         self.H, self.m, self.t = horizon, n_series, 0
-        self.given, self.seasons = seasons is not None, list(seasons or (0, 0))
+        self.given, self.seasons = seasons is not None, list(seasons or (0, 0, 0))
+        self.slots, self.usual = list(self.seasons), _seasons.USUAL
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
@@ -251,7 +260,7 @@ class Forecaster:
         """What an expert sees of series c; of all series where c is None."""
         view, window, sharing, _, waves = expert
         now = standardised(self.now, [x.last() if x.rows else np.nan for x in self.now])
-        shared = np.concatenate([[1.0], phase_features(self.seasons, self.t), now])
+        shared = np.concatenate([[1.0], phase_features(self.slots, self.t), now])
         if sharing == "all":
             lags = [self.views[view][c].window(window) for c in range(self.m)]
             begun = any(memory.count for memory in self.views[0])
@@ -265,7 +274,7 @@ class Forecaster:
         mean, scale = moments
         z = np.nan_to_num(np.clip((np.array(x) - mean) / scale, -FENCE, FENCE), nan=0.0)
         waves = [f(k * z) for k in (0.7, 1.4) for f in (np.sin, np.cos)]
-        return np.concatenate([[1], z, *waves, phase_features(self.seasons, t)])
+        return np.concatenate([[1], z, *waves, phase_features(self.slots, t)])
 
     def issue(self):
         """The origin at row t."""
@@ -289,9 +298,11 @@ class Forecaster:
                     theta = self.ridge(k, h, c, len(z)).theta
                     origin["forecasts"][h, c, k] = last + scale * (z @ theta)
                 if origin["begun"][c]:
-                    memory, first = self.views[0][c], self.seasons[0]
-                    again = [memory.last(), *(self.again(memory, s, h) for s in self.seasons)]
-                    drift = memory.last() - memory.back(1 + first) if first else 0.0
+                    memory, first = self.views[0][c], self.slots[0]
+                    slots = enumerate(self.slots)
+                    again = [memory.last(), *(self.again(memory, s, h, k) for k, s in slots)]
+                    before = memory.back(1 + first) if first else (memory.last() + again[1]) / 2
+                    drift = memory.last() - before
                     members = np.array([member.forecast(h) for member in self.members[c]])
                     origin["members"][h, c] = members
                     smoothed = sum(
@@ -331,8 +342,10 @@ class Forecaster:
         return [(below, 1 - share), (above, share)]
 
     @staticmethod
-    def again(memory, season, h):
-        return memory.back(season - h % season) if season else memory.last()
+    def again(memory, season, h, slot):
+        if not season:
+            return np.mean([memory.back(lag) for lag in range(1, 1 + 8 * 3**slot)])
+        return memory.back(season - h % season)
 
     def ridge(self, k, h, c, width):
         """The model of an expert for a step and a series."""
@@ -439,19 +452,39 @@ class Forecaster:
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
-        is_power = self.t >= 32 and self.t & (self.t - 1) == 0
-        if not self.given and is_power and (self.t <= 1024 or not all(self.seasons)):
-            rows = [
-                [memory.back(self.t - i) if memory.count else np.nan for memory in self.views[0]]
+        if is_look_due(self.t):
+            self.look()
+
+    def look(self):
+        """Look for seasons; what stands on a new one begins anew."""
+        rows = np.array(
+            [
+                [memory.back(self.t - i) if memory.count else 0.0 for memory in self.views[0]]
                 for i in range(self.t)
             ]
-            self.seasons = seasons_of(rows[-1024:])
+        )
+        if not self.given:
+            begun = [memory.count > 0 for memory in self.views[0]]
+            self.seasons = _seasons.found(rows[:, begun], self.usual).tolist()
+            slots = settled(self.slots, self.seasons)
+            for k, season in enumerate(slots):
+                if season != self.slots[k]:
+                    self.begin_season(k, season, rows)
+            self.slots = slots
         lengths = [k for k in self.seasons if 0 < 2 * k <= self.t]
-        if is_power and lengths != self.members[0][0].lengths:
-            for c, memory in enumerate(self.views[0]):
-                rows = [memory.back(self.t - i) if memory.count else 0.0 for i in range(self.t)]
+        if lengths != self.members[0][0].lengths:
+            for c in range(self.m):
                 for member in self.members[c]:
-                    member.begin_anew(lengths, rows)
+                    member.begin_anew(lengths, rows[:, c])
+
+    def begin_season(self, k, season, rows):
+        assert not self.slots[k], "a season that gives its place to another one has its own test"
+        experts = [(1 + k, False)] + [(1 + len(self.slots), True)] * (k == 0)
+        for (h, c), mixture in self.mixtures.items():
+            unit = self.views[0][c].scale()
+            for place, with_distance in experts:
+                error = errors_again(rows[:, c] / unit, season, h, with_distance)
+                mixture.begin_anew(len(self.experts) + place, error)
 
 
 class Intervals:

@@ -81,14 +81,15 @@ def test_seasons_are_found_and_none_in_noise():
     time, rng = np.arange(600), np.random.default_rng(0)
     day, week = np.sin(2 * np.pi * time / 12), np.where(time % 84 < 24, 2.0, 0.0)
     noise = rng.normal(size=(600, 2))
-    assert _seasons.found(day[:, None] + 0.5 * noise).tolist() == [12, 0]
+    assert _seasons.found(day[:, None] + 0.5 * noise).tolist() == [12, 0, 0]
     assert _seasons.found((3 * day + week + 0.05 * time)[:, None] + 0.3 * noise).tolist() == [
         12,
         84,
+        0,
     ]
     for n in (32, 64, 128, 600):
-        assert _seasons.found(noise[:n]).tolist() == [0, 0]
-    assert _seasons.found(np.ones((100, 1))).tolist() == [0, 0]
+        assert _seasons.found(noise[:n]).tolist() == [0, 0, 0]
+    assert _seasons.found(np.ones((100, 1))).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -96,7 +97,7 @@ def test_a_week_is_found_although_noise_moves_its_broad_peak(seed):
     time, noise = np.arange(1024), np.random.default_rng(seed).normal(size=1024)
     y = 2.0 * np.sin(2 * np.pi * time / 24) + np.sin(2 * np.pi * time / 168) + 0.5 * noise
     for n in (700, 1024):
-        assert _seasons.found(y[:n, None]).tolist() == [24, 168]
+        assert _seasons.found(y[:n, None]).tolist() == [24, 168, 0]
 
 
 @pytest.mark.long(every=2)
