@@ -7,7 +7,8 @@ its experts, how they were mixed, and what the regression on the columns known a
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
 are written row by row, each row in a place of its own, until a block of rows is full and they move
-on to new ones. So the state before a row does not see what is written after it.
+on to new ones. So the state before a row does not see what is written after it. Of the seasons of
+smoothing, which are written in place, too, each call has its own.
 """
 
 import numpy as np
@@ -62,7 +63,9 @@ def successor(state, n_rows):
     A single row goes into the free places of what the state given remembers, if no other row has.
     """
     has_free_places = state["recent"]["n_written"][0] == state["t"]
-    return _copied(state, n_rows > 1 or not has_free_places)
+    own = _copied(state, n_rows > 1 or not has_free_places)
+    _smoothing.own_seasons(own["smoothing"])
+    return own
 
 
 def _copied(state, copies_recent):

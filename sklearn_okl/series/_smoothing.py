@@ -88,7 +88,10 @@ def judge(state, errors):
 
 
 def learn(state, y, is_first):
-    """Learn a row (m,), NaN where it is missing; `is_first` (m,) of the series that begin."""
+    """Learn a row (m,), NaN where it is missing; `is_first` (m,) of the series that begin.
+
+    What the seasons add is written in place: a call has arrays of its own, see `own_seasons`.
+    """
     state["level"] = np.where(is_first, y, state["level"])
     place = [state["t"] % of_season.shape[1] for of_season in state["seasons"]]
     added = [s[:, k] for s, k in zip(state["seasons"], place, strict=True)]
@@ -99,10 +102,14 @@ def learn(state, y, is_first):
     error = np.where(known, error, 0.0)
     state["level"] = state["level"] + level * error
     change = season * (1.0 - level) * error
-    state["seasons"] = [s.copy() for s in state["seasons"]]
     for s, k in zip(state["seasons"], place, strict=True):
         s[:, k] += change
     state["t"] += 1
+
+
+def own_seasons(state):
+    """Let a state have arrays of its own where rows are written in place."""
+    state["seasons"] = [of_season.copy() for of_season in state["seasons"]]
 
 
 def begin_anew(state, lengths, values):

@@ -1,5 +1,6 @@
 """Seasons: found to the row in made series, and changed without harm."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -169,6 +170,17 @@ def test_an_expert_that_begins_anew_is_not_heard_for_what_another_was():
     assert abs(_mixture.coefficients(state)[0, 0, 0]) < 0.6
     assert (state["theta"][:, 0] == 0.0).all()
     assert_allclose(state["P"], np.linalg.inv(state["sums"][..., 0, 0])[..., None, None])
+
+
+def test_models_that_share_a_state_do_not_write_into_each_others_seasons():
+    y = np.random.default_rng(2).normal(size=60)
+    model = OnlineForecaster(2, windows=(2, 3, 4), season_lengths=(4, 6)).fit(y[:40])
+    other, before = copy.copy(model), pickle.dumps(model._state["smoothing"])
+    assert model._state["smoothing"]["lengths"].tolist() == [4, 6]
+    for t in range(40, 60):
+        other.partial_fit(y[t : t + 1])
+    assert pickle.dumps(model._state["smoothing"]) == before
+    assert_array_equal(model.partial_fit(y[40:]).predict(), other.predict())
 
 
 @pytest.mark.long
