@@ -127,7 +127,8 @@ class LaggedInputs:
         seen = self._seen(X, trees, known, spreads, strange)
         if not self.n_quantiles:
             return seen
-        return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, changes))
+        of_ranks = [(n, changed[: X.shape[1]]) for n, changed in changes]
+        return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, of_ranks))
 
     def look(self, state, X, ago=0):
         """Return what is seen of rows, each as if the next, from what was known some rounds ago."""

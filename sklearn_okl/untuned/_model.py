@@ -287,6 +287,8 @@ class DefaultModel:
         renewal = self.constants.renewal
         X, Y, weights = renewal.since_change(anew, state)
         fresh = self._start_rounds(X.shape[1], state["seed"])
+        if any(guard["restless"] for guard in state["targets"]):
+            fresh = unguarded(fresh)  # it is to find out what the levels follow
         self._learn_rounds(fresh, X, Y, weights, _Call(run, {}, False))
         renewal.begin_anew(anew, state, fresh)
 

@@ -36,8 +36,8 @@ class Renewal(Trust):
     ----------
     block : int, default=64
         Rounds at whose ends decisions are taken.
-    unheard : int, default=32
-        Rounds that it learns before it is heard.
+    unheard, study : int, default=32 and 256
+        Rounds that it learns before it is heard, and where it is to learn what levels follow.
     suspect : float, default=1.3
         Least factor of the errors by which the row of a change is known.
     margin : int, default=2
@@ -52,6 +52,7 @@ class Renewal(Trust):
     rest: int = 512
     block: int = 64
     unheard: int = 32
+    study: int = 256
     suspect: float = 1.3
     margin: int = 2
     n_ahead: int = 4
@@ -108,7 +109,9 @@ class Renewal(Trust):
         t = n_rows(state)
         self.begin(anew, t, fresh, _errors(state, fresh), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        anew["heard_from"] = t + max(self.unheard + len(anew["odds"]) - 1 - fresh["t"], 0)
+        is_restless = any(guard["restless"] for guard in state["targets"])
+        unheard = self.study if is_restless else self.unheard
+        anew["heard_from"] = t + max(unheard + len(anew["odds"]) - 1 - fresh["t"], 0)
         self._let_be_heard(anew, t)
 
     def _let_be_heard(self, anew, t):
@@ -204,7 +207,7 @@ def _in_place_of(state, fresh):
     ratios = np.array([unit(guard) for guard in state["targets"]])
     ratios /= [unit(guard) for guard in fresh["targets"]]
     guards = [
-        guard | {"n_faulty": guard["n_faulty"] + before["n_faulty"]}
+        guard | {"n_faulty": guard["n_faulty"] + before["n_faulty"], "guarded": before["guarded"]}
         for guard, before in zip(fresh["targets"], state["targets"], strict=True)
     ]
     losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)

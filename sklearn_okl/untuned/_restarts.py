@@ -118,18 +118,15 @@ def lay_out(model, state, run):
 
 
 def _start_anew(model, state, layout, n, units, run):
-    """Start anew from the latest n rows, faulty targets nearer, some of them in new units."""
+    """Start anew from the latest n rows, without faulty targets, some of them in new units."""
     t, fence = state["t"], model.constants.fence
     latest = {name: rows[-n:] for name, rows in state["latest"].items()}
     X = shown_rows(latest)
     former, before = dict(state) if model.label_delay else {}, state["targets"]
     state.update(model._start_from(layout, X.shape[1], state["seed"]), former=former)
     state["latest"] = latest
-    guards, y = state["targets"], latest["y"].copy()
+    guards, y = state["targets"], _with_last_sound(latest["y"], latest["faulty"])
     for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
-        _, middle, usual = _faults.judged(y[:, j])
-        limits = middle - usual, middle + usual
-        y[:, j] = np.where(latest["faulty"][:, j], np.clip(y[:, j], *limits), y[:, j])
         guard["since"] = max(known["since"], t - n)
         guard |= {name: known[name] for name in _KEPT} | anew
         guard["odds"] = fence.odds_after(latest["faulty"][:, j])
@@ -142,6 +139,17 @@ def _start_anew(model, state, layout, n, units, run):
     scored = slice(1 + model.label_delay, None)
     errors = (u - forecasts)[scored]
     model._learn_errors(state, errors, errors, None if weights is None else weights[scored])
+
+
+def _with_last_sound(y, faulty):
+    """Return targets (n, q), in place of faulty ones the last that was none, or the first."""
+    y = y.copy()
+    for values, is_fault in zip(y.T, faulty.T, strict=True):
+        if is_fault.any() and not is_fault.all():
+            sound = np.flatnonzero(~is_fault)
+            places = np.searchsorted(sound, np.flatnonzero(is_fault)) - 1
+            values[is_fault] = values[sound[np.maximum(places, 0)]]
+    return y
 
 
 def ages_of(state):

@@ -80,6 +80,9 @@ class TargetFence:
     suspect : float, default=1.3
         Root mean square of a block's errors, over what it has long been, that asks for a model
         that begins anew: of Gaussian errors in one block of a thousand.
+    restless : int, default=2
+        New levels in a block that ask for it, too: columns may say what they follow, and who takes
+        them for levels never learns it.
     recall : float, default=0.2
         How much of what it has long been is that of the latest block, in logarithms.
     """
@@ -102,6 +105,7 @@ class TargetFence:
     level: float = 5.0
     other_unit: float = 4.0
     suspect: float = 1.3
+    restless: int = 2
     recall: float = 0.2
 
     def start(self, guarded: Any = True, delay: Any = 0) -> Any:
@@ -132,6 +136,8 @@ class TargetFence:
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
             "suspect": False,  # whether that of the latest block is much larger
+            "n_moves": 0,  # of the level, in this block
+            "restless": False,  # whether the level moved often in the latest block
             # latest rows: targets, forecasts, references, whether fenced
             "block": np.empty((0, 4)),
         }
@@ -292,6 +298,7 @@ class TargetFence:
             Its latest targets, those of the dispute, the last one first, as from the new level.
         """
         n = int(state["dispute"][0]) - 1  # rows before this one
+        state["n_moves"] += 1
         state["origin"] += by * unit(state)
         if n:  # these were in doubt
             state["errors"], state["block"] = state["errors"].copy(), state["block"].copy()
@@ -425,6 +432,9 @@ class TargetFence:
         old_enough = t - state["since"] - state["delay"] > self.block
         is_whole = len(state["block"]) == self.block
         state["suspect"] = bool(old_enough and is_whole) and self._is_suspect(state)
+        state["restless"] = state["n_moves"] >= self.restless
+        state["suspect"] |= state["restless"]
+        state["n_moves"] = 0
         judged = state["guarded"] and old_enough and is_whole
         line = self._end_block(state) if judged else None
         block = state["block"][::-1, 0].copy()

@@ -16,7 +16,6 @@ NOT_REACHED = {
     "setpoints, a column, every 100, noise 0.1",
     "counter",
     "loads",
-    "saw",
     "unit × 1000, series",
     "-9999 in 2.0% of the cells, table",
     "-9999 in 5.0% of the cells, series",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sklearn_okl import OnlineKernelRegressor, load, save
-from sklearn_okl.datasets import make_shifted_stream
+from sklearn_okl.datasets import make_shifted_stream, make_timetable
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned._renewal import Renewal
 
@@ -172,3 +172,19 @@ def test_with_trees():
     model = model_of(trees=True)
     assert np.isfinite(model.prequential_predict(X, y)).all()
     assert model._state["n_before"] > start or model._state["anew"]["twin"]
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_levels_follow_is_found_out(seed):
+    X, y = make_timetable(1800, order="time", random_state=seed)
+    errors = model_of().prequential_predict(X, y) - y
+    assert np.mean(errors[1500:] ** 2) < 25.0  # of noise 1; the levels are 40 apart
+
+
+def test_a_review_of_ranks_leaves_out_the_column_of_a_tree():
+    rng = np.random.RandomState(0)
+    X = np.column_stack([rng.standard_normal((700, 2)), rng.randint(5, size=700)])
+    X[400:, 0] *= 1e4  # another unit, which ranks forget as well
+    y = rng.standard_normal(700) + X[:, 2]
+    model = OnlineKernelRegressor(random_state=0)
+    assert np.isfinite(model.prequential_predict(X, y)).all()
