@@ -121,11 +121,6 @@ def _entries(lines):
     }
 
 
-def _head(line):
-    """Return the names in the first line of an entry."""
-    return line.split(" : ")[0].split(",")
-
-
 def _trimmed(lines):
     while lines and not lines[-1].strip():
         lines = lines[:-1]

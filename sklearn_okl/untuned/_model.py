@@ -285,7 +285,7 @@ class DefaultModel:
     def _begin_anew(self, anew, state, run):
         """Let a model begin anew beside that of a state, with the rows since the change."""
         renewal = self.constants.renewal
-        X, Y, weights = renewal.since_change(anew, state)
+        X, Y, weights = renewal.since_change(anew, state, self.constants.fence.suspect)
         fresh = self._start_rounds(X.shape[1], state["seed"])
         if any(guard["restless"] for guard in state["targets"]):
             fresh = unguarded(fresh)  # it is to find out what the levels follow

@@ -19,13 +19,11 @@ from scipy.special import expit
 
 from .._types import Any
 from ._targets import unit
-from ._trust import Trust
+from ._trust import Trust, record_of
 
-_LARGEST = 1e300  # loss in the units of another
 _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
 _FACTORS = 4.0 ** np.arange(5)  # of the squared errors, over the least one that is suspect
-_RECORD = "scored", "has_warned"
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,6 @@ class Renewal(Trust):
         Rounds at whose ends decisions are taken.
     unheard, study : int, default=32 and 256
         Rounds that it learns before it is heard, and where it is to learn what levels follow.
-    suspect : float, default=1.3
-        Least factor of the errors by which the row of a change is known.
     margin : int, default=2
         Rows after it that are left out.
     n_ahead, n_behind : int, default=4 and 2
@@ -53,7 +49,6 @@ class Renewal(Trust):
     block: int = 64
     unheard: int = 32
     study: int = 256
-    suspect: float = 1.3
     margin: int = 2
     n_ahead: int = 4
     n_behind: int = 2
@@ -86,17 +81,17 @@ class Renewal(Trust):
             for (name, kept), part in zip(anew["rows"].items(), parts, strict=True)
         }
 
-    def since_change(self, anew: Any, state: Any) -> Any:
+    def since_change(self, anew: Any, state: Any, factor: Any) -> Any:
         """Return the rows since the change that is suspected: X, y (n, q) and weights, or None.
 
-        From the row on for which it is likeliest that errors are larger, by whatever factor.
+        From the row on for which it is likeliest that errors are larger, by this factor or more.
         """
         rows = anew["rows"]
-        usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
             ratios = np.abs(rows["y"] - rows["forecasts"]) / usual
         squares = np.square(np.minimum(np.nan_to_num(ratios), _REACH)).mean(axis=1)
-        factors = self.suspect**2 * _FACTORS[:, None]
+        factors = factor**2 * _FACTORS[:, None]
         evidence = 0.5 * (squares * (1.0 - 1.0 / factors) - np.log(factors))
         evidence = evidence[:, ::-1].cumsum(axis=1)[:, ::-1].max(axis=0)
         # a row of the past among the first costs more than the loss of one of the others
@@ -163,8 +158,8 @@ class Renewal(Trust):
         """Mix forecasts by log odds: what is new moves them by `pull` usual errors until likely."""
         least, most = expit(-self.settled), expit(self.settled)
         share = np.clip((expit(odds) - least) / (most - least), 0.0, 1.0)
-        reach = self.pull * scale * np.exp(np.maximum(2.0 * odds - self.settled, 0.0))
         with np.errstate(over="ignore"):
+            reach = self.pull * scale * np.exp(np.maximum(2.0 * odds - self.settled, 0.0))
             return ours + share * np.clip(theirs - ours, -reach, reach)
 
     def _gains(self, state, y, ours, theirs):
@@ -195,22 +190,19 @@ def _no_rows(n_columns, n_targets):
 
 def _errors(state, fresh):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came."""
-    ours, theirs = (
-        np.array([np.sqrt(guard["power"]) * unit(guard) for guard in one["targets"]])
-        for one in (state, fresh)
-    )
+    with np.errstate(over="ignore"):
+        ours, theirs = (
+            np.array([np.sqrt(guard["power"]) * unit(guard) for guard in one["targets"]])
+            for one in (state, fresh)
+        )
     return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
 
 
 def _in_place_of(state, fresh):
     """Return the state of a new model that goes on for another one, with its record."""
-    ratios = np.array([unit(guard) for guard in state["targets"]])
-    ratios /= [unit(guard) for guard in fresh["targets"]]
     guards = [
         guard | {"n_faulty": guard["n_faulty"] + before["n_faulty"], "guarded": before["guarded"]}
         for guard, before in zip(fresh["targets"], state["targets"], strict=True)
     ]
-    losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)
-    record = {name: state[name] for name in _RECORD}
-    record["n_before"] = n_rows(state) - fresh["t"]
-    return fresh | {"targets": guards, "loss": losses} | record
+    n_before = n_rows(state) - fresh["t"]
+    return fresh | {"targets": guards, "n_before": n_before} | record_of(state, fresh)

@@ -215,12 +215,16 @@ def unguarded(state):
 
 def successor(twin, state):
     """Return the state of a twin that goes on for a model: guarded, and with the model's record."""
-    ratios = np.array([unit(guard) for guard in state["targets"]])
-    ratios /= [unit(guard) for guard in twin["targets"]]
     known = [{name: guard[name] for name in ("odds", "n_faulty")} for guard in state["targets"]]
     guards = [
         guard | {"guarded": True} | part for guard, part in zip(twin["targets"], known, strict=True)
     ]
-    record = {name: state[name] for name in ("scored", "has_warned")}
+    return twin | {"targets": guards} | record_of(state, twin)
+
+
+def record_of(state, other):
+    """Return what is kept of the losses of a state by another one that goes on in its place."""
+    ratios = np.array([unit(guard) for guard in state["targets"]])
+    ratios /= [unit(guard) for guard in other["targets"]]
     losses = np.minimum(state["loss"] * np.square(ratios), _LARGEST)
-    return twin | {"targets": guards, "loss": losses} | record
+    return {"loss": losses} | {name: state[name] for name in ("scored", "has_warned")}
