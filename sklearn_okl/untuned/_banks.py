@@ -91,8 +91,9 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
     bank["experts"]["b"][places, 0] = np.multiply.outer(fresh["alpha"], levels)
     masks, frequencies, halves = (part.copy() for part in bank["features"].values())
     for k, member in enumerate(members, low):
-        n_seen = shape.n_inputs - (0 if member["lags"] else shape.n_lags)
-        masks[k, :n_seen] = 1.0 / np.sqrt(n_seen)
+        seen = shape.seen(member["lags"], member["trees"])
+        n_seen = int(seen.sum())
+        masks[k, seen[: masks.shape[1]]] = 1.0 / np.sqrt(n_seen)
         halves[k] = member["ranks"]
         if shape.n_frequencies:
             columns = shape.columns(member["lags"], member["ranks"])

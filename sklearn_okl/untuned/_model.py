@@ -93,8 +93,8 @@ class DefaultModel:
     experts_ : dict of ndarray of shape (n_experts,)
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
-        ``pairs`` and have ``learnt`` scales, ``weight`` in the first mixture, ``mean_loss``,
-        ``n_rounds``. Experts that are born later come behind the others; the first
+        ``pairs``, have ``learnt`` scales and see a tree (``trees``), ``weight`` in the first
+        mixture, ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
         two, where there are `lags`, have no bandwidth and no alpha. Of several targets the rows of
         each follow those of the one before, and ``target`` is its number.
     weights_ : ndarray of shape (n_experts,) or (n_targets, n_experts)
@@ -450,7 +450,8 @@ class DefaultModel:
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
         n = len(u) if alone else fence.n_sound(guards, t, u, forecasts, experts, least)
         rows = slice(0, n)
-        of_rows = u[rows], forecasts[rows], references[rows], taught[rows]
+        distances = targets.distances_from(u[rows], experts[:, rows])
+        of_rows = u[rows], forecasts[rows], references[rows], distances, taught[rows]
         n, moved = fence.learn(guards, t, *of_rows, scales, call.watches)
         if n < len(u):
             if call.stands_at(t):

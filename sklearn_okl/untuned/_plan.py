@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_PLAIN = {"ranks": False, "pairs": False, "learnt": False}
+_PLAIN = {"ranks": False, "pairs": False, "learnt": False, "trees": False}
 WALKS = tuple(
     {"kernel": name, "bandwidth": np.nan, "lags": True, "alpha": np.nan, "forgetting": 1.0} | _PLAIN
     for name in ("persistence", "random walk")
@@ -31,6 +31,8 @@ class Shape(NamedTuple):
         Their forgetting rate.
     ranks : bool
         Whether their kernels may see the ranks of the inputs, which come behind these.
+    n_trees : int
+        Inputs before the lags that are forecasts of trees.
     """
 
     n_inputs: int
@@ -39,6 +41,7 @@ class Shape(NamedTuple):
     linear: bool
     forgetting: float
     ranks: bool = False
+    n_trees: int = 0
 
     @property
     def n_columns(self):
@@ -49,6 +52,12 @@ class Shape(NamedTuple):
         """Return the columns, of the inputs or of their ranks, that an expert sees."""
         low = self.n_inputs if ranks else 0
         return slice(low, low + self.n_inputs - (0 if lags else self.n_lags))
+
+    def seen(self, lags, trees):
+        """Return which inputs (n_inputs,) an expert sees."""
+        places = np.arange(self.n_inputs) - (self.n_inputs - self.n_lags)  # from 0 on lags
+        are_trees = (places >= -self.n_trees) & (places < 0)
+        return (lags | (places < 0)) & (trees | ~are_trees)
 
     @property
     def n_features(self):
@@ -82,7 +91,8 @@ class Bank(NamedTuple):
 def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     """Return the banks by name: kernels, linear experts, kernels for drift, those to be born.
 
-    Linear experts see forecasts of trees, too, which would only be in the way of distances.
+    Linear experts see forecasts of trees, too, which would only be in the way of distances: those
+    of the first ridge. As the others do not, a tree that says nothing new is left aside.
 
     As many kernels as the work allows, in the dictionary's order. The order of the banks is that
     of the columns of the experts' forecasts, so who is born comes last, and nobody changes places.
@@ -103,9 +113,9 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     brief = budget.level_memories if drifting and not n_lags else ()
     for memory in (always, *drifting, *brief):
         shape = plain._replace(linear=True, n_frequencies=0, forgetting=memory)
-        shape = shape._replace(n_inputs=shape.n_inputs + n_trees)
+        shape = shape._replace(n_inputs=shape.n_inputs + n_trees, n_trees=n_trees)
         alphas = constants.linear_alphas if memory == 1.0 else (constants.fading_alpha,)
-        members = linear_members(alphas, n_lags > 0)
+        members = linear_members(alphas, n_lags > 0, n_trees > 0)
         # D^2 of many inputs may be more than all is to cost
         least = int(shape.work <= budget.work / 4)
         n = room(shape, constants.linear_share, len(members), least)
@@ -137,7 +147,8 @@ def chain(n_features, n_lags, forgetting, budget, constants):
     members = [
         {"kernel": "laplacian", "bandwidth": constants.link_bandwidths[link // 2 % 2]}
         | {"lags": n_lags > 0 and link // 4 % 2 == 1, "alpha": constants.link_alpha}
-        | {"ranks": budget.ranks and (link + k) % 2 == 1, "pairs": k == 0, "learnt": False}
+        | _PLAIN
+        | {"ranks": budget.ranks and (link + k) % 2 == 1, "pairs": k == 0}
         for link in range(budget.n_links)
         for k in range(LINK)
     ]
@@ -164,7 +175,8 @@ def dictionary(bandwidths, alphas, lagged, ranked=False):
     kernels = [kernel for column in columns for kernel in column if kernel is not None]
     return [
         {"kernel": kernel, "bandwidth": bandwidth, "lags": lags, "alpha": alpha}
-        | {"ranks": ranks, "pairs": ranks and place % 2 == 0, "learnt": False}
+        | _PLAIN
+        | {"ranks": ranks, "pairs": ranks and place % 2 == 0}
         for alpha in alphas
         for place, (kernel, bandwidth) in enumerate(kernels)
         for ranks in ((True, False) if ranked else (False,))
@@ -176,10 +188,12 @@ def _frequencies(budget, constants):
     return max(int(budget.frequencies * constants.frequencies), 1)
 
 
-def linear_members(alphas, lagged):
+def linear_members(alphas, lagged, trees=False):
     """Return the linear experts of one forgetting rate, those of most use first."""
     return [
-        {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha} | _PLAIN
+        {"kernel": "linear", "bandwidth": np.nan, "lags": lags, "alpha": alpha}
+        | _PLAIN
+        | {"trees": trees and alpha == alphas[0]}
         for alpha in alphas
         for lags in ((True, False) if lagged else (False,))
     ]
@@ -202,7 +216,7 @@ def refined(parents, size, factor):
     return list(children.values())[:size]
 
 
-def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt):
+def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, trees):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
         return kernel
@@ -211,5 +225,6 @@ def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt):
     parts += ["ranks"] if ranks else []
     parts += ["pairs"] if pairs else []
     parts += ["learnt scales"] if learnt else []
+    parts += ["a tree"] if trees else []
     parts += [f"forgetting {forgetting:g}"] if forgetting < 1.0 else []
     return ", ".join(parts)

@@ -132,9 +132,10 @@ def _start_anew(model, state, layout, n, units, run):
         guard["odds"] = fence.odds_after(latest["faulty"][:, j])
     u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-    forecasts, references, _ = model._learn_rows(state, X, u, weights, run)
+    forecasts, references, experts = model._learn_rows(state, X, u, weights, run)
     scales = [targets.origin_and_unit(guard) for guard in guards]
-    fence.learn(guards, t - n, u, forecasts, references, u, scales)
+    distances = targets.distances_from(u, experts)
+    fence.learn(guards, t - n, u, forecasts, references, distances, u, scales)
     state["t"] = t
     scored = slice(1 + model.label_delay, None)
     errors = (u - forecasts)[scored]

@@ -137,9 +137,11 @@ class TargetFence:
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
             "suspect": False,  # whether that of the latest block is much larger
             "n_moves": 0,  # of the level, in this block
+            "missed": 0.0,  # sum of the squares by which these were missed
             "restless": False,  # whether the level moved often in the latest block
-            # latest rows: targets, forecasts, references, whether fenced
-            "block": np.empty((0, 4)),
+            # latest rows: targets, forecasts, references, distances from the nearest expert, whether
+            # fenced
+            "block": np.empty((0, 5)),
         }
 
     def n_alike(self, states: Any, t: Any, y: Any) -> Any:
@@ -247,7 +249,8 @@ class TargetFence:
             if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
                 is_level = abs(target - last) < abs(error)
                 self._settle(state, self.bound if is_level else -self.bound)
-            state["dispute"] = np.zeros(4)
+            # while targets are off, the reason may be what began strangely
+            state["dispute"] = np.array([0.0, 0.0, 0.0, 0.0 if is_near else began_strangely])
             return target, 0.0
         # the first one may have taught something
         agrees = n > 0.0 and abs(error - off) <= reach * (1.0 + self.cap * (n == 1.0))
@@ -256,7 +259,7 @@ class TargetFence:
         moved, needed, since = state["moved"].tolist()
         # back again within as many rows as it took: those were the faults
         is_return = moved != 0.0 and since <= needed and abs(error + moved) <= reach
-        began_strangely = began_strangely if agrees else float(is_strange)
+        began_strangely = began_strangely or float(is_strange)
         state["dispute"] = np.array([n, error, target, began_strangely])
         is_level = is_far and state["odds"] + self.bound * (n - 1.0) >= self.settled
         if is_level and began_strangely:
@@ -267,7 +270,7 @@ class TargetFence:
             state["moved"] = np.array([0.0 if is_return else error, n, 0.0])
             return target, error
         # of a level, perhaps: the second of a dispute, or the third in a row
-        third = len(state["block"]) > 1 and state["block"][-2:, 3].all()
+        third = len(state["block"]) > 1 and state["block"][-2:, 4].all()
         is_young = t - state["since"] - state["delay"] < self.block
         if is_young or (is_far and (n > 1.0 or third)):
             return forecast, 0.0
@@ -299,15 +302,17 @@ class TargetFence:
         """
         n = int(state["dispute"][0]) - 1  # rows before this one
         state["n_moves"] += 1
+        state["missed"] = min(state["missed"] + (n + 1.0) * by**2, _FARTHEST)
         state["origin"] += by * unit(state)
         if n:  # these were in doubt
             state["errors"], state["block"] = state["errors"].copy(), state["block"].copy()
             n = min(n, len(state["block"]))
             rows = state["block"][len(state["block"]) - n :]
-            n_fenced = int(rows[:, 3].sum())
+            n_fenced = int(rows[:, 4].sum())
             state["n_faulty"] -= n_fenced
             rows[:, 0] -= by
-            rows[:, 3] = 0.0
+            rows[:, 3] = np.abs(rows[:, 0] - rows[:, 1])  # that of no expert is known
+            rows[:, 4] = 0.0
             places = slice(max(len(state["errors"]) - n, 0), None)
             state["errors"][places] = np.abs(rows[:, 0] - rows[:, 1])[-len(state["errors"]) :]
         state["dispute"] = np.zeros(4)
@@ -320,13 +325,14 @@ class TargetFence:
         u: Any,
         forecasts: ArrayLike,
         references: Any,
+        distances: Any,
         taught: Any,
         known: Any,
         watches: bool = False,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
-        Of each target `known` has origin and unit (2,) as they were before the first of the rounds.
+        The distances are those from the nearest forecast of an expert that sees X. Of each target `known` has origin and unit (2,) as they were before the first of the rounds.
         Who `watches` for changes stops at the end of a block that is suspect.
 
         Returns
@@ -345,7 +351,7 @@ class TargetFence:
             for j, state in enumerate(states):
                 before = np.tile(known[j], (high - low, 1))
                 _, state["past"] = late(before, state["past"])
-                of_target = (part[rows, j] for part in (u, forecasts, references, taught))
+                of_target = (part[rows, j] for part in (u, forecasts, references, distances, taught))
                 self._learn_rows(state, t + low, *of_target)
             low = high
             if (t + low) % self.block == 0:
@@ -369,7 +375,7 @@ class TargetFence:
                 errors[:, j] = np.clip(errors[:, j], -reach, reach)
         return errors
 
-    def _learn_rows(self, state, t, u, forecasts, references, taught):
+    def _learn_rows(self, state, t, u, forecasts, references, distances, taught):
         in_doubt = u != taught  # all or none: such targets come one by one
         state["moved"][2] += len(u)
         if in_doubt[0]:
@@ -380,7 +386,7 @@ class TargetFence:
         state["errors"] = np.concatenate([state["errors"], errors[first:]])[-self.latest :]
         if not in_doubt[0]:
             state["values"] = np.concatenate([state["values"], u[first:]])[-self.latest :]
-        rows = np.column_stack([u, forecasts, references, in_doubt])
+        rows = np.column_stack([u, forecasts, references, distances, in_doubt])
         state["block"] = np.concatenate([state["block"], rows])
 
     def _path(self, state, t, errors, u):
@@ -419,12 +425,12 @@ class TargetFence:
         """Ask for a new unit before their errors are usual, if most of the latest are in doubt."""
         rows = state["block"][-self.window :]
         old_enough = t - state["since"] - state["delay"] > self.block
-        if not old_enough or len(rows) < self.window or rows[:, 3].mean() < self.most:
+        if not old_enough or len(rows) < self.window or rows[:, 4].mean() < self.most:
             return None
         line = self._end_block(state)
         if line is None:
             return None
-        block, state["block"] = rows[::-1, 0].copy(), np.empty((0, 4))
+        block, state["block"] = rows[::-1, 0].copy(), np.empty((0, 5))
         return self._move(state, line, block)
 
     def _judge_block(self, state, t):
@@ -434,22 +440,23 @@ class TargetFence:
         state["suspect"] = bool(old_enough and is_whole) and self._is_suspect(state)
         state["restless"] = state["n_moves"] >= self.restless
         state["suspect"] |= state["restless"]
-        state["n_moves"] = 0
+        state["n_moves"], state["missed"] = 0, 0.0
         judged = state["guarded"] and old_enough and is_whole
         line = self._end_block(state) if judged else None
         block = state["block"][::-1, 0].copy()
-        state["block"] = np.empty((0, 4))
+        state["block"] = np.empty((0, 5))
         state["level"] = float(np.median(block))
         state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
         return None if line is None else self._move(state, line, block)
 
     def _is_suspect(self, state):
         """Learn how large the errors of a block are; tell whether they have long been smaller."""
-        u, forecasts, _, in_doubt = state["block"].T
+        u, forecasts, _, _, in_doubt = state["block"].T
         errors, usual = np.abs(u - forecasts)[in_doubt == 0.0], state["long"]
         if 2 * len(errors) < self.block:  # a matter of levels and units
             return False
-        power = float(np.square(errors).mean())
+        # what a level has cost is a loss, too
+        power = float((np.square(errors).sum() + state["missed"]) / len(errors))
         state["power"] += (self.recall if state["power"] else 1.0) * (power - state["power"])
         limit = self.cap * (usual or _MAD * np.median(errors))
         size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
@@ -461,7 +468,7 @@ class TargetFence:
 
     def _end_block(self, state):
         """Return level and slope of the line if level or unit have changed, else None."""
-        u, forecasts, references, in_doubt = state["block"][-self.window :].T
+        u, forecasts, references, distances, in_doubt = state["block"][-self.window :].T
         most = in_doubt.mean() >= self.most
         if most and np.median(np.abs(u)) == _FARTHEST:
             return 0.0, _FARTHEST  # the unit was next to nothing
@@ -478,6 +485,11 @@ class TargetFence:
             return None
         if most:
             u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
+            distances = distances[in_doubt > 0.0]
+        # what an expert sees in X is no new level, however little the one of reference knows of it
+        reach, far = self.reach * state["usual"], np.median(np.abs(u - references))
+        if np.median(distances) <= max(0.5 * reach, 0.25 * far):
+            return None
         return self._line(u, references, state["usual"])
 
     def _move(self, state, line, block):
@@ -527,6 +539,11 @@ def _deviation(errors, values):
             others = distances[distances > 0.0]
             deviation = max(deviation, _MAD * np.median(others)) if len(others) >= _FEW else np.inf
     return deviation if deviation > 0.0 else np.inf
+
+
+def distances_from(u: Any, experts: Any) -> Any:
+    """Return how far targets (n, q) are from the nearest of the forecasts (q, n, K) of experts."""
+    return np.fmin.reduce(np.abs(u.T[..., None] - experts), axis=-1).T
 
 
 def _is_explained(target, error, experts, reach):

@@ -208,7 +208,7 @@ def with_trees(table, names, trees, weights, lags, squared_unit=1.0):
         "lags": [lags] * 2,
         "alpha": [np.nan] * 2,
         "forgetting": [1.0] * 2,
-        **{name: [False] * 2 for name in ("ranks", "pairs", "learnt")},
+        **{name: [False] * 2 for name in ("ranks", "pairs", "learnt", "trees")},
         "weight": weights[1:],
         "mean_loss": trees["losses"] * squared_unit / np.where(masses > 0.0, masses, 1.0),
         "n_rounds": trees["rounds"],

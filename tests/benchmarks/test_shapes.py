@@ -9,6 +9,7 @@ from benchmarks import shapes
 from benchmarks.__main__ import main
 
 
+@pytest.mark.long
 def test_shapes(tmp_path, capsys):
     arguments = ["shapes", "--quick", "--only", "timetable of 2", "--output", str(tmp_path)]
     assert main(arguments) == 0

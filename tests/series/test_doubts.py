@@ -26,6 +26,7 @@ def next_review(t):
     return min([n for n in (8, 16, 32, 64) if n > t], default=t + 1)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("place", [0, 1, 7, 15, 31, 32, 33, 63, 64, 100])
 def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
     size = (1e6, -1e15, 1e80)[place % 3]
@@ -39,7 +40,7 @@ def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
     assert_array_equal(ours.n_faulty_, [1, 0, 0])
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("known_ahead", ["all", [0], []])
 @pytest.mark.parametrize("place", [0, 32, 40, 63])
 def test_a_faulty_cell_is_a_missing_cell(place, known_ahead):
@@ -55,6 +56,7 @@ def test_a_faulty_cell_is_a_missing_cell(place, known_ahead):
     assert ours.n_faulty_.sum() == 1
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("share", [0.05, 0.2])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_number_that_stands_for_none(share, seed):
@@ -182,6 +184,7 @@ def with_true_zeros(n, seed):
     return np.where(rng.uniform(size=n) < 0.1, 0.0, 50.0 + 5.0 * rng.normal(size=n))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_where_true_values_are_doubted_it_is_said_and_can_be_cured(seed):
     y = with_true_zeros(600, seed)

@@ -110,3 +110,23 @@ def test_what_is_near_is_learnt_to_the_last_bit(seed):
         else:
             assert abs(taught - forecast) < FENCE.cap * FENCE.reach * 0.1
     assert n_near > 50
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize(("every", "seed"), [(300, 1), (100, 0)])
+def test_levels_that_a_column_shows_do_not_move_what_is_known(every, seed):
+    # the level began with a strange row, or a line through a kernel's forecasts explained it: the
+    # targets' origin moved, and with it all that linear experts had rightly learnt, for good
+    stream = make_irregular_stream(
+        4000, kind="setpoints", every=every, noise=0.1, hidden=False, random_state=seed
+    )
+    losses = [
+        np.abs(
+            OnlineKernelRegressor(budget="fast", guard=guard, random_state=0).prequential_predict(
+                stream.data, stream.target
+            )
+            - stream.target
+        )[stream.changes[3] :].mean()
+        for guard in (True, False)
+    ]
+    assert losses[0] < 1.3 * losses[1]

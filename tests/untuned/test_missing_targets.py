@@ -26,7 +26,7 @@ def stream(n=250, seed=0):
     return X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n), rng
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("arguments", [{}, {"label_delay": 3}, {"guard": False}, {"lags": 0}])
 @pytest.mark.parametrize("share", [0.02, 0.5])
 def test_a_row_without_a_target_is_forecast_and_not_learnt(share, arguments):
@@ -89,6 +89,7 @@ def test_several_targets():
         model.partial_fit(X, np.full((90, 2), np.inf))
 
 
+@pytest.mark.long
 def test_numbers_that_stand_for_a_missing_value():
     X, y, rng = stream()
     X[rng.uniform(size=X.shape) < 0.1] = np.nan

@@ -32,6 +32,7 @@ def loss(model, X, y, rows):
     return np.mean((model.prequential_predict(X, y) - y)[rows] ** 2)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     ("base", "kind", "size"), [("table", "sign", 1.0), ("series", "level", 1.0)]
 )
@@ -45,6 +46,7 @@ def test_a_change_costs_little_more_than_starting_over(base, kind, size, seed):
     assert ours < 0.8 * never
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 3])
 def test_in_the_end_it_is_a_model_that_began_there(seed):
     X, y, start = flipped(seed=seed)
@@ -60,6 +62,7 @@ def test_in_the_end_it_is_a_model_that_began_there(seed):
     assert f"After {len(y)} rows" in " ".join(model.summary().split())
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_stays_as_it_is_begins_nothing_for_good(seed):
     rng = np.random.RandomState(seed)
@@ -71,6 +74,7 @@ def test_what_stays_as_it_is_begins_nothing_for_good(seed):
     assert loss(model_of(), X, y, slice(None)) <= 1.002 * loss(never, X, y, slice(None))
 
 
+@pytest.mark.long
 def test_heavy_tails_and_bursts_of_noise_are_no_change():
     rng = np.random.RandomState(0)
     X = rng.standard_normal((3000, 3))
@@ -104,6 +108,7 @@ def cut(seed, n):
     return zip([0, *ends], [*ends, n], strict=True)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "parameters", [{}, {"label_delay": 5}, {"label_delay": 70, "lags": 0}, {"guard": False}]
 )
@@ -119,6 +124,7 @@ def test_the_cut_changes_nothing(parameters):
     assert np.allclose(model.predict(X[:9]), whole.predict(X[:9]), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 5])
 def test_row_by_row_and_asked_before_each(delay):
     X, y, start = flipped(1000)
@@ -144,6 +150,7 @@ def test_several_targets_and_weights(tmp_path):
     assert model.predict_interval(X[:5]).shape == (5, 2, 2)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("n_rows", [850, 1300])  # while both go on, and afterwards
 def test_files(tmp_path, n_rows):
     X, y, _ = flipped()
@@ -174,6 +181,7 @@ def test_with_trees():
     assert model._state["n_before"] > start or model._state["anew"]["twin"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, 4])
 def test_what_levels_follow_is_found_out(seed):
     X, y = make_timetable(1800, order="time", random_state=seed)

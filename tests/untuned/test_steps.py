@@ -45,6 +45,7 @@ def tree_forecasts(X, y, sizes, delay=0):
     return np.concatenate(found)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [0, 5])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_tree_is_the_oracle_in_any_cut(seed, delay):
@@ -103,7 +104,7 @@ def test_a_tree_grows_where_there_is_something_to_explain():
     assert len(steps.grown(rows, 100.0 * rows @ [1.0, 10.0, 100.0])["columns"]) == 2 * 32 - 1
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("delay", [0, 5])
 @pytest.mark.parametrize("kind", ["one target", "two targets", "two classes", "three classes"])
 def test_any_cut_gives_the_same(kind, delay):
@@ -138,6 +139,7 @@ def test_any_cut_gives_the_same(kind, delay):
         assert_allclose(learnt(sizes), expected, atol=1e-7 * np.ptp(y.astype(float)))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [0, 5])
 def test_a_forecast_is_what_learning_would_have_made(delay):
     X, y = stream(seed=7)
@@ -175,6 +177,7 @@ def test_without_columns_of_few_values_there_is_no_tree():
     assert "steps" in model.partial_fit(X[63:64], y[63:64])._state["columns"]
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", [3, 4])
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_timetables_are_learnt(budget, seed):
