@@ -42,7 +42,8 @@ class RunningUnits:
         Largest share of the rows after a change of unit that faults, or the old unit, may have: a
         new scale leaves these aside, and no others.
     absurd : float, default=50.0
-        Standard deviations from which on a value is none, unless that of the row before is near it.
+        Standard deviations from which on a value is none, unless that of the row before is near it
+        and another one, or the column often stands still.
     strange : float, default=20.0
         Usual steps from the row before that make a row strange: it may be why its target is.
     aftermath : int, default=3
@@ -206,7 +207,9 @@ class RunningUnits:
         far = (distances > self.absurd * scale) & (scale > 0.0)
         if not np.logical_or.reduce(far, axis=None):
             return None
-        far &= ~(np.abs(X - before) <= 0.5 * distances)
+        # numbers that hardly ever repeat, and do so far off, stand for a missing value
+        is_number = (before == X) & (state["step"] > 0.0)
+        far &= ~(np.abs(X - before) <= 0.5 * distances) | is_number
         return far if far.any() else None
 
     def known(self, state: Any) -> Any:

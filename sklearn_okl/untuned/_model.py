@@ -27,7 +27,7 @@ from . import _targets as targets
 from ._constants import BUDGETS, Constants
 from ._encoding import mark_units, plain_layout
 from ._experts import Experts
-from ._renewal import is_suspect, n_rows
+from ._renewal import is_restless, is_suspect, n_rows
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._room import go_back, keep
 from ._summary import squared_units, summary_of
@@ -94,9 +94,9 @@ class DefaultModel:
         A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
         Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
         ``pairs``, have ``learnt`` scales and see a tree (``trees``), ``weight`` in the first
-        mixture, ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others; the first
-        two, where there are `lags`, have no bandwidth and no alpha. Of several targets the rows of
-        each follow those of the one before, and ``target`` is its number.
+        mixture, ``mean_loss``, ``n_rounds``. Experts that are born later come behind the others;
+        the first two, where there are `lags`, have no bandwidth and no alpha. Of several targets
+        the rows of each follow those of the one before, and ``target`` is its number.
     weights_ : ndarray of shape (n_experts,) or (n_targets, n_experts)
         Weights of the first mixture, 0 for kernels that are not heard yet.
     expert_losses_ : ndarray of shape (n_experts,) or (n_targets, n_experts)
@@ -276,7 +276,7 @@ class DefaultModel:
                 if anew["twin"]:
                     if renewal.has_won(anew, state):
                         kept = {}
-                elif watches and is_suspect(state):
+                elif watches and is_suspect(state) and renewal.is_due(anew, state):
                     self._begin_anew(anew, state, run)
         state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
@@ -287,7 +287,7 @@ class DefaultModel:
         renewal = self.constants.renewal
         X, Y, weights = renewal.since_change(anew, state, self.constants.fence.suspect)
         fresh = self._start_rounds(X.shape[1], state["seed"])
-        if any(guard["restless"] for guard in state["targets"]):
+        if is_restless(state):
             fresh = unguarded(fresh)  # it is to find out what the levels follow
         self._learn_rounds(fresh, X, Y, weights, _Call(run, {}, False))
         renewal.begin_anew(anew, state, fresh)

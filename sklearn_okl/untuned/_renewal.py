@@ -70,6 +70,17 @@ class Renewal(Trust):
         is_resting = not anew["won"] and t < anew["rest"][0]
         return int(anew["rest"][0]) - t if is_resting else np.iinfo(np.intp).max
 
+    def wants_twin(self, state: Any, t: Any) -> Any:
+        """Return whether a model may begin anew in round t: early, if none has, for `is_due`."""
+        return super().wants_twin(state, t) or (not state["twin"] and self._is_first(state))
+
+    def is_due(self, anew: Any, state: Any) -> Any:
+        """Return whether a suspected change is followed up: young, only what levels follow."""
+        return super().wants_twin(anew, n_rows(state)) or is_restless(state)
+
+    def _is_first(self, anew):
+        return int(anew["rest"][0]) == self.rest
+
     def remember(self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
         """Keep the latest rows, as many as a change may be back that is suspected now."""
         gaps = np.isnan(X)
@@ -104,8 +115,7 @@ class Renewal(Trust):
         t = n_rows(state)
         self.begin(anew, t, fresh, _errors(state, fresh), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        is_restless = any(guard["restless"] for guard in state["targets"])
-        unheard = self.study if is_restless else self.unheard
+        unheard = self.study if is_restless(state) else self.unheard
         anew["heard_from"] = t + max(unheard + len(anew["odds"]) - 1 - fresh["t"], 0)
         self._let_be_heard(anew, t)
 
@@ -175,6 +185,11 @@ class Renewal(Trust):
 def is_suspect(state):
     """Tell whether a block that has just ended asks for a model that begins anew."""
     return any(guard["suspect"] and not len(guard["block"]) for guard in state["targets"])
+
+
+def is_restless(state):
+    """Tell whether the level of a target has moved often in the latest block."""
+    return any(guard["restless"] for guard in state["targets"])
 
 
 def n_rows(state):

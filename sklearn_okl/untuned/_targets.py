@@ -139,8 +139,8 @@ class TargetFence:
             "n_moves": 0,  # of the level, in this block
             "missed": 0.0,  # sum of the squares by which these were missed
             "restless": False,  # whether the level moved often in the latest block
-            # latest rows: targets, forecasts, references, distances from the nearest expert, whether
-            # fenced
+            # latest rows: targets, forecasts, references, distances from the nearest expert that
+            # sees X, whether fenced
             "block": np.empty((0, 5)),
         }
 
@@ -332,8 +332,9 @@ class TargetFence:
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
-        The distances are those from the nearest forecast of an expert that sees X. Of each target `known` has origin and unit (2,) as they were before the first of the rounds.
-        Who `watches` for changes stops at the end of a block that is suspect.
+        The distances are those from the nearest forecast of an expert that sees X. Of each target
+        `known` has origin and unit (2,) as they were before the first of the rounds. Who `watches`
+        for changes stops at the end of a block that is suspect.
 
         Returns
         -------
@@ -351,7 +352,9 @@ class TargetFence:
             for j, state in enumerate(states):
                 before = np.tile(known[j], (high - low, 1))
                 _, state["past"] = late(before, state["past"])
-                of_target = (part[rows, j] for part in (u, forecasts, references, distances, taught))
+                of_target = (
+                    part[rows, j] for part in (u, forecasts, references, distances, taught)
+                )
                 self._learn_rows(state, t + low, *of_target)
             low = high
             if (t + low) % self.block == 0:

@@ -26,6 +26,25 @@ def test_new_moments_within_two_blocks(unit, at):
         assert 0.7 < scales[t, 0] / x[at:].std() < 1.4
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1])
+def test_a_sentinel_that_comes_twice_is_no_level(share):
+    rng = np.random.default_rng(int(100 * share))
+    x = rng.normal(3.0, 2.0, size=2000)
+    is_faulty = rng.uniform(size=2000) < share
+    is_faulty[[700, 701, 702]] = True
+    X = np.where(is_faulty, -9999.0, x)[:, None]
+    state = UNITS.start(1)
+    _, seen, _ = UNITS.learn(state, X)
+    assert (np.abs(seen[128:]) < 20.0).all()  # those in a row, too
+    center, scale = UNITS.known(state)[0, :, 0]
+    assert abs(center - 3.0) < 0.5
+    assert 1.5 < scale < 2.5
+    # a column that stands still has new levels
+    x = np.repeat(rng.normal(size=40), 50)
+    x[1000:] = 1e3
+    assert (UNITS.learn(UNITS.start(1), x[:, None])[1][1001:] == 1e3).all()
+
+
 def test_moments_against_numpy_and_the_cut():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e3, -1e8]
