@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 
 from ._flow import joined
 from ._tail import SharedInverse
-from .base import OnlineEstimator, OnlineTransformer, _same, parameter_values, twin
+from .base import OnlineEstimator, OnlineTransformer, SwapMixin, _same, parameter_values, twin
 from .base._intercept import start_lookout
 from .features import (
     CalendarFeatures,
@@ -44,9 +44,8 @@ def unsound_parameters(parts):
             except AttributeError as error:
                 return f"a {type(part).__name__} that lacks a parameter: {error}"
         if isinstance(part, _OURS) and part.__sklearn_is_fitted__():
-            check = part._validate if isinstance(part, OnlineEstimator) else part._validate_params
             try:
-                check()
+                part._validate()
             except (AttributeError, TypeError, ValueError) as error:
                 return f"a {type(part).__name__} with parameters that it does not take: {error}"
     return None
@@ -66,7 +65,11 @@ def unsound_state(parts):
     for part in parts:
         name, fault = type(part).__name__, None
         try:
-            if isinstance(part, _OURS) and part.__sklearn_is_fitted__():
+            if isinstance(part, SwapMixin) and part.__sklearn_is_fitted__():
+                fault = _fault_of_record(part)
+            if fault is not None:
+                pass
+            elif isinstance(part, _OURS) and part.__sklearn_is_fitted__():
                 fault = _fault(part)
             elif isinstance(part, _MAPS) and "n_features_in_" in vars(part):
                 fault = _fault_of_map(part)
@@ -81,6 +84,16 @@ def unsound_state(parts):
     return None
 
 
+def _fault_of_record(part):
+    """Return what is wrong with the record of the parameters that a state is of, or None."""
+    known = vars(part).get("_built_with")
+    if not isinstance(known, dict) or known.keys() != {"checked", "structure"}:
+        return "is of no call that is known"
+    if known["structure"].keys() != part._structure().keys():
+        return "is of other parameters"
+    return None if len(known["checked"]) == len(part._values()) else "is of no call that is known"
+
+
 def _fault(part):
     state, d = part._state, vars(part).get("n_features_in_")
     if not (isinstance(state, dict) and _is_count(state.get("t"))):
@@ -90,13 +103,8 @@ def _fault(part):
     fault = _fault_of_numbers(state)
     if fault is not None or type(part).__module__.partition(".")[0] != "sklearn_okl":
         return fault
-    if vars(part).get("_structure_at_start", {}).keys() != part._structure().keys():
-        return "is of other parameters"
     if isinstance(part, OnlineTransformer):
         return _try(part)
-    known = vars(part).get("_checked")  # None of a model that was saved in its first call
-    if known is not None and len(known) != len(parameter_values(part)):
-        return "is of no call that is known"
     model = part._as_taught()
     if vars(part).get("_columns") is not None:  # text and categories, of which rows we cannot make
         return None
@@ -311,14 +319,13 @@ def _fault_of_map(part):
 def _try_forecaster(model):
     """Let a twin of a forecaster forecast, and learn that; what it raises is wrong with it."""
     model = twin(model)
+    if not model._is_sound(model._state):
+        raise ValueError("it forecasts no numbers")
     layout, n = model._layout, min(model.horizon, 7)
     future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
     y = model.predict(future, n)
     model.predict_interval(future, n_steps=n)
     model.partial_fit(y, np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None)
-    known = np.isfinite(np.asarray(y))  # not of series that have not begun
-    if not np.isfinite(np.asarray(model.predict(future, n))[known]).all():
-        raise ValueError("it forecasts no numbers")
 
 
 def _try_pipeline(model):

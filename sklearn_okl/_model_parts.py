@@ -9,7 +9,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from .base import NOT_SAVED, OnlineEstimator, OnlineTransformer, _is_finite
+from .base import NOT_SAVED, OnlineEstimator, OnlineTransformer
 
 # attributes that scikit-learn's callbacks leave on estimators, some of them during `fit` only
 _CALLBACKS = {
@@ -80,7 +80,7 @@ def unsound(parts):
     for part in parts:
         if isinstance(part, (OnlineEstimator, OnlineTransformer)):
             state = vars(part).get("_state")
-            if not _is_finite(state):
+            if not part._is_sound(state):
                 return (
                     f"a {type(part).__name__} with NaN or infinity in its state, which no learning "
                     "leaves behind"

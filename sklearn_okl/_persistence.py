@@ -29,7 +29,7 @@ from ._plain_types import PLAIN_TYPES, plain_functions
 from ._types import Any, PathLike
 from .kernels import NAMED
 
-_FORMAT = 2  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
+_FORMAT = 3  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
 _PICKLE = "pickle for files that nobody else can write"
 
@@ -232,7 +232,7 @@ def trusted_types(classes):
         "_tail.SharedInverse",
         "_tail.Tail",
         "evaluation.PrequentialSearch",
-        "evaluation._search._Race",
+        "evaluation._race.Race",
         *{f"kernels.{type(kernel).__name__}" for kernel in NAMED},
     ]
     names = [f"{class_.__module__}.{class_.__qualname__}" for class_ in classes]

@@ -15,22 +15,22 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from . import _warm_up
 from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
 from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, part_of, through
 from ._types import Any, Array, ArrayLike, Self
-from ._validation import check_columns, container_of, refuse_second_writer, routed, targets_of
-from .base import _same, described, twin
+from ._validation import check_columns, container_of, routed, targets_of
+from .base import SwapMixin, _is_finite, described
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
 
-_UPDATES = {"row", "batch"}
 # what is known while a pipeline is warming up, and whether it is probabilities
 _SIMPLE = {"predict": False, "predict_proba": True, "predict_log_proba": True}
 _PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
-class StreamingPipeline(DelegatingVerbs, _BaseComposition):
+class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
     scikit-learn's own pipeline cannot learn in steps, and were its scaler refitted on all rows it
@@ -145,7 +145,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
 
     _parameter_constraints = {
         "steps": [list],
-        "update": [StrOptions(_UPDATES)],
+        "update": [StrOptions({"row", "batch"})],
         "warmup": [Interval(Integral, 0, None, closed="left")],
     }
     _structural = ("warmup",)
@@ -220,9 +220,6 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         for steps in (self.steps, vars(self).get("steps_", [])):
             _at_rest(steps).set_output(transform=transform)
         return self
-
-    def __sklearn_is_fitted__(self):
-        return "_state" in vars(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -370,18 +367,11 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
             )
         return self.steps_
 
+    def _values(self):
+        return [*self._structure().values(), self.update]
+
     def _structure(self):
-        return described([self.steps, self.warmup])
-
-    def _is_as_at_start(self):
-        return _same(self._structure(), self._state["at_start"])
-
-    def _check_structure(self):
-        if not self._is_as_at_start():
-            raise ValueError(
-                "The steps of a StreamingPipeline, their parameters and warmup cannot change in "
-                "mid-stream. Call 'fit' to start afresh, or set the old values again."
-            )
+        return {"steps": described(self.steps), "warmup": self.warmup}
 
     def _validate(self):
         self._validate_params()
@@ -412,6 +402,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
 
     def _going_on_from(self, steps, pasts, t):
         """Turn this pipeline, without a warm-up, into one with fitted steps; return it."""
+        self._built_with = {"checked": self._values(), "structure": self._structure()}
         self.steps_, self._state = steps, self._started() | {"t": t, "pasts": pasts}
         return self
 
@@ -419,7 +410,6 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         """Return what is kept of a stream beside the steps, before its first row."""
         return {
             "t": 0,
-            "at_start": self._structure(),
             "pasts": {},  # what transformers keep for late labels
             "waiting": [],  # batches of the warm-up
             "params": {},  # that came with the first of them
@@ -427,57 +417,7 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         }
 
     def _advance(self, X, y, method, params, restart):
-        former = vars(self).get("_state")
-        restart = restart or former is None
-        # what is as it was at the start was found valid there
-        if restart or self.update not in _UPDATES or not self._is_as_at_start():
-            self._validate()
-            if not restart:
-                self._check_structure()
-        X, y = container_of(X), targets_of(self, y)
-        check_consistent_length(X, y)
-        if not len(y):
-            raise ValueError("There are no rows to learn: found array with 0 sample(s).")
-        model = twin(self)  # the checks write on it; a rejected batch must not
-        check_columns(model, X, reset=restart)
-        params = self._routed("fit" if method == "fit" else "partial_fit", params)
-        weights = params.pop("sample_weight", None)
-        batch = {
-            "X": X,
-            "y": y,
-            "sample_weight": np.full(len(y), weights) if isinstance(weights, Real) else weights,
-        }
-        if restart:
-            vars(model).pop("steps_", None)
-            stream = self._started() | {"params": params}
-        else:
-            stream = dict(former)
-        t, n = stream["t"], len(y)
-        stream["t"] += n
-        delay = delay_of(self.steps[-1][1])
-        n_simple = max(self.warmup + delay - t, 0) if self.warmup else 0
-        if n_simple:
-            known = y
-            if not is_classifier(self):
-                known = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-            if t > 0:
-                known = np.concatenate([stream["targets"], known])
-            stream["targets"] = known[: self.warmup]
-        if stream["t"] < self.warmup:
-            stream["waiting"] = [*stream["waiting"], copy.deepcopy(batch)]
-            result = None
-        else:
-            result = model._learn(stream, batch, t, method, params)
-        if n_simple and method in _PROGRESSIVE:
-            known = np.maximum(np.arange(t, t + n)[:n_simple] - delay, 0)
-            classes = None if stream["t"] < self.warmup else getattr(model, "classes_", None)
-            simple = self._simple_forecasts(stream, known, _PROGRESSIVE[method], classes)
-            if len(simple) < n:
-                simple = np.concatenate([simple, result[len(simple) - n :]])
-            result = simple
-        model._state = stream
-        refuse_second_writer(self, former is vars(self).get("_state"))
-        self.__dict__ = vars(model)  # the one assignment
+        result = self._swap(restart, X, y, method, params)
         if method == "fit" and self._is_warming_up():
             warnings.warn(
                 f"The {self.n_samples_seen_} rows given to 'fit' are fewer than warmup="
@@ -486,6 +426,50 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
                 stacklevel=3,
             )
         return result
+
+    def _learn_given(self, former, X, y, method, params):
+        X, y = container_of(X), targets_of(self, y)
+        check_consistent_length(X, y)
+        if not len(y):
+            raise ValueError("There are no rows to learn: found array with 0 sample(s).")
+        check_columns(self, X, reset=former is None)
+        params = self._routed("fit" if method == "fit" else "partial_fit", params)
+        weights = params.pop("sample_weight", None)
+        weights = np.full(len(y), weights) if isinstance(weights, Real) else weights
+        batch = {"X": X, "y": y, "sample_weight": weights}
+        if former is None:
+            vars(self).pop("steps_", None)
+            stream = self._started() | {"params": params}
+        else:
+            stream = dict(former)
+        t, n, delay = stream["t"], len(y), delay_of(self.steps[-1][1])
+        stream["t"] += n
+        n_simple = max(self.warmup + delay - t, 0) if self.warmup else 0
+        if n_simple:
+            stream["targets"] = self._first_targets(stream["targets"], y)
+        result = None
+        if stream["t"] >= self.warmup:
+            result = self._learn(stream, batch, t, method, params)
+        else:
+            stream["waiting"] = [*stream["waiting"], copy.deepcopy(batch)]
+        if n_simple and method in _PROGRESSIVE:
+            known = np.maximum(np.arange(t, t + n)[:n_simple] - delay, 0)
+            classes = None if stream["t"] < self.warmup else getattr(self, "classes_", None)
+            simple = self._simple_forecasts(stream, known, _PROGRESSIVE[method], classes)
+            later = [] if len(simple) == n else [result[len(simple) - n :]]
+            result = np.concatenate([simple, *later])
+        return stream, result
+
+    def _first_targets(self, known, y):
+        """Return the targets of the warm-up, those known and the next ones."""
+        if not is_classifier(self):
+            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        return (y if known is None else np.concatenate([known, y]))[: self.warmup]
+
+    def _is_sound(self, stream, result=None):
+        """Look at what the pipeline itself forecasts by; its steps look at themselves."""
+        targets = stream["targets"]
+        return targets is None or is_classifier(self) or _is_finite(np.cumsum(targets, axis=0))
 
     def _learn(self, stream, batch, t, method, params):
         """Let rows flow, from row t on, to the last step; return what its method returns."""
@@ -540,16 +524,10 @@ class StreamingPipeline(DelegatingVerbs, _BaseComposition):
         """
         targets = stream["targets"]
         if not is_classifier(self):
-            sums = np.concatenate([np.zeros_like(targets[:1]), np.cumsum(targets, axis=0)])
-            return (sums[n_known].T / np.maximum(n_known, 1)).T
+            return _warm_up.means(targets, n_known)
         if classes is None:
             classes = np.unique(stream["params"].get("classes", targets))
-        is_class = targets[:, None] == classes
-        counts = np.vstack([np.zeros_like(classes, dtype=int), np.cumsum(is_class, axis=0)])
-        if proba:  # before the first label all alike
-            counts = np.where(counts.any(axis=1, keepdims=True), counts, 1)[n_known]
-            return counts / counts.sum(axis=1, keepdims=True)
-        return classes[np.argmax(counts[n_known], axis=1)]
+        return (_warm_up.shares if proba else _warm_up.labels)(targets, n_known, classes)
 
 
 def make_streaming_pipeline(*steps: Any, update: str = "row", warmup: int = 0) -> StreamingPipeline:

@@ -38,6 +38,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     save,
 )
+from sklearn_okl._persistence import _FORMAT
 from tests import strangers_files
 from tests.instances import label, rows_for
 from tests.strangers_files import entries, packed, saved_array
@@ -153,7 +154,7 @@ def spoilt(path, estimator, spoil):
 
     model = taught(estimator)
     spoil(model)
-    skops.io.dump({"format": 2, "sklearn_okl": "0", "estimator": model}, path)
+    skops.io.dump({"format": _FORMAT, "sklearn_okl": "0", "estimator": model}, path)
 
 
 def set_state(**values):
@@ -283,7 +284,7 @@ SPOILT = {
     ),
     "of a map without targets": (
         RunningOneHotEncoder(),
-        lambda m: m._structure_at_start.pop("n_hashed"),
+        lambda m: m._built_with["structure"].pop("n_hashed"),
         "other parameters",
     ),
     "no features": (CalendarFeatures(), lambda m: vars(m).pop("features"), "lacks a parameter"),
@@ -398,7 +399,9 @@ def test_a_file_says_who_wrote_it(path):
     save(VAWRegressor(), path)
     with zipfile.ZipFile(path) as archive:
         comment = archive.comment.decode()
-    assert comment.startswith(f"sklearn_okl {sklearn_okl.__version__}, format 2, scikit-learn ")
+    assert comment.startswith(
+        f"sklearn_okl {sklearn_okl.__version__}, format {_FORMAT}, scikit-learn "
+    )
     parts = entries(path.read_bytes())
     schema = json.loads(parts["schema.json"])
     strangers_files.nodes_of(schema)[0]["protocol"] = 99

@@ -474,7 +474,7 @@ def spoilt_at(depth, value):
         return late
     if depth == "search":
         search = clone(SEARCH).fit(X, y)
-        spoil(search._race.finals[1], value)
+        spoil(search._state.finals[1], value)
         return search
     if depth == "inside a state":
         scaled = StreamingTransformedTargetRegressor(vaw()).fit(X, y)

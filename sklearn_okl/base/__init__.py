@@ -26,6 +26,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     parameter_values,
     twin,
 )
+from ._swap import SwapMixin  # noqa: F401  for the rest of the package
 from ._transformer import OnlineTransformer
 from ._weighted import (  # noqa: F401  for the rest of the package
     WeightedMulticlassClassifier,

@@ -7,35 +7,24 @@ A subclass says how a state is made, taught and asked::
     _forecast(state, X) -> forecasts           reads only
 
 The shell hands `_learn` a copy of the state, in which only what is committed is shared (see
-`_tail.py`), and installs it in one assignment when all went well. So `_learn` may be interrupted or
-may fail anywhere, and readers in other threads see the state before the call or the state after it,
-nothing between.
+`_tail.py`), and installs it when all went well (see `_swap.py`). So `_learn` may be interrupted or
+may fail anywhere.
 """
 
-import copy
 from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
-from .._validation import refuse_second_writer, validated
+from .._validation import validated
 from ..kernels import Kernel
 from ._answers import checked_answers, checked_state
-from ._state import (
-    _copied,
-    _is_finite,
-    _parameters,
-    _same,
-    are_unchanged,
-    as_they_are,
-    parameter_values,
-    twin,
-)
+from ._state import _copied, _parameters, are_unchanged, as_they_are, parameter_values, twin
+from ._swap import SwapMixin
 from ._transformer import OnlineTransformer
 
 try:
@@ -56,7 +45,7 @@ _PIECE = 4096  # rows that are forecast at once: so that long calls need no more
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
-class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
+class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     """What regressors and margin classifiers share: validation, structure, the swap of states.
 
     Attributes
@@ -70,7 +59,6 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     """
 
     _parameter_constraints = {}  # as scikit-learn's, of what it shall check
-    _structural = ()  # names of parameters that shape the state: fixed from the first row on
     _multi_output = False
     _allow_nan = False
     _allow_nan_targets = False  # whether rows without a target are forecast, and not learnt
@@ -78,9 +66,6 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     _swaps_state = True  # its verbs never edit its state, so that copies may share it
     # scikit-learn's tag: whether the defaults may score badly on 200 standardised rows, learnt once
     _poor_score = False
-
-    def __sklearn_is_fitted__(self):
-        return "_state" in vars(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -93,15 +78,6 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def n_samples_seen_(self) -> int:
         """Rounds learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
-
-    def _fitted_state(self, name):
-        """Return the state, or fail as a missing attribute `name` does."""
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"{type(self).__name__} has no attribute {name!r} before it has seen a row. "
-                "Call 'fit' or 'partial_fit' first."
-            )
-        return self._state
 
     def _structure(self):
         """Return the parameters fixed by the state, those of nested estimators included."""
@@ -129,16 +105,6 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
     def _look_back(self, state, X, y, forecasts):
         """Look at rows that a public call has taught: some learners have a word to say."""
 
-    def _check_structure(self):
-        now = self._structure()
-        changed = [name for name in now if not _same(now[name], self._structure_at_start[name])]
-        if changed:
-            raise ValueError(
-                f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
-                "the state was built with other values. Call 'fit' to start afresh, or set the "
-                "old values again."
-            )
-
     def _validate(self):
         """Check all parameters, of parts too; subclasses add what constraints cannot say.
 
@@ -150,14 +116,6 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
                 value._validate()
             elif isinstance(value, OnlineTransformer):
                 value._validate_params()
-
-    def _validate_once(self):
-        """Check the parameters unless they are those checked before; return them."""
-        values = parameter_values(self)
-        if self._are_checked(values):
-            return self._checked
-        self._validate()
-        return as_they_are(values)
 
     def _built(self, make):
         """Return what `make(self)` builds from the parameters: once, while they are the same."""
@@ -199,60 +157,38 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
 
         It is these that fitted attributes speak of, whatever was set since.
         """
-        if "_checked" not in vars(self) or self._are_checked(parameter_values(self)):
+        if "_built_with" not in vars(self) or self._is_as_taught():
             return self
-        model = twin(self)
-        model.__dict__.update(zip(_parameters(type(self)), self._checked, strict=True))
+        model, checked = twin(self), self._built_with["checked"]
+        model.__dict__.update(zip(_parameters(type(self)), checked, strict=True))
         return model
-
-    def _are_checked(self, values):
-        """Tell whether these are the parameters of the latest call."""
-        known = vars(self).get("_checked")
-        return known is not None and are_unchanged(values, known)
 
     def _advance(self, X, y, *, restart, validation=_NOTHING, **learn_arguments):
         """Learn rows and return their forecasts; on any failure leave `self` untouched."""
-        # Checks and parts write on it, as n_features_in_; a rejected first batch must not.
-        model = twin(self)
-        checked = model._validate_once()
         learn = self._learn_watched if restart and hasattr(self, "_skl_callbacks") else _learn_all
-        restart = restart or not self.__sklearn_is_fitted__()
-        former = vars(self).get("_state")
-        X, y = model._validated_rows(X, y, restart, **validation)
+        return self._swap(restart, X, y, learn, validation, learn_arguments)
+
+    def _learn_given(self, former, X, y, learn, validation, learn_arguments):
+        X, y = self._validated_rows(X, y, former is None, **validation)
         n_targets = None if y.ndim == 1 else y.shape[1]
-        if restart:
-            model.__dict__.pop("_state", None)  # so that a learner that has one goes on from it
-            model._structure_at_start = copy.deepcopy(self._structure())
-            model._n_targets = n_targets
-            state = checked_state(model._start(X.shape[1], n_targets), self, "_start")
-        else:
-            self._check_structure()
-            if n_targets != self._n_targets:
-                before = "(n,)" if self._n_targets is None else f"(n, {self._n_targets})"
-                raise ValueError(
-                    f"y has shape {y.shape}, but this model was started with targets of shape "
-                    f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
-                )
+        if former is None:
+            self._n_targets = n_targets
+            state = checked_state(self._start(X.shape[1], n_targets), self, "_start")
+        elif n_targets == self._n_targets:
             state = _copied(former)
-        model._parts_so_far()
-        try:
-            # Overflow is not warned of but refused, below, with a sentence.
-            with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
-                forecasts = learn(model, state, X, y, learn_arguments)
-                model._look_back(state, X[: len(forecasts)], y[: len(forecasts)], forecasts)
-                model._close(state)
-                sound = _is_finite(forecasts) and _is_finite(state)
-        except np.linalg.LinAlgError:
-            sound = False
-        if not sound:
+        else:
+            before = "(n,)" if self._n_targets is None else f"(n, {self._n_targets})"
             raise ValueError(
-                "Numbers overflowed while these rows were learnt; the model is as it was before "
-                "the call. Scale the features and the targets to moderate size."
+                f"y has shape {y.shape}, but this model was started with targets of shape "
+                f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
             )
-        model._state, model._checked = state, checked
-        refuse_second_writer(self, former is vars(self).get("_state"))
-        self.__dict__ = model.__dict__  # the one assignment
-        return forecasts
+        self._parts_so_far()
+        # Overflow is not warned of but refused, with a sentence.
+        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+            forecasts = learn(self, state, X, y, learn_arguments)
+            self._look_back(state, X[: len(forecasts)], y[: len(forecasts)], forecasts)
+            self._close(state)
+        return state, forecasts
 
     @with_callbacks
     def _learn_watched(self, model, state, X, y, learn_arguments):
@@ -319,8 +255,7 @@ class OnlineEstimator(CallbackSupportMixin, BaseEstimator):
         """Return the state and validated rows to forecast for."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # which looks at all tags first
-        if not self._are_checked(parameter_values(self)):
-            self._check_structure()
+        self._check_structure()
         state = self._state  # read once: another thread may install a new one
         X = validated(
             self,

@@ -140,5 +140,5 @@ def _warn(model, mean, square, n, where):
         "constant. Set fit_intercept=True; or learn centred targets, by "
         "StreamingTransformedTargetRegressor.",
         UserWarning,
-        stacklevel=6,
+        stacklevel=8,
     )

@@ -86,13 +86,19 @@ def _copied(state):
     return state  # a scalar or a string, which nothing can change in place
 
 
-def _is_finite(state):
-    """Tell whether all floating-point numbers in the arrays of a state are finite."""
+def _is_finite(state, allow_nan=False):
+    """Tell whether all floating-point numbers in the arrays of a state are finite, or missing."""
     small = []
     total = _sum(state, small)
     if small:  # one sum: any nan or inf survives it
         total += float(np.add.reduce(np.concatenate(small)))
-    return math.isfinite(total)
+    return math.isfinite(total) or (allow_nan and not _has_infinity(state))
+
+
+def _has_infinity(state):
+    if isinstance(state, (dict, list)):
+        return any(map(_has_infinity, state.values() if isinstance(state, dict) else state))
+    return isinstance(state, np.ndarray) and state.dtype.kind == "f" and np.isinf(state).any()
 
 
 def _sum(state, small):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._types import Array, ArrayLike, Self
-from .._validation import refuse_second_writer, validated
+from .._validation import validated
 from ._answers import checked_answers, checked_state
-from ._state import _copied, _same, are_unchanged, as_they_are, parameter_values, twin
+from ._state import _copied, _is_finite
+from ._swap import SwapMixin
 
 
-class OnlineTransformer(TransformerMixin, BaseEstimator):
+class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
     """Base of transformers that see each row by what the rows before it have shown.
 
     A subclass says in three private verbs how its state, a dict of arrays and scalars, is made,
@@ -80,10 +80,6 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
     _parameter_constraints = {}
     _needs_targets = False
     _allow_nan = False  # whether X may hold NaN
-    _structural = ()  # names of parameters that shape the state
-
-    def __sklearn_is_fitted__(self):
-        return "_state" in vars(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -176,14 +172,6 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         Z = checked_answers(self._ask(self._state, rows), (_num_samples(X), None), self, "_ask")
         return in_type(Z, dtype)
 
-    def _fitted_state(self, name):
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"{type(self).__name__} has no attribute {name!r} before it has seen a row. "
-                "Call 'fit' or 'partial_fit' first."
-            )
-        return self._state
-
     def _asked(self, X):
         """Return validated rows, and the type that they had."""
         check_is_fitted(self)
@@ -194,18 +182,6 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
     def _read(self, X):
         """Return validated rows as the private verbs take them, and the type of what they give."""
         return X.astype(np.float64, copy=False), X.dtype
-
-    def _structure(self):
-        return {name: getattr(self, name) for name in self._structural}
-
-    def _check_structure(self):
-        at_start = vars(self).get("_structure_at_start", {})
-        for name, value in self._structure().items():
-            if not _same(value, at_start[name]):
-                raise ValueError(
-                    f"{name}={value!r} cannot change in mid-stream: it was {at_start[name]!r} so "
-                    "far. Call 'fit' to start afresh, or set the old value again."
-                )
 
     def _validated(self, X, y, reset):
         """Return rows, and targets or None; write what they say of the input."""
@@ -223,34 +199,28 @@ class OnlineTransformer(TransformerMixin, BaseEstimator):
         return (found[0], found[1].astype(np.float64, copy=False)) if given else (found, None)
 
     def _advance(self, X, y, restart, delay=0):
-        params = parameter_values(self)
-        if not are_unchanged(params, vars(self).get("_checked", ())):
-            self._validate_params()
-            params = as_they_are(params)
-        restart = restart or not self.__sklearn_is_fitted__()
-        if not restart:
-            self._check_structure()
-        before = vars(self).get("_state")
-        # Validation writes n_features_in_ and feature names; a rejected first batch must not.
-        model = twin(self)
+        Z, dtype = self._swap(restart, X, y, delay)
+        return in_type(Z, dtype)
+
+    def _learn_given(self, former, X, y, delay):
         if self._needs_targets and y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: it "
                 "learns the targets."
             )
-        found, y = model._validated(X, y if self._needs_targets else None, reset=restart)
-        rows, dtype = model._read(found)
-        begun = checked_state(model._begin(rows, y), self, "_begin") if restart else None
-        state = begun if restart else _copied(before)
+        found, y = self._validated(X, y if self._needs_targets else None, reset=former is None)
+        rows, dtype = self._read(found)
+        if former is None:
+            state = checked_state(self._begin(rows, y), self, "_begin")
+        else:
+            state = _copied(former)
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = model._flow(state, rows, y, delay)
-        checked_answers(Z, (_num_samples(X), None), self, "_flow")
-        model._state, model._checked = state, params
-        if restart and self._structural:
-            model._structure_at_start = self._structure()
-        refuse_second_writer(self, before is vars(self).get("_state"))
-        self.__dict__ = model.__dict__  # the one assignment
-        return in_type(Z, dtype)
+            Z = self._flow(state, rows, y, delay)
+        return state, (checked_answers(Z, (_num_samples(X), None), self, "_flow"), dtype)
+
+    def _is_sound(self, state, answers=(None, None)):
+        Z, _ = answers
+        return _is_finite([Z, state], self._allow_nan)
 
 
 def in_type(Z, dtype):

@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 import copy
-import time
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.ma import MaskedArray
-from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from .._delay import delay_of, late
 from .._delegating import DelegatingVerbs
-from .._flow import Way, cloned_step, copied_step, through
-from .._linalg import one_blas_thread
 from .._types import Any, Array, Seed
 from .._validation import (
     check_columns,
     container_of,
     metadata_are_routed,
-    refuse_second_writer,
     routed,
     targets_of,
     weights_of,
 )
-from ..base import _copied, _same, described, twin
-from ..losses import get_loss
+from ..base import SwapMixin, _is_finite, described
 from ..pipeline import StreamingPipeline
-from ._prequential import _log_loss, _progress
+from ._prequential import _progress
+from ._race import Race
 
-_PROBA = "prequential_predict_proba"
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
-class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
+class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Search for parameters in one pass over a stream.
 
     Every candidate learns the stream, each forecast being made before its target is seen; the mean
@@ -179,9 +170,6 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_is_fitted__(self):
-        return "_race" in vars(self)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
@@ -197,46 +185,38 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
     @property
     def best_index_(self) -> int:
         """The candidate with the smallest loss among those in the race."""
-        return self._running("best_index_").leader()
+        return self._fitted_state("best_index_").leader()
 
     @property
     def best_params_(self) -> Any:
         """Parameters of the best candidate."""
-        return dict(self._running("best_params_").params[self.best_index_])
+        return dict(self._fitted_state("best_params_").params[self.best_index_])
 
     @property
     def best_loss_(self) -> float:
         """Mean progressive loss of the best candidate."""
-        return float(self._running("best_loss_").mean_losses()[self.best_index_])
+        return float(self._fitted_state("best_loss_").mean_losses()[self.best_index_])
 
     @property
     def best_estimator_(self) -> Any:
         """A copy of the best candidate."""
-        race = self._running("best_estimator_")
+        race = self._fitted_state("best_estimator_")
         return copy.deepcopy(race.candidate(race.leader()))
 
     @property
     def results_(self) -> dict[str, Any]:
         """A table for pandas, a row for each candidate."""
-        return self._running("results_").table()
+        return self._fitted_state("results_").table()
 
     @property
     def classes_(self) -> Array:
         """The classes, for classifiers."""
-        return self._running("classes_").candidate(self.best_index_).classes_
+        return self._fitted_state("classes_").candidate(self.best_index_).classes_
 
     @property
     def n_samples_seen_(self) -> Any:
         """Rows learnt so far."""
-        return self._running("n_samples_seen_").t
-
-    def _running(self, name):
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(
-                f"PrequentialSearch has no attribute {name!r} before it has seen a row. Call "
-                "'fit' or 'partial_fit' first."
-            )
-        return self._race
+        return self._fitted_state("n_samples_seen_").t
 
     def get_metadata_routing(self) -> Any:
         """Say where metadata go: to the candidates, and into the loss that ranks them.
@@ -270,50 +250,44 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
         """Return the best candidate, and the rows as they are."""
         check_is_fitted(self)
         self._check_structure()
-        race = self._race  # read once: another thread may install a new one
+        race = self._state  # read once: another thread may install a new one
         return race.candidate(race.leader()), X
 
+    def _values(self):
+        others = (self.halving_rounds, self.factor, self.n_jobs, self.random_state, self.verbose)
+        return [*self._structure().values(), *others]
+
     def _structure(self):
-        return described([self.estimator, self.param_grid, self.n_iter, self.loss])
+        names = ("estimator", "param_grid", "n_iter", "loss")
+        return {name: described(getattr(self, name)) for name in names}
 
-    def _check_structure(self):
-        if not _same(self._structure(), self._structure_at_start):
-            raise ValueError(
-                "estimator, param_grid, n_iter and loss of a PrequentialSearch cannot change in "
-                "mid-stream. Call 'fit' to start afresh, or set the old values again."
-            )
-
-    def _advance(self, X, y, method, params, restart):
+    def _validate(self):
         self._validate_params()
         if self.loss == "log_loss" and not hasattr(self.estimator, "prequential_predict_proba"):
             raise TypeError(
                 "loss='log_loss' ranks by probabilities, and the estimator has no "
                 "'prequential_predict_proba'. Give one that has it, or loss='zero_one'."
             )
-        former = vars(self).get("_race")
-        restart = restart or former is None
+
+    def _advance(self, X, y, method, params, restart):
+        return self._swap(restart, X, y, method, params)
+
+    def _learn_given(self, former, X, y, method, params):
         X, y = container_of(X), targets_of(self, y)
         check_consistent_length(X, y)
         if is_regressor(self.estimator):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        learns = "fit" if method == "fit" else "partial_fit"
-        weights, params = self._weights(learns, params, len(y))
-        model = twin(self)  # the checks write on it; a rejected batch must not
-        check_columns(model, X, reset=restart)
-        if restart:
-            model._structure_at_start = self._structure()
-            race = _Race(self.estimator, self._candidates(), self._loss())
+        weights, params = self._weights("fit" if method == "fit" else "partial_fit", params, len(y))
+        check_columns(self, X, reset=former is None)
+        if former is None:
+            race = Race(self.estimator, self._candidates(), self._loss())
             race.check_first_rows(len(y))
             if is_classifier(self.estimator) and "classes" not in params:
                 params = params | {"classes": np.unique(y)}  # the first rows may not show them
         else:
-            self._check_structure()
             race = former.copied()
-        race.columns = {
-            name: vars(model)[name]
-            for name in ("n_features_in_", "feature_names_in_")
-            if name in vars(model)
-        }
+        names = ("n_features_in_", "feature_names_in_")
+        race.columns = {name: vars(self)[name] for name in names if name in vars(self)}
         low, forecasts = 0, []
         with _progress(len(y), self.verbose) as advance:
             for high in self._ends(race, len(y)):
@@ -325,10 +299,10 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
                     race.halve(self.factor)
                 advance(high - low)
                 low = high
-        model._race = race
-        refuse_second_writer(self, former is vars(self).get("_race"))
-        self.__dict__ = vars(model)  # the one assignment
-        return np.concatenate(forecasts)
+        return race, np.concatenate(forecasts)
+
+    def _is_sound(self, race, forecasts=None):
+        return _is_finite([forecasts, race.sums])
 
     def _weights(self, method, params, n):
         """Return the weights of n rows, in learning and in the loss, and the other metadata."""
@@ -364,199 +338,3 @@ class PrequentialSearch(DelegatingVerbs, MetaEstimatorMixin, BaseEstimator):
         if self.loss is None:
             return "zero_one" if is_classifier(self.estimator) else "squared_error"
         return self.loss
-
-
-class _Race:
-    """The candidates: pipelines that share transformers, their losses, and who is still in."""
-
-    def __init__(self, estimator, params, loss):
-        if not params:
-            raise ValueError("param_grid holds no candidate: give at least one value a parameter.")
-        self.params, self.loss, self.t = params, loss, 0
-        self.delay = delay_of(estimator)
-        models = [clone(estimator).set_params(**_fresh(point)) for point in params]
-        if any(delay_of(model) != self.delay for model in models):
-            raise ValueError(
-                f"The estimator has label_delay={self.delay}, and candidates have another one. How "
-                "late labels come is not to be chosen: losses under different delays say nothing "
-                "about the candidates. Set label_delay in the estimator, not in param_grid."
-            )
-        self.maps = []  # the transformers (name, step) before the last step, shared
-        self.pasts = []  # what `through` keeps of them
-        self.map_of = []  # which of them a candidate uses
-        self.finals = []  # the last step of each candidate
-        keys = []
-        for model in models:
-            if isinstance(model, StreamingPipeline):
-                model._validate()
-            steps = model.steps if _shares_maps(model) else [("", model)]
-            key = described([steps[:-1], getattr(model, "update", "row")])
-            places = [i for i, other in enumerate(keys) if _same(key, other)]
-            if not places:
-                keys.append(key)
-                self.maps.append([(name, cloned_step(step)) for name, step in steps[:-1]])
-                self.pasts.append({})
-            self.map_of.append(places[0] if places else len(keys) - 1)
-            self.finals.append(clone(steps[-1][1]))
-        self.models = models
-        self.columns = {}  # their number and names, as attributes
-        self.sums = np.zeros(len(params))
-        self.weights = np.zeros(len(params))  # of the losses in the sums
-        self.rounds = np.zeros(len(params), dtype=int)
-        self.times = np.zeros(len(params))
-        self.racing = np.ones(len(params), dtype=bool)
-        self.leaders = np.zeros(self.delay, dtype=int)  # who led before each of the latest rows
-
-    def copied(self):
-        """Return a race that can go on without changing this one."""
-        race = copy.copy(self)
-        race.maps = [[(name, copied_step(step)) for name, step in steps] for steps in self.maps]
-        race.pasts = [dict(past) for past in self.pasts]
-        race.finals = [_copied(final) for final in self.finals]
-        for name in ("sums", "weights", "rounds", "times", "racing"):
-            setattr(race, name, getattr(self, name).copy())
-        return race
-
-    def check_first_rows(self, n_rows):
-        """Refuse pipelines that would fit a step on one row."""
-        for model in self.models:
-            if _shares_maps(model):
-                model._check_first_rows(n_rows)
-
-    def run(self, X, y, weights, params, method, n_jobs):
-        """Let the candidates in the race learn rows; return the leaders' forecasts.
-
-        They are probabilities where the method is that which gives them.
-        """
-        inside = np.flatnonzero(self.racing)
-        learning = np.union1d(inside, self.leaders)  # one that has left may forecast D more rows
-        used = sorted({self.map_of[k] for k in learning})
-        starts = self.t == 0
-        if weights["learning"] is not None:
-            params = params | {"sample_weight": weights["learning"]}
-        as_asked = _PROBA if method == _PROBA or self.loss == "log_loss" else "prequential_predict"
-        # the limit for all jobs that are threads: one of them alone would give it back too early
-        with one_blas_thread, Parallel(n_jobs) as pool:
-            mapped = pool(
-                delayed(_map_rows)(self.maps[i], self.pasts[i], X, y, self._way(i, starts))
-                for i in used
-            )
-            Z = {}
-            for i, (steps, pasts, rows) in zip(used, mapped, strict=True):
-                self.maps[i], self.pasts[i], Z[i] = steps, pasts, rows
-            learnt = pool(
-                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params, as_asked)
-                for k in learning
-            )
-        F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, learning[, targets])
-        told = F
-        if as_asked == _PROBA:  # the labels told are the likeliest
-            classes = learnt[0][0].classes_
-            told = classes[F.argmax(axis=2)]
-        if self.loss == "log_loss":
-            places = np.searchsorted(classes, y)
-            losses = np.stack([_log_loss(places, P) for P in F.swapaxes(0, 1)], axis=1)
-        else:
-            losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *told.shape[2:]), told)
-        losses = losses[:, self.racing[learning]]
-        ranking = np.ones(len(F)) if weights["ranking"] is None else weights["ranking"]
-        losses *= ranking[:, None]
-        sums = np.cumsum(np.vstack([self.sums[inside], losses]), axis=0)
-        leaders = inside[np.argmin(sums[:-1], axis=1)]  # before each row
-        leaders, self.leaders = late(leaders, self.leaders)
-        for k, (final, _, seconds) in zip(learning, learnt, strict=True):
-            self.finals[k] = final
-            self.times[k] += seconds
-        self.sums[inside] = sums[-1]
-        self.weights[inside] += ranking.sum()
-        self.rounds[inside] += len(F)
-        self.t += len(F)
-        shown = F if method == _PROBA else told
-        return shown[np.arange(len(F)), np.searchsorted(learning, leaders)]
-
-    def depends_on_the_cut(self):
-        """Tell whether a candidate is, or holds, a pipeline that learns batch by batch."""
-        return any(
-            name.rpartition("__")[2] == "update" and value == "batch"
-            for model in self.models
-            for name, value in model.get_params().items()
-            if isinstance(value, str)
-        )
-
-    def halve(self, factor):
-        """Keep one candidate in `factor`."""
-        inside = np.flatnonzero(self.racing)
-        kept = inside[np.argsort(self.sums[inside], kind="stable")]
-        self.racing[kept[int(np.ceil(len(inside) / factor)) :]] = False
-
-    def leader(self):
-        """Return the index of the best candidate in the race."""
-        return int(np.argmin(np.where(self.racing, self.sums, np.inf)))
-
-    def candidate(self, k):
-        """Return a candidate as one estimator."""
-        model = self.models[k]
-        if not _shares_maps(model):
-            return self.finals[k]
-        steps = [*self.maps[self.map_of[k]], (model.steps[-1][0], self.finals[k])]
-        pipeline = copy.copy(model)._going_on_from(steps, self.pasts[self.map_of[k]], self.t)
-        vars(pipeline).update(self.columns)
-        return pipeline
-
-    def mean_losses(self):
-        """Return the mean progressive loss of each candidate."""
-        return self.sums / np.where(self.weights > 0.0, self.weights, 1.0)
-
-    def table(self):
-        """Return the results, a dict that pandas reads."""
-        losses = self.mean_losses()
-        # those that left rank behind those that stay, by the rows they lasted
-        order = np.lexsort((losses, -self.rounds))
-        ranks = np.empty(len(order), dtype=int)
-        keys = np.stack([-self.rounds, losses], axis=1)[order]
-        new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
-        ranks[order] = rankdata(np.cumsum(new), method="min")
-        results = {"params": list(self.params)}
-        for name in sorted({name for point in self.params for name in point}):
-            column = MaskedArray(np.empty(len(self.params), dtype=object), mask=True)
-            for k, point in enumerate(self.params):
-                if name in point:
-                    column[k] = point[name]
-            results[f"param_{name}"] = column
-        return results | {
-            "mean_loss": losses,
-            "rank_loss": ranks,
-            "n_rounds": self.rounds.copy(),
-            "learn_time": self.times.copy(),
-        }
-
-    def _way(self, i, starts):
-        update = getattr(self.models[self.map_of.index(i)], "update", "row")
-        return Way(update, self.delay, starts, fits=update == "batch")
-
-
-def _shares_maps(model):
-    """Tell whether a candidate's transformers are shared with others that have the same."""
-    return isinstance(model, StreamingPipeline) and not model.warmup
-
-
-def _fresh(point):
-    """Return a point of a grid whose estimators are fresh."""
-    return {name: clone(value, safe=False) for name, value in point.items()}
-
-
-def _map_rows(steps, pasts, X, y, way):
-    rows = through(steps, pasts, X, y, way)
-    return steps, pasts, rows
-
-
-def _learn_rows(final, Z, y, params, method):
-    start = time.perf_counter()
-    forecasts = getattr(final, method)(Z, y, **params)
-    return final, forecasts, time.perf_counter() - start
-
-
-def _losses(name, y, F):
-    """Return the losses (n, candidates), of several targets their mean."""
-    losses = (y != F).astype(np.float64) if name == "zero_one" else get_loss(name).value(y, F)
-    return losses.reshape(*F.shape[:2], -1).mean(axis=-1)

@@ -105,7 +105,7 @@ class RunningImputer(OnlineTransformer):
         """
         self._fitted_state("get_feature_names_out")
         names = _check_feature_names_in(self, input_features)
-        if not self._structure_at_start["add_indicator"]:
+        if not self._built_with["structure"]["add_indicator"]:
             return names
         indicators = [f"missingindicator_{name}" for name in names]
         return np.concatenate([names, indicators], dtype=object)

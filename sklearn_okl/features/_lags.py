@@ -66,6 +66,7 @@ class LagFeatures(OnlineTransformer):
 
     _needs_targets = True
     _allow_nan = True
+    _structural = ("n_lags",)
     _parameter_constraints = {"n_lags": [Interval(Integral, 0, None, closed="left")]}
 
     def __init__(self, n_lags: int = 4) -> None:
@@ -97,7 +98,6 @@ class LagFeatures(OnlineTransformer):
         return {"t": 0, "lags": np.zeros((self.n_lags, *y.shape[1:]))}
 
     def _flow(self, state, X, y, delay):
-        self._check_lags(state)
         if y.shape[1:] != state["lags"].shape[1:]:
             raise ValueError(
                 f"y has shape {y.shape}, but the targets before had rows of shape "
@@ -116,17 +116,8 @@ class LagFeatures(OnlineTransformer):
         return _beside(X, lags)
 
     def _ask(self, state, X):
-        self._check_lags(state)
         latest = state["lags"]
         return _beside(X, np.broadcast_to(latest, (len(X), *latest.shape)))
-
-    def _check_lags(self, state):
-        if len(state["lags"]) != self.n_lags:
-            raise ValueError(
-                f"n_lags={self.n_lags} cannot change in mid-stream: there are "
-                f"{len(state['lags'])} so far. Call 'fit' to start afresh, or set the old value "
-                "again."
-            )
 
     def _validated(self, X, y, reset):
         kind = None if y is None else np.asarray(y).dtype.kind

@@ -115,7 +115,7 @@ class RunningOneHotEncoder(OnlineTransformer):
             with ``_hashed0`` and so on for those that are shared.
         """
         self._fitted_state("get_feature_names_out")
-        n_slots = self._structure_at_start
+        n_slots = self._built_with["structure"]
         slots = [f"_{k}" for k in range(n_slots["max_categories"])]
         slots += [f"_hashed{k}" for k in range(n_slots["n_hashed"])]
         names = _check_feature_names_in(self, input_features)

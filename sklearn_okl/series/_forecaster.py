@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from numbers import Integral
 
@@ -14,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Seed, Self
-from .._validation import refuse_second_writer
-from ..base import _same, twin
+from ..base import SwapMixin, _is_finite, twin
 from ..features import _faults
 from . import _experts, _frames, _intake, _intervals, _mixture, _plan, _rounds
 
 
-class OnlineForecaster(BaseEstimator):
+class OnlineForecaster(SwapMixin, BaseEstimator):
     """Forecast the next rows of one or several series, and learn each row as it comes.
 
     A row of the series comes, and `predict` says the next `horizon` rows: tomorrow's 24 hours, say,
@@ -206,8 +204,8 @@ class OnlineForecaster(BaseEstimator):
         "guard": ["boolean"],
         "random_state": ["random_state"],
     }
-    # all others shape the state, in more than its start
-    _changeable = ("gaps", "max_gap", "random_state")
+    # all but those on gaps and the source of the features, and in more than its start
+    _structural = ("horizon", "season_lengths", "known_ahead", "pooled", "windows", "guard")
 
     def fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
@@ -356,9 +354,6 @@ class OnlineForecaster(BaseEstimator):
         """What each expert counts for at present, per step and series."""
         return np.moveaxis(_mixture.coefficients(self._known_state()["mixture"]), 0, -1)
 
-    def __sklearn_is_fitted__(self):
-        return "_state" in vars(self)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -371,7 +366,7 @@ class OnlineForecaster(BaseEstimator):
         check_is_fitted(self)
         return self._state
 
-    def _check_parameters(self):
+    def _validate(self):
         self._validate_params()
         windows = [int(length) for length in self.windows]
         if len(windows) != 3 or sorted(windows) != windows or windows[0] < 2:
@@ -387,24 +382,6 @@ class OnlineForecaster(BaseEstimator):
                     "least 2, or None to have them found."
                 )
 
-    def _parameters(self):
-        return {name: getattr(self, name) for name in self._parameter_constraints}
-
-    def _check_unchanged(self):
-        """Check parameters in mid-stream; what is as it was has been checked."""
-        before = self._parameters_at_start
-        changed = [name for name, now in self._parameters().items() if not _same(now, before[name])]
-        if not changed:
-            return
-        self._check_parameters()
-        changed = [name for name in changed if name not in self._changeable]
-        if changed:
-            raise ValueError(
-                f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
-                "the state was built with other values. Call 'fit' to start afresh, or set the "
-                "old values again."
-            )
-
     def _plan(self):
         layout = self._layout
         return _plan.plan(
@@ -417,48 +394,46 @@ class OnlineForecaster(BaseEstimator):
         )
 
     def _advance(self, y, X, X_future=None, *, restart=False, keeps_forecasts=False):
-        """Learn rows; on any failure leave `self` as it was."""
-        model, former = twin(self), vars(self).get("_state")
+        """Learn rows; return what was forecast before them, if that is kept."""
+        return self._swap(restart, y, X, X_future, keeps_forecasts)
+
+    def _learn_given(self, former, y, X, X_future, keeps_forecasts):
         series = _frames.series_of(y)
         if not len(series.values):
             raise ValueError("y has no rows: there is nothing to learn.")
-        is_start = restart or former is None
-        if is_start:
-            self._check_parameters()
-            model._layout = _intake.layout_of(series, X, self.known_ahead)
-            model._parameters_at_start = copy.deepcopy(self._parameters())
-        else:
-            self._check_unchanged()
-        n_to_come = self.horizon if keeps_forecasts else 1
-        rows, model._layout = _intake.rows_of(
-            model._layout, series, X, n_to_come, is_start, self.max_gap * (self.gaps == "fill")
+        if former is None:
+            self._layout = _intake.layout_of(series, X, self.known_ahead)
+        n_to_come, fills = self.horizon if keeps_forecasts else 1, self.gaps == "fill"
+        rows, self._layout = _intake.rows_of(
+            self._layout, series, X, n_to_come, former is None, self.max_gap * fills
         )
-        plan = model._plan()  # a first date alone tells no step
-        future = _intake.future_of(model._layout, X_future, plan.horizon)
+        plan = self._plan()  # a first date alone tells no step
+        future = _intake.future_of(self._layout, X_future, plan.horizon)
         if keeps_forecasts and future is None:
             future = np.empty((0, plan.n_ahead))
-        if is_start:
+        if former is None:
             rng = check_random_state(self.random_state)
             state = _rounds.start(plan, _experts.draw_waves(plan.experts, rng))
         else:
             state = _rounds.successor(former, len(rows.y))
+        has_warned = state["doubts"]["has_warned"]
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             forecasts = _rounds.learn(plan, state, rows, future)
-        model._state = state
-        n_rows, has_warned = state["t"], former is not None and former["doubts"]["has_warned"]
-        if state["doubts"]["has_warned"] and (restart or not has_warned):
+        if state["doubts"]["has_warned"] and not has_warned:
             which = "'n_faulty_' says how many they are of each series and column."
-            text = _faults.many(n_rows, which, "give NaN in its stead")
-            warnings.warn(text, UserWarning, stacklevel=3)
-        refuse_second_writer(self, former is vars(self).get("_state"))
-        self.__dict__ = model.__dict__  # the one assignment
-        return forecasts[rows.given] if keeps_forecasts else None
+            text = _faults.many(state["t"], which, "give NaN in its stead")
+            warnings.warn(text, UserWarning, stacklevel=5)
+        return state, forecasts[rows.given] if keeps_forecasts else None
+
+    def _is_sound(self, state, forecasts=None):
+        # forecasts of series that have not begun are NaN
+        return _is_finite(forecasts, allow_nan=True) and _rounds.is_sound(state)
 
     def _asked(self, X_future, n_steps=None):
         """Return what is said of the next rows, and the forecasts (n_steps, m) of them."""
         model = twin(self)  # another thread may install a new state, and layout, meanwhile
         state, layout = model._known_state(), model._layout
-        model._check_unchanged()
+        model._check_structure()
         plan = model._plan()
         future = _intake.future_of(layout, X_future, plan.horizon)
         if future is None:

@@ -13,6 +13,7 @@ smoothing, which are written in place, too, each call has its own.
 
 import numpy as np
 
+from ..base import _is_finite
 from ..features import _faults
 from . import (
     _delayed_ridge,
@@ -27,6 +28,8 @@ from . import (
 )
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
+
+_OF_NUMBERS = "views", "now", "experts", "static", "smoothing", "mixture"  # parts of a state
 
 
 def start(plan, waves):
@@ -66,6 +69,16 @@ def successor(state, n_rows):
     own = _copied(state, n_rows > 1 or not has_free_places)
     _smoothing.own_seasons(own["smoothing"])
     return own
+
+
+def is_sound(state):
+    """Tell whether all that forecasts are made from are numbers.
+
+    Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
+    """
+    parts = [state[name] for name in _OF_NUMBERS if name in state]
+    slot = state["origin"]["slot"]
+    return _is_finite([*parts, slot["forecasts"], slot["mixed"], slot["last"], slot["scale"]])
 
 
 def _copied(state, copies_recent):

@@ -24,6 +24,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.evaluation import PrequentialSearch, _search, check_online_estimator
+from sklearn_okl.evaluation._race import Race
 from tests.late import LateRidge, assert_law
 
 PIPELINE = make_streaming_pipeline(
@@ -143,10 +144,8 @@ def test_a_long_call_is_cut_and_nothing_changes(monkeypatch, halving_rounds):
     expected = whole.prequential_predict(X, y)
     monkeypatch.setattr(_search, "_CHUNK", 64)
     sizes = []
-    run = _search._Race.run
-    monkeypatch.setattr(
-        _search._Race, "run", lambda *given: sizes.append(len(given[1])) or run(*given)
-    )
+    run = Race.run
+    monkeypatch.setattr(Race, "run", lambda *given: sizes.append(len(given[1])) or run(*given))
     search = PrequentialSearch(PIPELINE, GRID, **race)
     parts = [search.prequential_predict(X[part], y[part]) for part in (slice(10), slice(10, 300))]
     assert max(sizes) <= 64
@@ -316,7 +315,7 @@ def test_leaders_that_leave_forecast_the_rows_that_wait_for_their_labels():
     parts, learning = [], []
     for rows in np.split(range(100), [43, 66]):
         parts.append(search.prequential_predict(X[rows], y[rows]))
-        learning.append(len({search.best_index_, *search._race.leaders}))
+        learning.append(len({search.best_index_, *search._state.leaders}))
     assert learning[0] > 1
     assert learning[1:] == [1, 1]
     assert sorted(search.results_["n_rounds"]) == [42] * 5 + [100]
@@ -324,7 +323,7 @@ def test_leaders_that_leave_forecast_the_rows_that_wait_for_their_labels():
     best = LateRidge(23, **search.best_params_).prequential_predict(X, y)
     np.testing.assert_array_equal(np.concatenate(parts)[42 + 23 :], best[42 + 23 :])
     at_once = clone(search).fit(X, y)
-    assert sorted(final.models_[-1][0] for final in at_once._race.finals)[-2:] == [42 + 23, 100]
+    assert sorted(final.models_[-1][0] for final in at_once._state.finals)[-2:] == [42 + 23, 100]
 
 
 def test_a_late_search_in_mid_stream_can_be_copied():

@@ -176,7 +176,7 @@ def test_what_is_refused_leaves_it_as_it_was():
     for name in ("max_categories", "n_hashed"):
         changed = clone(encoder).fit(frame).set_params(**{name: 3})
         for verb in (changed.partial_fit, changed.transform):
-            with pytest.raises(ValueError, match=f"{name}=3 cannot change"):
+            with pytest.raises(ValueError, match=rf"\['{name}'\] .* cannot change in mid-stream"):
                 verb(frame)
         assert len(changed.get_feature_names_out()) == 2 * (4 + 4)
         changed.fit(frame)

@@ -1,0 +1,223 @@
+"""The race of candidates: pipelines that share transformers, ranked by their progressive losses."""
+
+import copy
+import time
+
+import numpy as np
+from numpy.ma import MaskedArray
+from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._delay import delay_of, late
+from .._flow import Way, cloned_step, copied_step, through
+from .._linalg import one_blas_thread
+from ..base import _copied, _same, described
+from ..losses import get_loss
+from ..pipeline import StreamingPipeline
+from ._prequential import _log_loss
+
+_PROBA = "prequential_predict_proba"
+
+
+class Race:
+    """The candidates: pipelines that share transformers, their losses, and who is still in."""
+
+    def __init__(self, estimator, params, loss):
+        if not params:
+            raise ValueError("param_grid holds no candidate: give at least one value a parameter.")
+        self.params, self.loss, self.t = params, loss, 0
+        self.delay = delay_of(estimator)
+        models = [clone(estimator).set_params(**_fresh(point)) for point in params]
+        if any(delay_of(model) != self.delay for model in models):
+            raise ValueError(
+                f"The estimator has label_delay={self.delay}, and candidates have another one. How "
+                "late labels come is not to be chosen: losses under different delays say nothing "
+                "about the candidates. Set label_delay in the estimator, not in param_grid."
+            )
+        self.maps = []  # the transformers (name, step) before the last step, shared
+        self.pasts = []  # what `through` keeps of them
+        self.map_of = []  # which of them a candidate uses
+        self.finals = []  # the last step of each candidate
+        keys = []
+        for model in models:
+            if isinstance(model, StreamingPipeline):
+                model._validate()
+            steps = model.steps if _shares_maps(model) else [("", model)]
+            key = described([steps[:-1], getattr(model, "update", "row")])
+            places = [i for i, other in enumerate(keys) if _same(key, other)]
+            if not places:
+                keys.append(key)
+                self.maps.append([(name, cloned_step(step)) for name, step in steps[:-1]])
+                self.pasts.append({})
+            self.map_of.append(places[0] if places else len(keys) - 1)
+            self.finals.append(clone(steps[-1][1]))
+        self.models = models
+        self.columns = {}  # their number and names, as attributes
+        self.sums = np.zeros(len(params))
+        self.weights = np.zeros(len(params))  # of the losses in the sums
+        self.rounds = np.zeros(len(params), dtype=int)
+        self.times = np.zeros(len(params))
+        self.racing = np.ones(len(params), dtype=bool)
+        self.leaders = np.zeros(self.delay, dtype=int)  # who led before each of the latest rows
+
+    def copied(self):
+        """Return a race that can go on without changing this one."""
+        race = copy.copy(self)
+        race.maps = [[(name, copied_step(step)) for name, step in steps] for steps in self.maps]
+        race.pasts = [dict(past) for past in self.pasts]
+        race.finals = [_copied(final) for final in self.finals]
+        for name in ("sums", "weights", "rounds", "times", "racing"):
+            setattr(race, name, getattr(self, name).copy())
+        return race
+
+    def check_first_rows(self, n_rows):
+        """Refuse pipelines that would fit a step on one row."""
+        for model in self.models:
+            if _shares_maps(model):
+                model._check_first_rows(n_rows)
+
+    def run(self, X, y, weights, params, method, n_jobs):
+        """Let the candidates in the race learn rows; return the leaders' forecasts.
+
+        They are probabilities where the method is that which gives them.
+        """
+        inside = np.flatnonzero(self.racing)
+        learning = np.union1d(inside, self.leaders)  # one that has left may forecast D more rows
+        used = sorted({self.map_of[k] for k in learning})
+        starts = self.t == 0
+        if weights["learning"] is not None:
+            params = params | {"sample_weight": weights["learning"]}
+        as_asked = _PROBA if method == _PROBA or self.loss == "log_loss" else "prequential_predict"
+        # the limit for all jobs that are threads: one of them alone would give it back too early
+        with one_blas_thread, Parallel(n_jobs) as pool:
+            mapped = pool(
+                delayed(_map_rows)(self.maps[i], self.pasts[i], X, y, self._way(i, starts))
+                for i in used
+            )
+            Z = {}
+            for i, (steps, pasts, rows) in zip(used, mapped, strict=True):
+                self.maps[i], self.pasts[i], Z[i] = steps, pasts, rows
+            learnt = pool(
+                delayed(_learn_rows)(self.finals[k], Z[self.map_of[k]], y, params, as_asked)
+                for k in learning
+            )
+        F = np.stack([forecasts for _, forecasts, _ in learnt], axis=1)  # (n, learning[, targets])
+        told = F
+        if as_asked == _PROBA:  # the labels told are the likeliest
+            classes = learnt[0][0].classes_
+            told = classes[F.argmax(axis=2)]
+        if self.loss == "log_loss":
+            places = np.searchsorted(classes, y)
+            losses = np.stack([_log_loss(places, P) for P in F.swapaxes(0, 1)], axis=1)
+        else:
+            losses = _losses(self.loss, np.asarray(y).reshape(len(F), 1, *told.shape[2:]), told)
+        ranking = np.ones(len(F)) if weights["ranking"] is None else weights["ranking"]
+        leaders = self._leaders(losses[:, self.racing[learning]], ranking)
+        for k, (final, _, seconds) in zip(learning, learnt, strict=True):
+            self.finals[k] = final
+            self.times[k] += seconds
+        shown = F if method == _PROBA else told
+        return shown[np.arange(len(F)), np.searchsorted(learning, leaders)]
+
+    def _leaders(self, losses, weights):
+        """Count the losses (n, racing) of some rows; return who led before each of them (n,)."""
+        inside = np.flatnonzero(self.racing)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            losses *= weights[:, None]
+            sums = np.cumsum(np.vstack([self.sums[inside], losses]), axis=0)
+        leaders = inside[np.argmin(sums[:-1], axis=1)]
+        leaders, self.leaders = late(leaders, self.leaders)
+        self.sums[inside] = sums[-1]
+        self.weights[inside] += weights.sum()
+        self.rounds[inside] += len(losses)
+        self.t += len(losses)
+        return leaders
+
+    def depends_on_the_cut(self):
+        """Tell whether a candidate is, or holds, a pipeline that learns batch by batch."""
+        return any(
+            name.rpartition("__")[2] == "update" and value == "batch"
+            for model in self.models
+            for name, value in model.get_params().items()
+            if isinstance(value, str)
+        )
+
+    def halve(self, factor):
+        """Keep one candidate in `factor`."""
+        inside = np.flatnonzero(self.racing)
+        kept = inside[np.argsort(self.sums[inside], kind="stable")]
+        self.racing[kept[int(np.ceil(len(inside) / factor)) :]] = False
+
+    def leader(self):
+        """Return the index of the best candidate in the race."""
+        return int(np.argmin(np.where(self.racing, self.sums, np.inf)))
+
+    def candidate(self, k):
+        """Return a candidate as one estimator."""
+        model = self.models[k]
+        if not _shares_maps(model):
+            return self.finals[k]
+        steps = [*self.maps[self.map_of[k]], (model.steps[-1][0], self.finals[k])]
+        pipeline = copy.copy(model)._going_on_from(steps, self.pasts[self.map_of[k]], self.t)
+        vars(pipeline).update(self.columns)
+        return pipeline
+
+    def mean_losses(self):
+        """Return the mean progressive loss of each candidate."""
+        return self.sums / np.where(self.weights > 0.0, self.weights, 1.0)
+
+    def table(self):
+        """Return the results, a dict that pandas reads."""
+        losses = self.mean_losses()
+        # those that left rank behind those that stay, by the rows they lasted
+        order = np.lexsort((losses, -self.rounds))
+        ranks = np.empty(len(order), dtype=int)
+        keys = np.stack([-self.rounds, losses], axis=1)[order]
+        new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+        ranks[order] = rankdata(np.cumsum(new), method="min")
+        results = {"params": list(self.params)}
+        for name in sorted({name for point in self.params for name in point}):
+            column = MaskedArray(np.empty(len(self.params), dtype=object), mask=True)
+            for k, point in enumerate(self.params):
+                if name in point:
+                    column[k] = point[name]
+            results[f"param_{name}"] = column
+        return results | {
+            "mean_loss": losses,
+            "rank_loss": ranks,
+            "n_rounds": self.rounds.copy(),
+            "learn_time": self.times.copy(),
+        }
+
+    def _way(self, i, starts):
+        update = getattr(self.models[self.map_of.index(i)], "update", "row")
+        return Way(update, self.delay, starts, fits=update == "batch")
+
+
+def _shares_maps(model):
+    """Tell whether a candidate's transformers are shared with others that have the same."""
+    return isinstance(model, StreamingPipeline) and not model.warmup
+
+
+def _fresh(point):
+    """Return a point of a grid whose estimators are fresh."""
+    return {name: clone(value, safe=False) for name, value in point.items()}
+
+
+def _map_rows(steps, pasts, X, y, way):
+    rows = through(steps, pasts, X, y, way)
+    return steps, pasts, rows
+
+
+def _learn_rows(final, Z, y, params, method):
+    start = time.perf_counter()
+    forecasts = getattr(final, method)(Z, y, **params)
+    return final, forecasts, time.perf_counter() - start
+
+
+def _losses(name, y, F):
+    """Return the losses (n, candidates), of several targets their mean."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+        losses = (y != F).astype(np.float64) if name == "zero_one" else get_loss(name).value(y, F)
+    return losses.reshape(*F.shape[:2], -1).mean(axis=-1)
