@@ -220,60 +220,22 @@ def absorb(plan, state, row):
         Which values of the series were taken for faults, and count as missing.
     """
     y, x_ahead, x_now = np.split(row, [plan.n_series, plan.n_series + plan.n_ahead])
-    t, horizon, views, origin = state["t"], plan.horizon, state["views"], state["origin"]
-    for name, value in origin["slot"].items():
-        state["recent"][name][horizon + t % BLOCK] = value
-    steps = np.arange(horizon)
-    past = horizon + t % BLOCK - steps  # the places of the latest origins, the last one first
-    F, mixed, added = _said(plan, state, past, x_ahead)
-    issued = mixed[-1]
+    t, raw, recent = state["t"], state["views"][RAW], state["recent"]
+    for name, value in state["origin"]["slot"].items():
+        recent[name][plan.horizon + t % BLOCK] = value
+    # the places of the latest origins, the last one first
+    past = plan.horizon + t % BLOCK - np.arange(plan.horizon)
+    said = _said(plan, state, past, x_ahead)
     learnt, is_new = y, np.zeros(len(y), dtype=bool)
     if plan.guard:
-        learnt, state["beyond"], is_new = _views.as_learnt(
-            views[RAW], state["beyond"], y, issued[0]
-        )
-    is_fault = np.isnan(learnt) & ~np.isnan(y)
-    if is_new.any():
-        _move(plan, state, np.where(is_new, y - issued[0], 0.0))
-        F, mixed, added = _said(plan, state, past, x_ahead)
-        issued = mixed[-1]
+        issued = said[1][-1, 0]
+        learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], y, issued)
+        if is_new.any():
+            _move(plan, state, np.where(is_new, y - issued, 0.0))
+            said = _said(plan, state, past, x_ahead)
+    _teach(plan, state, past, said, x_ahead, np.where(is_new, np.nan, learnt))
+    _remember(plan, state, past[0], said, learnt, x_now)
     recent = state["recent"]
-    begun = recent["begun"][past]
-
-    last, scale = recent["last"][past], recent["scale"][past]  # (H, V, m)
-    target = np.where(begun & ~is_new, learnt, np.nan)
-    scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
-    units = last[:, RAW], scale[:, RAW]
-    near = (target - units[0]) / units[1]
-    targets = [np.clip(near, -_views.FAR, _views.FAR)]
-    F, three = (F - units[0]) / units[1], (mixed[:-1] - units[0]) / units[1]
-    _mixture.learn(state["mixture"], t, F, three, near)
-    judged = _smoothing.judged_steps(horizon)
-    members = recent["members"][past[judged], :, np.arange(len(judged))].swapaxes(0, 1)
-    _smoothing.judge(state["smoothing"], (members - target[judged]) / units[1][judged])
-    errors = np.where(target == issued, 0.0, (target - issued) / units[1])
-    reach = recent["reach"][past, :, steps].swapaxes(0, 1)
-    _intervals.learn(state["intervals"], t, state["seasons"][0], errors, reach)
-    if plan.n_ahead:
-        rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
-        targets.append(np.clip(rest, -_views.FAR, _views.FAR))
-    for expert, own, z in zip(plan.experts, state["experts"], origin["features"], strict=True):
-        n_targets = own["ridge"]["theta"].shape[-2]
-        wanted = targets[expert.view].reshape(horizon, *z.shape[:2], n_targets)
-        _delayed_ridge.learn(own["ridge"], z, wanted)
-
-    filled = np.where(begun[0], issued[0], 0.0)
-    if plan.n_ahead:
-        level, unit = views[RAW]["mean"], _views.level(views[RAW])[1]
-        known = np.where(np.isnan(units[1][0]), np.nan, target[0])
-        _static.learn(state["static"], x_ahead, origin["phases"], known, level, unit)
-        explained = np.where(begun[0], added[0], learnt)  # the first value leaves nothing
-        rest = np.where(begun[0], filled - explained, 0.0)
-        _views.push(views[RESIDUAL], learnt - explained, rest)
-    _smoothing.learn(state["smoothing"], learnt, ~np.isnan(learnt) & ~_views.started(views[RAW]))
-    _views.push(views[RAW], learnt, filled)
-    if plan.n_now:
-        _views.push(state["now"], x_now, state["now"]["values"][-1])
     recent["n_written"][0] = state["t"] = t + 1
     if (t + 1) % BLOCK == 0:
         state["recent"] = {"n_written": recent["n_written"].copy()} | {
@@ -283,7 +245,53 @@ def absorb(plan, state, row):
         }
     if _seasons.is_look_due(t + 1):
         _look_for_seasons(plan, state)
-    return is_fault
+    return np.isnan(learnt) & ~np.isnan(y)
+
+
+def _teach(plan, state, past, said, x_ahead, y):
+    """Let all that forecast a row (m,), NaN for what is unknown, learn it; `said` as `_said`."""
+    F, mixed, added = said
+    recent, origin, steps = state["recent"], state["origin"], np.arange(plan.horizon)
+    last, scale = recent["last"][past], recent["scale"][past]  # (H, V, m)
+    scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
+    target = np.where(recent["begun"][past], y, np.nan)
+    level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
+    near = (target - level) / unit
+    targets = [np.clip(near, -_views.FAR, _views.FAR)]
+    F, three = (F - level) / unit, (mixed[:-1] - level) / unit
+    _mixture.learn(state["mixture"], state["t"], F, three, near)
+    judged = _smoothing.judged_steps(plan.horizon)
+    members = recent["members"][past[judged], :, np.arange(len(judged))].swapaxes(0, 1)
+    _smoothing.judge(state["smoothing"], (members - target[judged]) / unit[judged])
+    errors = np.where(target == issued, 0.0, (target - issued) / unit)
+    reach = recent["reach"][past, :, steps].swapaxes(0, 1)
+    _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach)
+    if plan.n_ahead:
+        rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
+        targets.append(np.clip(rest, -_views.FAR, _views.FAR))
+    for expert, own, z in zip(plan.experts, state["experts"], origin["features"], strict=True):
+        n_targets = own["ridge"]["theta"].shape[-2]
+        wanted = targets[expert.view].reshape(plan.horizon, *z.shape[:2], n_targets)
+        _delayed_ridge.learn(own["ridge"], z, wanted)
+    if plan.n_ahead:
+        raw, known = state["views"][RAW], np.where(np.isnan(unit[0]), np.nan, target[0])
+        of_now = raw["mean"], _views.level(raw)[1]
+        _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
+
+
+def _remember(plan, state, place, said, learnt, x_now):
+    """Let the views move on by a row (m,), filled in where it is missing; its origin's place."""
+    views, (_, mixed, added) = state["views"], said
+    begun = state["recent"]["begun"][place]
+    filled = np.where(begun, mixed[-1, 0], 0.0)
+    if plan.n_ahead:
+        explained = np.where(begun, added[0], learnt)  # the first value leaves nothing
+        rest = np.where(begun, filled - explained, 0.0)
+        _views.push(views[RESIDUAL], learnt - explained, rest)
+    _smoothing.learn(state["smoothing"], learnt, ~np.isnan(learnt) & ~_views.started(views[RAW]))
+    _views.push(views[RAW], learnt, filled)
+    if plan.n_now:
+        _views.push(state["now"], x_now, state["now"]["values"][-1])
 
 
 def _look_for_seasons(plan, state):

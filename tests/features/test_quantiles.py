@@ -8,7 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtri
 
-from sklearn_okl import RunningQuantileTransformer, VAWRegressor, make_streaming_pipeline
+from sklearn_okl import (
+    RunningQuantileTransformer,
+    VAWRegressor,
+    load,
+    make_streaming_pipeline,
+    save,
+)
 
 
 def stream(n=1500, seed=0):
@@ -100,3 +106,17 @@ def test_in_a_pipeline_it_tames_heavy_tails():
     plain = make_streaming_pipeline(VAWRegressor())
     losses = [np.square(y - m.prequential_predict(X, y))[500:].mean() for m in (ranks, plain)]
     assert losses[0] < 0.1 * losses[1]
+
+
+def test_one_that_knows_gaps_can_be_saved(tmp_path):
+    """At fe656ae "NaN or infinity in its state, which no learning leaves behind"."""
+    pytest.importorskip("skops")
+    X = np.random.default_rng(9).normal(size=(50, 2))
+    X[[3, 30], 0] = np.nan
+    model = RunningQuantileTransformer().fit(X)
+    save(model, tmp_path / "model.skops")
+    other = load(tmp_path / "model.skops")
+    assert_array_equal(other.transform(X), model.transform(X))
+    model._state["block"][0, 1] = np.inf
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        save(model, tmp_path / "model.skops")
