@@ -29,8 +29,6 @@ from . import (
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
 
-_OF_NUMBERS = "views", "now", "experts", "static", "smoothing", "mixture"  # parts of a state
-
 
 def start(plan, waves):
     """Return the state before the first row, of a plan; waves are drawn by `_experts.py`."""
@@ -75,10 +73,19 @@ def is_sound(state):
     """Tell whether all that forecasts are made from are numbers.
 
     Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
+    What is kept of earlier rows was looked at in its own call.
     """
-    parts = [state[name] for name in _OF_NUMBERS if name in state]
-    slot = state["origin"]["slot"]
-    return _is_finite([*parts, slot["forecasts"], slot["mixed"], slot["last"], slot["scale"]])
+    learners = [own["ridge"] for own in state["experts"]]
+    views = [*state["views"], state["now"]]
+    if "static" in state:
+        learners.append(state["static"]["ridge"])
+        views.append(state["static"]["columns"])
+    smoothing, slot = state["smoothing"], state["origin"]["slot"]
+    numbers = [own[name] for own in learners for name in ("theta", "P")]
+    numbers += [own[name] for own in views for name in ("mean", "variance")]
+    numbers += [smoothing[name] for name in ("level", "error", "losses")]
+    numbers += [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
+    return _is_finite([*numbers, state["mixture"]])
 
 
 def _copied(state, copies_recent):
