@@ -28,6 +28,7 @@ from ._part_files import replace, target_of
 from ._plain_types import PLAIN_TYPES, plain_functions
 from ._types import Any, PathLike
 from .kernels import NAMED
+from .losses import NAMED as LOSSES
 
 _FORMAT = 3  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
@@ -234,6 +235,7 @@ def trusted_types(classes):
         "evaluation.PrequentialSearch",
         "evaluation._race.Race",
         *{f"kernels.{type(kernel).__name__}" for kernel in NAMED},
+        *{f"losses.{kind.__name__}" for kind in LOSSES},
     ]
     names = [f"{class_.__module__}.{class_.__qualname__}" for class_ in classes]
     return sorted([*names, *(f"sklearn_okl.{part}" for part in parts)])

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "sklearn_okl"
 LAYERS = [
     {
         *("_linalg", "_validation", "_documentation", "_delay"),
-        *("_archives", "_part_files", "_plain_types", "_types"),
+        *("_archives", "_part_files", "_plain_types", "_types", "_values"),
     },
     {"_tail"},
     {"kernels", "losses"},

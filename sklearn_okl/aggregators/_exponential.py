@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._documentation import inherit_documentation
 from .._types import Any, ArrayLike
 from ..base._convex import ConvexAggregator, mix
-from ..losses import get_loss
+from ..losses import Loss, SquaredError
 from ._likelihoods import learn_likelihoods, runs_of
 from ._range import TargetRange, check_y_range
 
@@ -28,10 +28,10 @@ class _OnTargetRange(ConvexAggregator):
     eta : float, "decreasing" or None, default=None
         Learning rate. A positive number is used as it is, in units of one over the loss.
         ``"decreasing"`` is :math:`\eta_t = \sqrt{8 \ln K / t} / M`, where M is the largest
-        difference between two experts' losses that `y_range` allows. None is theory's value: for
-        the square loss without gradient trick :math:`1 / (2 (hi - lo)^2)`, the largest for which
-        that loss is exp-concave, and 1 for the log loss of :class:`ExpertsClassifier`; otherwise,
-        no constant rate being right at all times, ``"decreasing"``.
+        difference between two experts' losses that `y_range` allows. None is theory's value: the
+        largest for which the loss is exp-concave, :math:`1 / (2 (hi - lo)^2)` for the square loss
+        without gradient trick, and 1 for the log loss of :class:`ExpertsClassifier`; otherwise, no
+        constant rate being right at all times, ``"decreasing"``.
     y_range : tuple of (float, float), default=None
         Range (lo, hi) of the targets, for the learning rate. None: the range of the targets seen
         before the round; until two different ones were seen, the weights are the prior's.
@@ -75,6 +75,8 @@ class _OnTargetRange(ConvexAggregator):
     def _validate(self):
         super()._validate()
         check_y_range(self.y_range)
+        if isinstance(self.loss, Loss):
+            self._rates(2, 1, 0.0, 1.0)  # which asks it for its constants
 
     def _for_log_loss(self):
         if self.eta == "decreasing":
@@ -99,15 +101,12 @@ class _OnTargetRange(ConvexAggregator):
         """
         if isinstance(self.eta, Real):
             return np.full(np.shape(low), float(self.eta))[()]
-        inverse = _inverse(high - low)
-        if self.eta is None and self.loss == "squared_error" and not self.gradient_trick:
-            rates = 0.5 * inverse**2
-        else:
-            rates = np.sqrt(8.0 * np.log(n_experts) / t) * inverse
-            if self.loss == "squared_error":
-                rates = rates * inverse * (0.5 if self.gradient_trick else 1.0)
-            elif self.loss == "pinball":
-                rates = rates / max(self.quantile, 1.0 - self.quantile)
+        loss, width, rates = self._loss(), np.maximum(high - low, 1.0 / _STEEPEST), None
+        if self.eta is None and not self.gradient_trick:
+            rates = loss.exp_concavity(width / 2)
+        if rates is None:
+            steep = loss.lipschitz(width / 2) if self.gradient_trick else _steepness(loss, width)
+            rates = np.sqrt(8.0 * np.log(n_experts) / t) * (1.0 / width) * _inverse(steep)
         return np.where(high > low, np.minimum(rates, _STEEPEST), 0.0)
 
 
@@ -186,7 +185,7 @@ class EWARegressor(_OnTargetRange):
             sums += state["log_prior"]
             return mix(self._read(state, sums), F[rows], sleeping)
 
-        value = get_loss(self.loss, self.quantile).value
+        value = self._loss().value
         return _learn_runs(state, F, asleep, y, value, forecast)
 
     def _learn_classes(self, state, P, y):
@@ -321,7 +320,7 @@ class AARegressor(_OnTargetRange):
             known = self._read(state, np.concatenate([sums, ends[rows]], axis=1))
             return self._substituted(state, known, F[rows], sleeping)
 
-        return _learn_runs(state, F, asleep, y, get_loss("squared_error").value, forecast)
+        return _learn_runs(state, F, asleep, y, SquaredError().value, forecast)
 
     def _forecast_rows(self, state, F, asleep):
         known = np.tile(self._known(state), (len(F), 1))
@@ -398,7 +397,7 @@ class FixedShareRegressor(_OnTargetRange):
         *,
         eta: float | str | None = None,
         y_range: Any = None,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         gradient_trick: bool = False,
         prior_weights: ArrayLike | None = None,
@@ -440,6 +439,12 @@ class FixedShareRegressor(_OnTargetRange):
 def _inverse(width):
     """Return 1 / width where it is positive, bounded so that its square is finite; else 0."""
     return np.where(width > 0.0, 1.0 / np.maximum(width, 1.0 / _STEEPEST), 0.0)
+
+
+@np.errstate(over="ignore")  # the rate is then 0
+def _steepness(loss, width):
+    """Return the largest loss in a range, over its width."""
+    return np.maximum(loss.value(0.0, width), loss.value(width, 0.0)) / width
 
 
 def _learn_runs(state, F, asleep, y, value, forecast):

@@ -16,14 +16,8 @@ from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
 from .._types import Any, Array, ArrayLike, Seed
 from ..base import OneAgainstRestClassifier, OneKernel, OnFourierFeatures, OnlineRegressor
-from ..base._descent import (
-    CLASS_LOSSES,
-    REGRESSION_LOSSES,
-    GradientSteps,
-    descend,
-    descend_columns,
-    descend_features,
-)
+from ..base._descent import GradientSteps, descend, descend_columns, descend_features
+from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..dictionaries._nested import coordinates, dual, span_of
 from ..features._fourier import FourierBank
 from ..kernels import SHIFT_INVARIANT_CONSTRAINTS, kernel_of
@@ -45,9 +39,6 @@ class _FourierDescent(GradientSteps):
         the gamma of an object that has one.
     n_components : int, default=100
         Number D of random features; the papers' D frequencies in paired form are 2D.
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
-        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
@@ -90,7 +81,7 @@ class _FourierDescent(GradientSteps):
         gamma: float | None = None,
         *,
         n_components: int = 100,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         eta0: float = 0.1,
         power_t: float = 0.5,
         radius: float | None = None,
@@ -163,9 +154,6 @@ class _NystroemDescent(OneKernel, GradientSteps):
     ----------
     budget : int, default=400
         B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The default gives
-        `predict_proba` besides labels; the experiments of [1]_ take ``"hinge"``.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
@@ -203,7 +191,7 @@ class _NystroemDescent(OneKernel, GradientSteps):
         degree: int = 3,
         coef0: float = 1.0,
         budget: int = 400,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         eta0: float = 0.1,
         power_t: float = 0.5,
         radius: float | None = None,
@@ -292,7 +280,7 @@ class _NystroemDescent(OneKernel, GradientSteps):
 
 
 @inherit_documentation
-class FOGDRegressor(_FourierDescent, OnlineRegressor):
+class FOGDRegressor(LossOfTargets, _FourierDescent, OnlineRegressor):
     r"""Fourier online gradient descent: gradient descent on the random features of one kernel.
 
     Round t forecasts :math:`\hat y_t = w_t^T z(x_t)`, with z random Fourier features of the
@@ -302,9 +290,6 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
-        1/2: its slope is :math:`2 (\hat y - y)`.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
@@ -355,7 +340,10 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
     True
     """
 
-    _parameter_constraints = {**_FourierDescent._parameter_constraints, **REGRESSION_LOSSES}
+    _parameter_constraints = {
+        **_FourierDescent._parameter_constraints,
+        **TARGET_LOSSES,
+    }
     _poor_score = True  # the default step is short for one pass over a few hundred rows
 
     def __init__(
@@ -364,7 +352,7 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
         gamma: float | None = None,
         *,
         n_components: int = 100,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         eta0: float = 0.1,
         power_t: float = 0.5,
@@ -391,7 +379,7 @@ class FOGDRegressor(_FourierDescent, OnlineRegressor):
 
 
 @inherit_documentation
-class FOGDClassifier(_FourierDescent, OneAgainstRestClassifier):
+class FOGDClassifier(LossOfLabels, _FourierDescent, OneAgainstRestClassifier):
     r"""Fourier online gradient descent for classes, on the random features of one kernel.
 
     Round t has the decision value :math:`f_t = w_t^T z(x_t)`, with z random Fourier features of
@@ -418,8 +406,8 @@ class FOGDClassifier(_FourierDescent, OneAgainstRestClassifier):
     those of more than two classes at least 2, so that with it the theorem bounds the number of
     mistakes. Where a margin :math:`y_t f_t` is 1 or more, the hinge losses take no step.
 
-    *Departures.* [1]_ has two classes. The default step decays, for streams whose length is not
-    known; without a `radius` the theorem is for the constant one.
+    *Departures.* [1]_ has two classes and the hinge loss. The default step decays, for streams
+    whose length is not known; without a `radius` the theorem is for the constant one.
 
     Examples
     --------
@@ -435,11 +423,14 @@ class FOGDClassifier(_FourierDescent, OneAgainstRestClassifier):
     (1, 2)
     """
 
-    _parameter_constraints = {**_FourierDescent._parameter_constraints, **CLASS_LOSSES}
+    _parameter_constraints = {
+        **_FourierDescent._parameter_constraints,
+        **LABEL_LOSSES,
+    }
 
 
 @inherit_documentation
-class NOGDRegressor(_NystroemDescent, OnlineRegressor):
+class NOGDRegressor(LossOfTargets, _NystroemDescent, OnlineRegressor):
     r"""Nyström online gradient descent: exact until a budget of rows is full, then on their map.
 
     Until B rows are stored it is kernel gradient descent, :math:`f_{t+1} = f_t
@@ -450,9 +441,6 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
-        1/2: its slope is :math:`2 (\hat y - y)`.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
         :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T. It is short
@@ -506,7 +494,10 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
     True
     """
 
-    _parameter_constraints = {**_NystroemDescent._parameter_constraints, **REGRESSION_LOSSES}
+    _parameter_constraints = {
+        **_NystroemDescent._parameter_constraints,
+        **TARGET_LOSSES,
+    }
     _poor_score = True  # the default step is short for one pass over a few hundred rows
 
     def __init__(
@@ -517,7 +508,7 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
         degree: int = 3,
         coef0: float = 1.0,
         budget: int = 400,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         eta0: float = 0.1,
         power_t: float = 0.5,
@@ -538,7 +529,7 @@ class NOGDRegressor(_NystroemDescent, OnlineRegressor):
 
 
 @inherit_documentation
-class NOGDClassifier(_NystroemDescent, OneAgainstRestClassifier):
+class NOGDClassifier(LossOfLabels, _NystroemDescent, OneAgainstRestClassifier):
     r"""Nyström online gradient descent for classes: exact until a budget of rows is full.
 
     Until B rows are stored it is kernel gradient descent on the decision function,
@@ -568,10 +559,10 @@ class NOGDClassifier(_NystroemDescent, OneAgainstRestClassifier):
     the label is wrong, and the sum of those of more than two classes at least 2, so that with it
     the theorem bounds the number of mistakes.
 
-    *Departures.* Those of :class:`NOGDRegressor`; and [1]_ has two classes. More share one budget:
-    a row is stored if any class steps. With ``"log_loss"`` every row steps, and each class is the
-    model of two classes that it would be alone; with the hinge losses it may lack rows that it
-    would have stored alone, and use others.
+    *Departures.* Those of :class:`NOGDRegressor`; and [1]_ has two classes and the hinge loss. More
+    share one budget: a row is stored if any class steps. With ``"log_loss"`` every row steps, and
+    each class is the model of two classes that it would be alone; with the hinge losses it may lack
+    rows that it would have stored alone, and use others.
 
     Examples
     --------
@@ -587,7 +578,10 @@ class NOGDClassifier(_NystroemDescent, OneAgainstRestClassifier):
     True
     """
 
-    _parameter_constraints = {**_NystroemDescent._parameter_constraints, **CLASS_LOSSES}
+    _parameter_constraints = {
+        **_NystroemDescent._parameter_constraints,
+        **LABEL_LOSSES,
+    }
 
 
 def _learn_features(estimator, state, Z, y):

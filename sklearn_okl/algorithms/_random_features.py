@@ -10,11 +10,12 @@ from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._types import Any, Array, Seed
 from ..base import OfExperts, OneAgainstRestClassifier, OnFourierFeatures, OnlineRegressor
+from ..base._loss import LABEL_LOSSES, LossOfLabels
 from ..learners import OGDRegressor
 from ..losses import get_loss
 from ._hedge import STEP_CONSTRAINTS, Hedge, step_sizes
@@ -25,7 +26,7 @@ _ROWS = 32  # rows whose random features are held at once
 class _Raker(OfExperts, OnFourierFeatures):
     r"""What both forms share, beside a shell: descent on random features, weighted by its costs.
 
-    A subclass says in `_objective` the name of the loss, and what it is divided by in the weights.
+    A subclass says in `_objective` the loss, or its name, and what it is divided by in the weights.
 
     Parameters
     ----------
@@ -97,8 +98,8 @@ class _Raker(OfExperts, OnFourierFeatures):
     def _learn(self, state, X, y):
         # Not the engine's: the weights need the norms of the coefficients beside the forecasts.
         features, expert, hedge = self._bank, self._expert(), Hedge()
-        name, bound = self._objective()
-        loss = get_loss(name)
+        loss, bound = self._objective()
+        loss = get_loss(loss)
         forecasts = np.empty(y.shape)
         for rows in gen_batches(len(y), _ROWS):
             Z = features._transform(state["features"], X[rows])  # (K, n, D)
@@ -218,7 +219,7 @@ class RakerRegressor(_Raker, OnlineRegressor):
 
 
 @inherit_documentation
-class RakerClassifier(_Raker, OneAgainstRestClassifier):
+class RakerClassifier(LossOfLabels, _Raker, OneAgainstRestClassifier):
     r"""Raker for classes: descent of a margin loss on random features for every kernel.
 
     As :class:`RakerRegressor`, for labels -1 and +1, :math:`f_{i,t} = \theta_{i,t}^T z_i(x_t)`; the
@@ -233,9 +234,6 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
 
     Parameters
     ----------
-    loss : {"log_loss", "squared_hinge", "hinge"}, default="log_loss"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives
-        probabilities.
     loss_bound : float, default=1.0
         :math:`\ell_{max}` > 0, what losses are divided by in the weights, in units of the loss.
         The theorem wants losses of at most 1; the logistic loss passes 1 only where a decision
@@ -282,7 +280,7 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
 
     _parameter_constraints = {
         **_Raker._parameter_constraints,
-        "loss": [StrOptions({"log_loss", "squared_hinge", "hinge"})],
+        **LABEL_LOSSES,
         "loss_bound": [Interval(Real, 0, None, closed="neither")],
     }
 
@@ -291,7 +289,7 @@ class RakerClassifier(_Raker, OneAgainstRestClassifier):
         kernels: Any = None,
         *,
         n_components: int = 100,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         loss_bound: float = 1.0,
         shrinkage: float = 1e-3,
         eta0: float = 0.1,

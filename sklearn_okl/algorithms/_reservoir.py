@@ -18,16 +18,17 @@ from .._documentation import inherit_documentation
 from .._types import Any, Array, Seed
 from ..base import OnlineClassifier, OnlineRegressor
 from ..base._convex import softmax
+from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets, WithLoss
 from ..base._random_rounds import RandomRounds
 from ..feedback._bandits import stable_step
 from ..kernels import shift_invariant_kernel
-from ._selection_rules import CLASSIFICATION, HORIZON, REGRESSION
+from ._selection_rules import HORIZON
 
 _ROWS = 64  # rows that meet the reservoir at once
 _FIRST_HORIZON = 64  # of the doubling trick
 
 
-class _LKMBooks(RandomRounds):
+class _LKMBooks(WithLoss, RandomRounds):
     r"""What regressor and classifier share beside a shell.
 
     A function per kernel, :math:`f_i = \sum_s a_s k_i(x_s, .)`, all with the same rows and
@@ -78,7 +79,7 @@ class _LKMBooks(RandomRounds):
         self,
         kernels: Any,
         budget: int,
-        loss: str,
+        loss: Any,
         horizon: int,
         decay: float,
         step_scale: float,
@@ -117,6 +118,11 @@ class _LKMBooks(RandomRounds):
             (kinds[point["kernel"]], default if point["gamma"] is None else point["gamma"])
             for point in points
         ]
+
+    def _validate(self):
+        super()._validate()
+        if self.horizon is None:
+            stable_step(self._loss())
 
     def _start_functions(self, n_features, source):
         return {
@@ -234,7 +240,7 @@ def _values(kernels, X, rows, coef):
 
 
 @inherit_documentation
-class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
+class LKMBooksRegressor(LossOfTargets, _LKMBooks, OnlineRegressor):
     r"""LKMBooks: kernels that share one small sample of the rows, mixed by exponential weights.
 
     Kernel i of a dictionary forecasts :math:`f_i(x) = \sum_s a_s k_i(x_s, x)`, and their mean
@@ -248,12 +254,6 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
               \frac{g \, f_i(x_\tau)}{s_\tau} \right) ,
 
     :math:`s_\tau` the largest :math:`\max_i f_i - \min_i f_i` seen.
-
-    Parameters
-    ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. The square loss has no
-        factor 1/2.
 
     See Also
     --------
@@ -301,7 +301,10 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
     (50, 4)
     """
 
-    _parameter_constraints = {**_LKMBooks._parameter_constraints, **REGRESSION}
+    _parameter_constraints = {
+        **_LKMBooks._parameter_constraints,
+        **TARGET_LOSSES,
+    }
     _structural = (*_LKMBooks._structural, "quantile")
 
     def __init__(
@@ -309,7 +312,7 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
         kernels: Any = None,
         *,
         budget: int = 200,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         horizon: int | None = None,
         decay: float = 0.25,
@@ -321,7 +324,7 @@ class LKMBooksRegressor(_LKMBooks, OnlineRegressor):
 
 
 @inherit_documentation
-class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
+class LKMBooksClassifier(LossOfLabels, _LKMBooks, OnlineClassifier):
     r"""LKMBooks for two classes: kernels that share one small sample of the rows, mixed.
 
     Kernel i of a dictionary forecasts :math:`f_i(x) = \sum_s a_s k_i(x_s, x)`, and their mean, by
@@ -331,9 +334,6 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        Whose slope is followed, see :func:`sklearn_okl.losses.get_loss`. Only the logistic loss
-        gives probabilities.
     step_scale : float, default=15.0
         c in the step size :math:`\lambda`, > 0: the norm of the functions that it is made for. 15
         is the radius that [2]_ gives the logistic loss; the rule of [1]_ has 1, which is far from
@@ -371,14 +371,17 @@ class LKMBooksClassifier(_LKMBooks, OnlineClassifier):
     ((50, 2), (3, 2))
     """
 
-    _parameter_constraints = {**_LKMBooks._parameter_constraints, **CLASSIFICATION}
+    _parameter_constraints = {
+        **_LKMBooks._parameter_constraints,
+        **LABEL_LOSSES,
+    }
 
     def __init__(
         self,
         kernels: Any = None,
         *,
         budget: int = 200,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         horizon: int | None = None,
         decay: float = 0.25,
         step_scale: float = 15.0,

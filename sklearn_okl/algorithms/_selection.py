@@ -9,10 +9,9 @@ from __future__ import annotations
 from .._documentation import inherit_documentation
 from .._types import Any, Seed
 from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
+from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..base._selector import BanditRounds
 from ._selection_rules import (
-    CLASSIFICATION,
-    REGRESSION,
     SMOOTH_REGRESSION,
     IOKSRule,
     OKSPlusPlusRule,
@@ -23,7 +22,7 @@ _KERNELS = BanditRounds._parameter_constraints
 
 
 @inherit_documentation
-class OKSRegressor(OKSRule, KernelSelector, OnlineRegressor):
+class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
     r"""OKS: online kernel selection by exponential weights under bandit feedback.
 
     Each kernel of a dictionary has a function of its RKHS. A round draws one of them by :math:`p =
@@ -32,12 +31,6 @@ class OKSRegressor(OKSRule, KernelSelector, OnlineRegressor):
 
     .. math:: f_i \leftarrow f_i - \frac{\lambda}{p_i} \ell'(f_i(x_t), y_t) k_i(x_t, \cdot) , \qquad
               \ln q_i \leftarrow \ln q_i - \frac{\eta}{p_i} \ell(f_i(x_t), y_t) + const .
-
-    Parameters
-    ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
 
     See Also
     --------
@@ -89,14 +82,14 @@ class OKSRegressor(OKSRule, KernelSelector, OnlineRegressor):
     ((6,), 500)
     """
 
-    _parameter_constraints = {**_KERNELS, **REGRESSION, **OKSRule._parameter_constraints}
+    _parameter_constraints = {**_KERNELS, **TARGET_LOSSES, **OKSRule._parameter_constraints}
     _structural = ("kernels", "loss", "quantile", *OKSRule._structural)
 
     def __init__(
         self,
         kernels: Any = None,
         *,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         horizon: int | None = None,
         step_scale: float = 10.0,
@@ -109,18 +102,12 @@ class OKSRegressor(OKSRule, KernelSelector, OnlineRegressor):
 
 
 @inherit_documentation
-class OKSClassifier(OKSRule, KernelSelector, OnlineClassifier):
+class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     r"""OKS for two classes: kernel selection by exponential weights under bandit feedback.
 
     Each kernel of a dictionary has a function of its RKHS, whose sign is a label. A round draws one
     of them, labels with it and steps it against its gradient divided by the probability of the
     draw; exponential weights learn its loss, divided likewise (Algorithm 1 of [1]_, after [2]_).
-
-    Parameters
-    ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. `predict_proba` is there for ``"log_loss"``.
 
     See Also
     --------
@@ -164,14 +151,14 @@ class OKSClassifier(OKSRule, KernelSelector, OnlineClassifier):
     True
     """
 
-    _parameter_constraints = {**_KERNELS, **CLASSIFICATION, **OKSRule._parameter_constraints}
+    _parameter_constraints = {**_KERNELS, **LABEL_LOSSES, **OKSRule._parameter_constraints}
     _structural = ("kernels", "loss", *OKSRule._structural)
 
     def __init__(
         self,
         kernels: Any = None,
         *,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         horizon: int | None = None,
         step_scale: float = 10.0,
         random_state: Seed = None,
@@ -182,7 +169,7 @@ class OKSClassifier(OKSRule, KernelSelector, OnlineClassifier):
 
 
 @inherit_documentation
-class OKSPlusPlusRegressor(OKSPlusPlusRule, KernelSelector, OnlineRegressor):
+class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, OnlineRegressor):
     r"""OKS++: online kernel selection under bandit feedback, all rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -191,9 +178,10 @@ class OKSPlusPlusRegressor(OKSPlusPlusRule, KernelSelector, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error"}, default="squared_error"
-        What is descended and what the kernels are judged by, :math:`(f - y)^2`. The absolute and
-        the pinball loss, which OKS and IOKS take, are refused: they are not smooth.
+    loss : {"squared_error"} or Loss, default="squared_error"
+        What is descended and what the kernels are judged by, :math:`(f - y)^2` or an object that is
+        smooth, see :class:`~sklearn_okl.losses.Loss`. The absolute and the pinball loss are
+        refused: they are not.
     radius : float, default=1.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
@@ -258,7 +246,7 @@ class OKSPlusPlusRegressor(OKSPlusPlusRule, KernelSelector, OnlineRegressor):
         self,
         kernels: Any = None,
         *,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         radius: float = 1.0,
         random_state: Seed = None,
     ) -> None:
@@ -266,7 +254,7 @@ class OKSPlusPlusRegressor(OKSPlusPlusRule, KernelSelector, OnlineRegressor):
 
 
 @inherit_documentation
-class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
+class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, OnlineClassifier):
     r"""OKS++ for two classes: kernel selection under bandit feedback, rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -275,10 +263,10 @@ class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
 
     Parameters
     ----------
-    loss : {"log_loss", "squared_hinge"}, default="log_loss"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. The hinge loss, which OKS and IOKS take, is refused: it
-        is not smooth. `predict_proba` is there for ``"log_loss"``.
+    loss : {"log_loss", "squared_hinge"} or Loss, default="log_loss"
+        What is descended and what the kernels are judged by, by its name or as an object that is
+        smooth, see :class:`~sklearn_okl.losses.Loss`. The hinge loss is refused: it is not. Only
+        the logistic loss gives `predict_proba`.
     radius : float, default=15.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 15 in the experiments with the logistic loss. It scales the steps too.
@@ -327,7 +315,7 @@ class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
 
     _parameter_constraints = {
         **_KERNELS,
-        **CLASSIFICATION,
+        **LABEL_LOSSES,
         **OKSPlusPlusRule._parameter_constraints,
     }
     _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
@@ -336,7 +324,7 @@ class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
         self,
         kernels: Any = None,
         *,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         radius: float = 15.0,
         random_state: Seed = None,
     ) -> None:
@@ -344,7 +332,7 @@ class OKSPlusPlusClassifier(OKSPlusPlusRule, KernelSelector, OnlineClassifier):
 
 
 @inherit_documentation
-class IOKSRegressor(IOKSRule, KernelSelector, OnlineRegressor):
+class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
     r"""IOKS: online kernel selection under bandit feedback by mirror descent with growing rates.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -358,9 +346,6 @@ class IOKSRegressor(IOKSRule, KernelSelector, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
     radius : float, default=1.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
@@ -413,14 +398,14 @@ class IOKSRegressor(IOKSRule, KernelSelector, OnlineRegressor):
     ((6,), 500)
     """
 
-    _parameter_constraints = {**_KERNELS, **REGRESSION, **IOKSRule._parameter_constraints}
+    _parameter_constraints = {**_KERNELS, **TARGET_LOSSES, **IOKSRule._parameter_constraints}
     _structural = ("kernels", "loss", "quantile", *IOKSRule._structural)
 
     def __init__(
         self,
         kernels: Any = None,
         *,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         horizon: int | None = None,
         radius: float = 1.0,
@@ -432,7 +417,7 @@ class IOKSRegressor(IOKSRule, KernelSelector, OnlineRegressor):
 
 
 @inherit_documentation
-class IOKSClassifier(IOKSRule, KernelSelector, OnlineClassifier):
+class IOKSClassifier(LossOfLabels, IOKSRule, KernelSelector, OnlineClassifier):
     r"""IOKS for two classes: kernel selection under bandit feedback by mirror descent.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -442,9 +427,6 @@ class IOKSClassifier(IOKSRule, KernelSelector, OnlineClassifier):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. `predict_proba` is there for ``"log_loss"``.
     radius : float, default=15.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
         step; 15 in the experiments with the logistic loss. It scales the steps too.
@@ -491,14 +473,14 @@ class IOKSClassifier(IOKSRule, KernelSelector, OnlineClassifier):
     True
     """
 
-    _parameter_constraints = {**_KERNELS, **CLASSIFICATION, **IOKSRule._parameter_constraints}
+    _parameter_constraints = {**_KERNELS, **LABEL_LOSSES, **IOKSRule._parameter_constraints}
     _structural = ("kernels", "loss", *IOKSRule._structural)
 
     def __init__(
         self,
         kernels: Any = None,
         *,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         horizon: int | None = None,
         radius: float = 15.0,
         random_state: Seed = None,

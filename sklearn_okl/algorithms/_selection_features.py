@@ -10,9 +10,8 @@ from __future__ import annotations
 from .._documentation import inherit_documentation
 from .._types import Any, Seed
 from ..base import FeatureSelector, OnlineClassifier, OnlineRegressor
+from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ._selection_rules import (
-    CLASSIFICATION,
-    REGRESSION,
     SMOOTH_REGRESSION,
     IOKSRule,
     OKSPlusPlusRule,
@@ -24,7 +23,7 @@ _ANY_BOX = {"radius": [*_BOX["radius"], None]}
 
 
 @inherit_documentation
-class RFOKSRegressor(OKSRule, FeatureSelector, OnlineRegressor):
+class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
     r"""RF-OKS: online kernel selection by exponential weights, on random features.
 
     Every kernel of a dictionary has coefficients in a box, for random Fourier features
@@ -39,9 +38,6 @@ class RFOKSRegressor(OKSRule, FeatureSelector, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
     radius : float or None, default=1.0
         U > 0 of the box :math:`|w_j| \le U / \sqrt m` of a kernel's coefficients, for m
         frequencies, in units of y; the experiments' choice for targets in [0, 1]. None has no
@@ -89,7 +85,7 @@ class RFOKSRegressor(OKSRule, FeatureSelector, OnlineRegressor):
     True
     """
 
-    _parameter_constraints = {**_BOX, **REGRESSION, **_ANY_BOX, **OKSRule._parameter_constraints}
+    _parameter_constraints = {**_BOX, **TARGET_LOSSES, **_ANY_BOX, **OKSRule._parameter_constraints}
     _structural = (*FeatureSelector._structural, "quantile", *OKSRule._structural)
 
     def __init__(
@@ -97,7 +93,7 @@ class RFOKSRegressor(OKSRule, FeatureSelector, OnlineRegressor):
         kernels: Any = None,
         *,
         n_components: int = 800,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         horizon: int | None = None,
         radius: float | None = 1.0,
@@ -116,7 +112,7 @@ class RFOKSRegressor(OKSRule, FeatureSelector, OnlineRegressor):
 
 
 @inherit_documentation
-class RFOKSClassifier(OKSRule, FeatureSelector, OnlineClassifier):
+class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
     r"""RF-OKS for two classes: kernel selection by exponential weights, on random features.
 
     Every kernel of a dictionary has coefficients in a box, for random Fourier features
@@ -127,9 +123,6 @@ class RFOKSClassifier(OKSRule, FeatureSelector, OnlineClassifier):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives probabilities.
     radius : float or None, default=15.0
         U > 0 of the box :math:`|w_j| \le U / \sqrt m` of a kernel's coefficients, for m
         frequencies; the experiments' choice. None has no box, see Notes.
@@ -173,7 +166,7 @@ class RFOKSClassifier(OKSRule, FeatureSelector, OnlineClassifier):
 
     _parameter_constraints = {
         **_BOX,
-        **CLASSIFICATION,
+        **LABEL_LOSSES,
         **_ANY_BOX,
         **OKSRule._parameter_constraints,
     }
@@ -184,7 +177,7 @@ class RFOKSClassifier(OKSRule, FeatureSelector, OnlineClassifier):
         kernels: Any = None,
         *,
         n_components: int = 800,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         horizon: int | None = None,
         radius: float | None = 15.0,
         step_scale: float = 10.0,
@@ -201,7 +194,7 @@ class RFOKSClassifier(OKSRule, FeatureSelector, OnlineClassifier):
 
 
 @inherit_documentation
-class RFOKSPlusPlusRegressor(OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
+class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
     r"""RF-OKS++: online kernel selection on random features, rates from the losses seen.
 
     Every kernel of a dictionary has coefficients in a box, for random Fourier features
@@ -216,9 +209,10 @@ class RFOKSPlusPlusRegressor(OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error"}, default="squared_error"
-        What is descended and what the kernels are judged by, :math:`(f - y)^2`. The absolute and
-        the pinball loss, which RF-OKS and RF-IOKS take, are refused: they are not smooth.
+    loss : {"squared_error"} or Loss, default="squared_error"
+        What is descended and what the kernels are judged by, :math:`(f - y)^2` or an object that is
+        smooth, see :class:`~sklearn_okl.losses.Loss`. The absolute and the pinball loss are
+        refused: they are not.
 
     See Also
     --------
@@ -265,7 +259,7 @@ class RFOKSPlusPlusRegressor(OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
         kernels: Any = None,
         *,
         n_components: int = 800,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         radius: float = 1.0,
         form: str = "paired",
         sampling: str = "iid",
@@ -278,7 +272,7 @@ class RFOKSPlusPlusRegressor(OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
 
 
 @inherit_documentation
-class RFOKSPlusPlusClassifier(OKSPlusPlusRule, FeatureSelector, OnlineClassifier):
+class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, OnlineClassifier):
     r"""RF-OKS++ for two classes: kernel selection on random features, self-tuned rates.
 
     Every kernel of a dictionary has coefficients in a box, for random Fourier features
@@ -289,10 +283,10 @@ class RFOKSPlusPlusClassifier(OKSPlusPlusRule, FeatureSelector, OnlineClassifier
 
     Parameters
     ----------
-    loss : {"log_loss", "squared_hinge"}, default="log_loss"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. The hinge loss, which RF-OKS and RF-IOKS take,
-        is refused: it is not smooth. Only the logistic loss gives probabilities.
+    loss : {"log_loss", "squared_hinge"} or Loss, default="log_loss"
+        What is descended and what the kernels are judged by, by its name or as an object that is
+        smooth, see :class:`~sklearn_okl.losses.Loss`. The hinge loss is refused: it is not. Only
+        the logistic loss gives `predict_proba`.
 
     See Also
     --------
@@ -339,7 +333,7 @@ class RFOKSPlusPlusClassifier(OKSPlusPlusRule, FeatureSelector, OnlineClassifier
     (3, 2)
     """
 
-    _parameter_constraints = {**_BOX, **CLASSIFICATION}
+    _parameter_constraints = {**_BOX, **LABEL_LOSSES}
     _structural = FeatureSelector._structural
 
     def __init__(
@@ -347,7 +341,7 @@ class RFOKSPlusPlusClassifier(OKSPlusPlusRule, FeatureSelector, OnlineClassifier
         kernels: Any = None,
         *,
         n_components: int = 800,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         radius: float = 15.0,
         form: str = "paired",
         sampling: str = "iid",
@@ -360,7 +354,7 @@ class RFOKSPlusPlusClassifier(OKSPlusPlusRule, FeatureSelector, OnlineClassifier
 
 
 @inherit_documentation
-class RFIOKSRegressor(IOKSRule, FeatureSelector, OnlineRegressor):
+class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor):
     r"""RF-IOKS: online kernel selection on random features by mirror descent, rates growing.
 
     Every kernel of a dictionary has coefficients in a box, for random Fourier features
@@ -372,12 +366,6 @@ class RFIOKSRegressor(IOKSRule, FeatureSelector, OnlineRegressor):
 
     The law takes a step of mirror descent with the Tsallis regulariser of :math:`\alpha = 8` and
     a rate an arm that grows as the arm becomes unlikely (eq. 4 and 5).
-
-    Parameters
-    ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. The square loss has no factor 1/2.
 
     See Also
     --------
@@ -422,7 +410,7 @@ class RFIOKSRegressor(IOKSRule, FeatureSelector, OnlineRegressor):
     True
     """
 
-    _parameter_constraints = {**_BOX, **REGRESSION, **IOKSRule._parameter_constraints}
+    _parameter_constraints = {**_BOX, **TARGET_LOSSES, **IOKSRule._parameter_constraints}
     _structural = (*FeatureSelector._structural, "quantile", *IOKSRule._structural)
 
     def __init__(
@@ -430,7 +418,7 @@ class RFIOKSRegressor(IOKSRule, FeatureSelector, OnlineRegressor):
         kernels: Any = None,
         *,
         n_components: int = 800,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         horizon: int | None = None,
         radius: float = 1.0,
@@ -447,7 +435,7 @@ class RFIOKSRegressor(IOKSRule, FeatureSelector, OnlineRegressor):
 
 
 @inherit_documentation
-class RFIOKSClassifier(IOKSRule, FeatureSelector, OnlineClassifier):
+class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier):
     r"""RF-IOKS for two classes: kernel selection on random features by mirror descent.
 
     Every kernel of a dictionary has coefficients in a box, for random Fourier features
@@ -455,12 +443,6 @@ class RFIOKSClassifier(IOKSRule, FeatureSelector, OnlineClassifier):
     kernel i from the law p, labels with it and steps it, by eq. (8) of [1]_, against its gradient
     divided by :math:`p_i`. The law takes a step of mirror descent with the Tsallis regulariser of
     :math:`\alpha = 8` and a rate an arm that grows as the arm becomes unlikely (eq. 4 and 5).
-
-    Parameters
-    ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`. Only the logistic loss gives probabilities.
 
     See Also
     --------
@@ -500,7 +482,7 @@ class RFIOKSClassifier(IOKSRule, FeatureSelector, OnlineClassifier):
     (3, 2)
     """
 
-    _parameter_constraints = {**_BOX, **CLASSIFICATION, **IOKSRule._parameter_constraints}
+    _parameter_constraints = {**_BOX, **LABEL_LOSSES, **IOKSRule._parameter_constraints}
     _structural = (*FeatureSelector._structural, *IOKSRule._structural)
 
     def __init__(
@@ -508,7 +490,7 @@ class RFIOKSClassifier(IOKSRule, FeatureSelector, OnlineClassifier):
         kernels: Any = None,
         *,
         n_components: int = 800,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         horizon: int | None = None,
         radius: float = 15.0,
         form: str = "paired",

@@ -4,27 +4,17 @@ By which law kernels are drawn, and how long the steps of those drawn are: a sam
 of a loss, and its parameters, the same on exact kernels and on features.
 """
 
+from math import inf
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from ..feedback._bandits import (
-    AdaptiveExp3Sampler,
-    Exp3Sampler,
-    TsallisSampler,
-    slope_bound,
-    smoothness_of,
-    stable_step,
-)
+from ..base._loss import TARGET_LOSSES
+from ..feedback._bandits import AdaptiveExp3Sampler, Exp3Sampler, TsallisSampler, stable_step
 
 _POSITIVE = [Interval(Real, 0, None, closed="neither")]
 HORIZON = {"horizon": [Interval(Integral, 1, None, closed="left"), None]}
-REGRESSION = {
-    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-    "quantile": [Interval(Real, 0, 1, closed="neither")],
-}
-SMOOTH_REGRESSION = {"loss": REGRESSION["loss"]}  # the rule says what it asks of a loss
-CLASSIFICATION = {"loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
+SMOOTH_REGRESSION = {"loss": TARGET_LOSSES["loss"]}  # the rule says what it asks of a loss
 
 
 class OKSRule:
@@ -51,7 +41,7 @@ class OKSRule:
     _structural = ("horizon", "step_scale")
 
     def _sampler(self, n_kernels):
-        longest = stable_step(self._loss())
+        longest = stable_step(self._loss()) if self.horizon is None else inf
         return Exp3Sampler(n_kernels, self.horizon, self.step_scale, longest_step=longest)
 
 
@@ -68,8 +58,18 @@ class OKSPlusPlusRule:
     _parameter_constraints = {"radius": _POSITIVE}
     _structural = ("radius",)
 
+    def _fault_of_loss(self, loss):
+        fault = super()._fault_of_loss(loss)
+        if fault is None and not loss.self_bounding < inf:
+            fault = (
+                "its rates come from the losses seen, and only where a loss is smooth do small "
+                "losses mean small slopes. Take a smooth one, such as 'squared_error' of targets "
+                "or 'log_loss' of labels, or another algorithm: OKS and IOKS take any loss"
+            )
+        return fault
+
     def _sampler(self, n_kernels):
-        return AdaptiveExp3Sampler(n_kernels, self.radius, smoothness_of(self.loss))
+        return AdaptiveExp3Sampler(n_kernels, self.radius, self._loss().self_bounding)
 
 
 class IOKSRule:
@@ -86,5 +86,5 @@ class IOKSRule:
     _structural = ("horizon", "radius")
 
     def _sampler(self, n_kernels):
-        slope = slope_bound(self._loss(), self.radius)
+        slope = self._loss().lipschitz(self.radius, 1.0)  # of targets in [-1, 1]
         return TsallisSampler(n_kernels, self.radius, slope, self.horizon)

@@ -9,11 +9,13 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
+from ..losses import LogisticLoss
 from ._of_classes import OfClasses
 
 
 def _has_probabilities(estimator):
-    return getattr(estimator, "loss", None) == "log_loss"
+    loss = getattr(estimator, "loss", None)
+    return loss == "log_loss" or type(loss) is LogisticLoss
 
 
 class OnlineClassifier(OfClasses):

@@ -7,12 +7,13 @@ from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from .._delay import late
+from .._documentation import inherit_documentation
 from .._linalg import row_slices, softmax
-from .._types import Array, ArrayLike
-from ..losses import get_loss
+from .._types import Any, Array, ArrayLike
+from ._loss import TARGET_LOSSES, LossOfTargets
 from ._regressor import OnlineRegressor
 
 TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K
@@ -22,14 +23,10 @@ EXPERT_CONSTRAINTS = {
     "fallback": [Interval(Real, None, None, closed="neither"), None],
     "label_delay": [Interval(Integral, 0, None, closed="left")],
 }
-LOSS_CONSTRAINTS = {
-    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-    "quantile": [Interval(Real, 0, 1, closed="neither")],
-    "gradient_trick": ["boolean"],
-}
 
 
-class ConvexAggregator(OnlineRegressor):
+@inherit_documentation
+class ConvexAggregator(LossOfTargets, OnlineRegressor):
     """Base of the aggregators that give the K experts, the columns of X, weights from the simplex.
 
     A rule is a state, the weights it stands for and what a round of regrets does to it::
@@ -46,10 +43,9 @@ class ConvexAggregator(OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        Loss in which forecasts are compared.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
+    loss : {"squared_error", "absolute_error", "pinball"} or Loss, default="squared_error"
+        Loss in which forecasts are compared, by its name or as an object, see
+        :class:`~sklearn_okl.losses.Loss`.
     gradient_trick : bool, default=False
         Whether to replace the loss by its tangent at the forecast, so that the rule competes with
         the best fixed convex combination of the experts.
@@ -111,13 +107,17 @@ class ConvexAggregator(OnlineRegressor):
 
     _allow_nan = True
     _poor_score = True  # forecasts nothing that its experts do not
-    _parameter_constraints = {**LOSS_CONSTRAINTS, **EXPERT_CONSTRAINTS}
+    _parameter_constraints = {
+        **TARGET_LOSSES,
+        **EXPERT_CONSTRAINTS,
+        "gradient_trick": ["boolean"],
+    }
     _structural = ("loss", "quantile", "gradient_trick", "prior_weights", "label_delay")
 
     def __init__(
         self,
         *,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         gradient_trick: bool = False,
         prior_weights: ArrayLike | None = None,
@@ -236,7 +236,7 @@ class ConvexAggregator(OnlineRegressor):
         return F[~idle], asleep[~idle], idle
 
     def _learn_rows(self, state, F, asleep, y, weights_of_rows=None):
-        loss = get_loss(self.loss, self.quantile)
+        loss = self._loss()
         losses = None if self.gradient_trick else loss.value(y[:, None], F)
         if asleep is not None:
             no_weight, awake = np.where(asleep, -np.inf, 0.0), 1.0 - asleep

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from .._linalg import aligned_slices, row_slices
 from .._types import Any, Array
 from ..kernels import kernel_of
-from ..losses import SquaredError, get_loss
+from ..losses import SquaredError
+from ._loss import TARGET_LOSSES, LossOfTargets, WithLoss
 from ._one_kernel import AllRows
 from ._regressor import OnlineRegressor
 
@@ -31,23 +32,12 @@ _BLOCK = 64  # rows learnt at once
 _LEAST = 1e-100  # factors below are multiplied out, before a quotient by them overflows
 _TILE = 4096  # stored rows met at once: bounds the memory for kernel values
 
-REGRESSION_LOSSES = {
-    "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-    "quantile": [Interval(Real, 0, 1, closed="neither")],
-}
-CLASS_LOSSES = {"loss": [StrOptions({"log_loss", "hinge", "squared_hinge"})]}
 
-
-class GradientSteps:
-    r"""What is descended and how far: flat parameters of gradient descent in a ball.
+class GradientSteps(WithLoss):
+    r"""What is descended, and how far: flat parameters of gradient descent in a ball.
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
-        1/2: its slope is :math:`2 (\hat y - y)`.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`.
     power_t : float, default=0.5
@@ -57,21 +47,18 @@ class GradientSteps:
         the RKHS, or that of its coefficients of random features. None does not project.
     """
 
-    _parameter_constraints = {  # besides one of the two of losses above
+    _parameter_constraints = {  # besides those of the loss
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "power_t": [Interval(Real, 0, None, closed="left")],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
     }
-
-    def _loss(self):
-        return get_loss(self.loss, getattr(self, "quantile", 0.5))  # classifiers have none
 
     def _step_sizes(self, t, n):
         """Return those of the n rounds after t."""
         return self.eta0 / np.arange(t + 1.0, t + n + 1) ** self.power_t
 
 
-class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
+class ExactDescentRegressor(LossOfTargets, AllRows, GradientSteps, OnlineRegressor):
     r"""Gradient descent in the RKHS of a kernel: a coefficient for every row of the past.
 
     Parameters
@@ -90,7 +77,7 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
     _parameter_constraints = {
         **AllRows._parameter_constraints,
         **GradientSteps._parameter_constraints,
-        **REGRESSION_LOSSES,
+        **TARGET_LOSSES,
         "adaptive": ["boolean"],
     }
 
@@ -101,7 +88,7 @@ class ExactDescentRegressor(AllRows, GradientSteps, OnlineRegressor):
         *,
         degree: int = 3,
         coef0: float = 1.0,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         eta0: float = 0.1,
         power_t: float = 0.5,
@@ -222,8 +209,7 @@ def descend(gram, before, y, loss, etas, radius, norm_sq, gradients_sq=0.0):
     before : ndarray of shape (n,)
         Forecasts by the function before the block.
     y : ndarray of shape (n,)
-    loss : object
-        With a slope, see `sklearn_okl.losses`.
+    loss : Loss
     etas : ndarray of shape (n,) or None
         Step sizes. None takes :math:`U / \sqrt{1 + \sum_s \|\nabla_s\|^2}`, with the radius U and
         all gradients so far, this round's included.
@@ -236,7 +222,7 @@ def descend(gram, before, y, loss, etas, radius, norm_sq, gradients_sq=0.0):
     -------
     Descended
     """
-    squared = isinstance(loss, SquaredError)
+    squared = type(loss) is SquaredError  # an heir may have another slope
     if squared and radius is None:
         forecasts, coef = solve_block(gram, before, y, 2.0 * etas)
         sizes, slopes = np.diagonal(gram), 2.0 * (forecasts - y)
@@ -281,7 +267,7 @@ def descend_columns(gram, before, Y, loss, etas, radius, norms_sq):
     ----------
     gram : ndarray of shape (n, n)
     before, Y : ndarray of shape (n, q)
-    loss : object
+    loss : Loss
     etas : ndarray of shape (n,)
     radius : float or None
         Of the ball of each function.

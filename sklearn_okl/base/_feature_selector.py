@@ -49,7 +49,7 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
         self,
         kernels: Any,
         n_components: int,
-        loss: str,
+        loss: Any,
         radius: float,
         form: str,
         sampling: str,

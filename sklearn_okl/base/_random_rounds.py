@@ -1,4 +1,4 @@
-"""What algorithms share whose rounds are drawn: a dictionary, a loss, a generator of their own."""
+"""What algorithms share whose rounds are drawn: a dictionary, and a generator of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from sklearn.utils import check_random_state
 
 from .._types import Any
 from ..kernels import kernel_list
-from ..losses import get_loss
 
 # The experiments' six Gaussians: gamma = 1 / (2 sigma^2) for sigma = 2^-2, ..., 2^3.
 BANDIT_KERNELS = {"kernel": ["rbf"], "gamma": [2.0 ** (-2 * j - 1) for j in range(-2, 4)]}
@@ -31,8 +30,6 @@ class RandomRounds:
         multi-kernel estimators take but that of the paper on bandits: six Gaussians with ``gamma``
         8, 2, 1/2, 1/8, 1/32 and 1/128, which are :math:`1 / (2 \sigma^2)` for :math:`\sigma =
         2^{-2}, ..., 2^3`. Meant for features in [-1, 1].
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     random_state : int, RandomState instance or None, default=None
         Source of all random draws, used once when the first row arrives.
 
@@ -59,9 +56,6 @@ class RandomRounds:
 
     def _kernel_list(self):
         return kernel_list(self._default_kernels if self.kernels is None else self.kernels)
-
-    def _loss(self):
-        return get_loss(self.loss, getattr(self, "quantile", 0.5))
 
     def _validate(self):
         super()._validate()

@@ -12,10 +12,11 @@ from .._documentation import inherit_documentation
 from .._linalg import aligned_slices
 from .._types import Any, Array, Seed
 from ._expansions import Expansions, start_expansions
+from ._loss import WithLoss
 from ._random_rounds import RandomRounds
 
 
-class BanditRounds(RandomRounds):
+class BanditRounds(WithLoss, RandomRounds):
     """The rounds of bandit feedback: one kernel drawn, its function asked, and taught alone.
 
     A subclass has the parameter `loss` and says who draws, and what looks at rows and asks and
@@ -115,10 +116,10 @@ class KernelSelector(BanditRounds):
 
     Parameters
     ----------
-    loss : str, default="squared_error"
-        What is descended and what the kernels are judged by, see
-        :func:`sklearn_okl.losses.get_loss`; a subclass that has a parameter `quantile` gives it to
-        the pinball loss. Classifiers need a loss of theirs, such as ``"log_loss"``.
+    loss : str or Loss, default="squared_error"
+        What is descended and what the kernels are judged by, see :mod:`sklearn_okl.losses`; a
+        subclass that has a parameter `quantile` gives it to ``"pinball"``. Classifiers need a loss
+        of labels, such as ``"log_loss"``.
     radius : float, default=None
         Radius of the ball of its RKHS that a kernel's function is projected onto after each step.
         None: there is no ball.
@@ -178,7 +179,7 @@ class KernelSelector(BanditRounds):
         self,
         kernels: Any = None,
         *,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         radius: float | None = None,
         random_state: Seed = None,
     ) -> None:

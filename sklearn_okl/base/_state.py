@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._tail import Committed, Shared, SharedInverse
-from ..kernels import Kernel
+from .._values import ValueObject
 
 _SCALARS = {int, float, str, bool, type(None)}
 _FIXED = {*_SCALARS, tuple}  # what copies of a state share: nothing can change it
@@ -41,7 +41,7 @@ def are_unchanged(values, known):
         if kind in _PLAIN:
             if type(before) is not kind or not _same(value, before):
                 return False
-        elif value is not before or not (kind in _SCALARS or isinstance(value, Kernel)):
+        elif value is not before or not (kind in _SCALARS or isinstance(value, ValueObject)):
             return False
     return True
 

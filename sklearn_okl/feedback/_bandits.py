@@ -19,9 +19,6 @@ import numpy as np
 from .._types import Any
 from ._sampler import Sampler
 
-# C_0 of Assumption 1, which Theorem 3.1 asks of a loss: abs(slope) ** nu <= C_0 * loss.
-_SMOOTHNESS = {"squared_error": 4.0, "squared_hinge": 4.0, "log_loss": 1.0}
-
 _FIRST_HORIZON = 64  # of the doubling trick
 _SHORTEST_HORIZON = 40  # Theorem 4.1 holds from here on
 _MOST_EXPLORATION = 0.5
@@ -112,7 +109,7 @@ class AdaptiveExp3Sampler(Sampler):
     radius : float
         U, of the ball the arms' functions stay in.
     smoothness : float
-        :math:`C_0` of Assumption 1: 4 for the square loss and squared hinge, 1 for the logistic.
+        :math:`C_0` of Assumption 1: `self_bounding` of the loss.
     slope_bound : float, default=1.0
         G: 1 in the experiments, and in the theorem for the square loss and squared hinge.
     """
@@ -169,7 +166,7 @@ class TsallisSampler(Sampler):
     radius : float
         U, of the ball the arms' functions stay in.
     slope_bound : float
-        :math:`G_1`, of the loss on that ball.
+        :math:`G_1`, of the loss on that ball: 2 (U + 1) for the square loss, 1 for the absolute.
     horizon : int, default=None
         T. None guesses it by the doubling trick.
     loss_bound : float, default=1.0
@@ -226,32 +223,6 @@ class TsallisSampler(Sampler):
         if self.horizon is None and is_restart(state["round"]):
             state.update(self._fresh(state["round"]))
         return step
-
-
-def slope_bound(loss, radius):
-    """Return the largest abs(slope) of a loss where targets are in [-1, 1] and forecasts in a ball.
-
-    Slopes of a convex loss are largest at the ends. This is the paper's G and its
-    :math:`G_1`: 2 (U + 1) for the square loss, 1 for the absolute.
-    """
-    return max(abs(float(loss.slope(1.0, -radius))), abs(float(loss.slope(-1.0, radius))))
-
-
-def smoothness_of(name):
-    """Return the constant :math:`C_0` of Assumption 1, by the name of a loss.
-
-    Raises
-    ------
-    ValueError
-        If the loss has none.
-    """
-    if name not in _SMOOTHNESS:
-        raise ValueError(
-            f"loss={name!r} does not go with OKS++: its rates come from the losses seen, and only "
-            "where a loss is smooth do small losses mean small slopes. Choose one of "
-            f"{sorted(_SMOOTHNESS)}, or another algorithm: OKS and IOKS take any loss."
-        )
-    return _SMOOTHNESS[name]
 
 
 def stable_step(loss):

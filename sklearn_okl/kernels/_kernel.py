@@ -10,9 +10,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._types import Any, ArrayLike
+from .._values import ValueObject
 
 
-class Kernel(ABC):
+class Kernel(ValueObject, ABC):
     r"""Base of kernels: a positive semi-definite function of two rows, with its parameters.
 
     A subclass keeps its parameters as attributes of the names that its ``__init__`` gives them,
@@ -108,16 +109,6 @@ class Kernel(ABC):
     def _pairwise(self, X, Y):
         """Return the values at validated rows, dense or sparse."""
         return self(X.toarray() if issparse(X) else X, Y.toarray() if issparse(Y) else Y)
-
-    def __eq__(self, other):
-        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
-
-    def __hash__(self):
-        return hash((type(self), frozenset(vars(self).items())))
-
-    def __repr__(self):
-        parameters = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({parameters})"
 
 
 def checked_gamma(gamma):

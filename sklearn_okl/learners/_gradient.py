@@ -6,18 +6,19 @@ from numbers import Real
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
-from .._types import Array
+from .._types import Any, Array
 from ..base import OnlineRegressor
 from ..base._intercept import MissesIntercept, WithIntercept
-from ..losses import get_loss
+from ..base._loss import TARGET_LOSSES, LossOfTargets
+from ..losses import SquaredError
 
 _BLOCK = 64  # rows a block: fewer pay for calls, more for the n^2 products among them
 
 
-class _Descent(MissesIntercept, OnlineRegressor):
+class _Descent(LossOfTargets, MissesIntercept, OnlineRegressor):
     r"""Base: the recursion of gradient descent, row by row, or exactly in blocks.
 
     One model with the square loss and no ball learns 64 rows at once: the errors e of a block solve
@@ -50,7 +51,8 @@ class _Descent(MissesIntercept, OnlineRegressor):
         return state["theta"]
 
     def _look_back(self, state, X, y, forecasts):
-        if self.loss != "pinball":  # whose errors have a mean
+        loss = self._loss()
+        if loss.slope(0.0, 1.0) == -loss.slope(0.0, -1.0):  # else the best errors have a mean
             super()._look_back(state, X, y, forecasts)
 
     def _start(self, n_features, n_targets=None, bank=None):
@@ -71,7 +73,7 @@ class _Descent(MissesIntercept, OnlineRegressor):
         theta = state["theta"].reshape(*lead, Y.shape[1], X.shape[-1])  # a view
         etas = self.eta0 / np.arange(state["t"] + 1.0, state["t"] + n + 1) ** self.power_t
         forecasts = np.empty((*lead, *Y.shape))
-        if self.loss == "squared_error" and self.radius is None and not lead:
+        if type(self._loss()) is SquaredError and self.radius is None and not lead:
             low = 0
             while low < n:
                 # Blocks end where the stream's own count is a multiple of their length, so that
@@ -107,7 +109,7 @@ class _Descent(MissesIntercept, OnlineRegressor):
     def _learn_rows(self, theta, Z, Y, etas, out):
         """Step row by row: theta (..., q, D), Z (..., n, D), Y (n, q), out (..., n, q)."""
         # All six losses are served, for the private use of classifiers too.
-        loss = get_loss(self.loss, self.quantile)
+        loss = self._loss()
         kept = (1.0 - 2.0 * self.shrinkage * etas).tolist()
         for t, eta in enumerate(etas.tolist()):
             z = Z[..., t, :]
@@ -144,11 +146,6 @@ class OGDRegressor(_Descent):
     ----------
     shrinkage : float, default=0.0
         :math:`\lambda \ge 0`, weight of :math:`\|\theta\|^2` beside the loss; Raker's is 1e-3.
-    loss : {"squared_error", "absolute_error", "pinball"}, default="squared_error"
-        What is descended, see :func:`sklearn_okl.losses.get_loss`. The square loss has no factor
-        1/2: its slope is :math:`2 (\hat y - y)`.
-    quantile : float, default=0.5
-        Level of the pinball loss, strictly between 0 and 1. Other losses do not read it.
     eta0 : float, default=0.1
         First step size, > 0; the papers' experiments use 0.1.
     power_t : float, default=0.5
@@ -184,7 +181,7 @@ class OGDRegressor(_Descent):
     *Features* are taken as they come. The square loss diverges while :math:`\eta_t \|z_t\|^2`, with
     the 1 of an intercept in z, stays above 1: scale them to norms of about 1, or lessen `eta0`.
     Without ``fit_intercept`` a mean of the errors that outweighs all else, within the first 1024
-    rows, is warned of, once; not with the pinball loss, whose errors have one.
+    rows, is warned of, once; not with a loss of two unlike sides, whose errors have one.
 
     References
     ----------
@@ -209,8 +206,7 @@ class OGDRegressor(_Descent):
 
     _parameter_constraints = {
         "shrinkage": [Interval(Real, 0, None, closed="left")],
-        "loss": [StrOptions({"squared_error", "absolute_error", "pinball"})],
-        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        **TARGET_LOSSES,
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "power_t": [Interval(Real, 0, None, closed="left")],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
@@ -221,7 +217,7 @@ class OGDRegressor(_Descent):
         self,
         shrinkage: float = 0.0,
         *,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         quantile: float = 0.5,
         eta0: float = 0.1,
         power_t: float = 0.5,
