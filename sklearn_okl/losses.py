@@ -81,7 +81,6 @@ class Loss(ValueObject, ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_okl import FOGDRegressor
     >>> from sklearn_okl.losses import Loss
     >>> class LogCosh(Loss):
     ...     smoothness = 1.0
@@ -92,9 +91,9 @@ class Loss(ValueObject, ABC):
     ...
     ...     def slope(self, y_true, y_pred):
     ...         return np.tanh(np.subtract(y_pred, y_true))
-    >>> model = FOGDRegressor(loss=LogCosh(), random_state=0).fit([[1.0], [2.0]], [1.0, 2.0])
-    >>> model.predict([[1.0]]).shape
-    (1,)
+    >>> loss = LogCosh()  # as loss=LogCosh() of an estimator
+    >>> loss.slope(0.0, [-9.0, 0.0, 9.0]).round(2), loss == LogCosh()
+    (array([-1.,  0.,  1.]), True)
     """
 
     name: ClassVar[str | None] = None

@@ -128,6 +128,7 @@ GROWING = {"KOGDRegressor", "OKSRegressor", "OKSPlusPlusRegressor", "OKSPlusPlus
 GROWING |= {"NOGDRegressor", "NOGDClassifier"}
 
 
+@pytest.mark.long(every=2)
 @each_model
 def test_the_laws(model):
     check_online_estimator(model, grows=type(model).__name__ in GROWING)
