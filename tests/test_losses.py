@@ -62,6 +62,45 @@ def test_lipschitz_constant_is_tight(name, quantile, bound):
 
 
 @every_loss
+def test_lipschitz_constant_of_targets_and_forecasts_of_unlike_bounds_is_tight(name, quantile):
+    loss = get_loss(name, quantile)
+    y = np.array([-1.0, 1.0]) if name in MARGINS else np.linspace(-0.5, 0.5, 101)
+    steepest = np.abs(loss.slope(y[:, None], np.linspace(-3, 3, 601))).max()
+    assert_allclose(loss.lipschitz(3.0, 0.5), steepest, rtol=1e-12)
+
+
+@every_loss
+@pytest.mark.parametrize("bound", [0.5, 2.0])
+def test_the_rate_of_exp_concavity_is_tight(name, quantile, bound):
+    loss = get_loss(name, quantile)
+    y = np.array([[-1.0], [1.0]]) if name in MARGINS else np.linspace(-bound, bound, 21)[:, None]
+    f = np.linspace(-bound, bound, 401)
+
+    def bend(rate):  # where the slope of exp(-rate loss) grows, it is not concave
+        return np.diff(np.exp(-rate * loss.value(y, f)), 2).max()
+
+    rate = loss.exp_concavity(bound)
+    if rate is None:
+        assert bend(1e-3) > 0
+    else:
+        assert bend(rate) < 1e-12
+        assert bend(1.1 * rate) > 1e-9
+
+
+@every_loss
+def test_small_losses_have_small_slopes(name, quantile):
+    loss = get_loss(name, quantile)
+    y, f = pairs(name, 4)
+    slopes, values = np.abs(loss.slope(y, f)), loss.value(y, f)
+    if loss.self_bounding == np.inf:
+        assert (slopes[values < 0.1] ** 2 > 2 * values[values < 0.1]).any()
+    else:
+        assert np.all(
+            slopes ** (1 if name == "log_loss" else 2) <= loss.self_bounding * values + 1e-12
+        )
+
+
+@every_loss
 def test_smoothness_is_tight(name, quantile):
     loss = get_loss(name, quantile)
     f = np.linspace(-4, 4, 8001)

@@ -52,7 +52,8 @@ class _Descent(LossOfTargets, MissesIntercept, OnlineRegressor):
 
     def _look_back(self, state, X, y, forecasts):
         loss = self._loss()
-        if loss.slope(0.0, 1.0) == -loss.slope(0.0, -1.0):  # else the best errors have a mean
+        # with a loss of two unlike sides the best errors have a mean
+        if type(loss) is SquaredError or loss.slope(0.0, 1.0) == -loss.slope(0.0, -1.0):
             super()._look_back(state, X, y, forecasts)
 
     def _start(self, n_features, n_targets=None, bank=None):
