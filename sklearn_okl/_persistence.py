@@ -84,9 +84,9 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     A saved model that goes on learning gives the very numbers, to the last bit, of one that was
     never saved, random draws included.
 
-    Kernels and other functions of your own, and the types of your own estimators, are saved by
-    name. They must be defined at the top level of a module that can be imported where the file is
-    loaded.
+    Kernels, losses and other functions of your own, and the types of your own estimators, are saved
+    by name. They must be defined at the top level of a module that can be imported where the file
+    is loaded.
 
     Trusted by default are the estimators of this package and of scikit-learn, scikit-learn's
     splitters, scores and kernels, and the functions that NumPy and SciPy compute element by

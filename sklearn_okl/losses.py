@@ -201,8 +201,8 @@ class SquaredError(Loss):
     4.0
     """
 
-    name: ClassVar[str] = "squared_error"
-    smoothness: ClassVar[float] = 2.0
+    name = "squared_error"
+    smoothness = 2.0
 
     def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast."""
@@ -233,8 +233,8 @@ class AbsoluteError(Loss):
     array([-1.,  0.,  1.])
     """
 
-    name: ClassVar[str] = "absolute_error"
-    smoothness: ClassVar[float] = inf
+    name = "absolute_error"
+    smoothness = inf
 
     def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each forecast."""
@@ -276,8 +276,8 @@ class PinballLoss(Loss):
     array([0.75, 0.  , 0.25])
     """
 
-    name: ClassVar[str] = "pinball"
-    smoothness: ClassVar[float] = inf
+    name = "pinball"
+    smoothness = inf
     quantile: float = 0.5
 
     def __post_init__(self):
@@ -319,10 +319,10 @@ class LogisticLoss(Loss):
     array([ 0.5, -0.5])
     """
 
-    name: ClassVar[str] = "log_loss"
-    of_labels: ClassVar[bool] = True
-    smoothness: ClassVar[float] = 0.25
-    self_bounding: ClassVar[float] = 1.0  # the paper's, of the slope itself
+    name = "log_loss"
+    of_labels = True
+    smoothness = 0.25
+    self_bounding = 1.0  # the paper's, of the slope itself
 
     def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value."""
@@ -345,7 +345,7 @@ class LogisticLoss(Loss):
 class _OfMargin(Loss):
     """Losses of how far the margin y f falls short of 1."""
 
-    of_labels: ClassVar[bool] = True
+    of_labels = True
 
     def _shortfall(self, y_true, y_pred):
         return np.maximum(1.0 - np.multiply(y_true, y_pred, dtype=np.float64), 0.0)
@@ -365,8 +365,8 @@ class SquaredHinge(_OfMargin):
     array([4., 1., 0.])
     """
 
-    name: ClassVar[str] = "squared_hinge"
-    smoothness: ClassVar[float] = 2.0
+    name = "squared_hinge"
+    smoothness = 2.0
 
     def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value."""
@@ -399,8 +399,8 @@ class Hinge(_OfMargin):
     array([-1.,  0.,  0.])
     """
 
-    name: ClassVar[str] = "hinge"
-    smoothness: ClassVar[float] = inf
+    name = "hinge"
+    smoothness = inf
 
     def value(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
         """Return the loss of each decision value."""
@@ -417,7 +417,7 @@ class Hinge(_OfMargin):
 
 # Every loss that a string finds.
 NAMED = (SquaredError, AbsoluteError, PinballLoss, LogisticLoss, SquaredHinge, Hinge)
-_BY_NAME = {kind.name: kind for kind in NAMED}
+_BY_NAME = {kind.name: kind() for kind in NAMED}
 
 
 def get_loss(loss: str | Loss, quantile: float = 0.5) -> Any:
@@ -458,4 +458,4 @@ def get_loss(loss: str | Loss, quantile: float = 0.5) -> Any:
         )
     if loss not in _BY_NAME:
         raise ValueError(f"There is no loss called {loss!r}. Choose one of {sorted(_BY_NAME)}.")
-    return PinballLoss(quantile) if loss == "pinball" else _BY_NAME[loss]()
+    return PinballLoss(quantile) if loss == "pinball" else _BY_NAME[loss]

@@ -51,9 +51,7 @@ class _Descent(LossOfTargets, MissesIntercept, OnlineRegressor):
         return state["theta"]
 
     def _look_back(self, state, X, y, forecasts):
-        loss = self._loss()
-        # with a loss of two unlike sides the best errors have a mean
-        if type(loss) is SquaredError or loss.slope(0.0, 1.0) == -loss.slope(0.0, -1.0):
+        if not _has_unlike_sides(self.loss):  # else the best errors have a mean
             super()._look_back(state, X, y, forecasts)
 
     def _start(self, n_features, n_targets=None, bank=None):
@@ -74,7 +72,8 @@ class _Descent(LossOfTargets, MissesIntercept, OnlineRegressor):
         theta = state["theta"].reshape(*lead, Y.shape[1], X.shape[-1])  # a view
         etas = self.eta0 / np.arange(state["t"] + 1.0, state["t"] + n + 1) ** self.power_t
         forecasts = np.empty((*lead, *Y.shape))
-        if type(self._loss()) is SquaredError and self.radius is None and not lead:
+        loss = self._loss()
+        if type(loss) is SquaredError and self.radius is None and not lead:
             low = 0
             while low < n:
                 # Blocks end where the stream's own count is a multiple of their length, so that
@@ -84,7 +83,7 @@ class _Descent(LossOfTargets, MissesIntercept, OnlineRegressor):
                 forecasts[rows] = self._learn_block(theta, X[rows], Y[rows], etas[rows])
                 low = high
         else:
-            self._learn_rows(theta, X, Y, etas, forecasts)
+            self._learn_rows(theta, X, Y, loss, etas, forecasts)
         state["t"] += n
         return forecasts.reshape(*lead, *y.shape)
 
@@ -107,10 +106,11 @@ class _Descent(LossOfTargets, MissesIntercept, OnlineRegressor):
         # Not y + errors, its equal on paper: a target of 1e8 would wipe out its own forecast.
         return start - taught @ errors
 
-    def _learn_rows(self, theta, Z, Y, etas, out):
-        """Step row by row: theta (..., q, D), Z (..., n, D), Y (n, q), out (..., n, q)."""
-        # All six losses are served, for the private use of classifiers too.
-        loss = self._loss()
+    def _learn_rows(self, theta, Z, Y, loss, etas, out):
+        """Step row by row: theta (..., q, D), Z (..., n, D), Y (n, q), out (..., n, q).
+
+        Losses of labels are served too, for the private use of classifiers.
+        """
         kept = (1.0 - 2.0 * self.shrinkage * etas).tolist()
         for t, eta in enumerate(etas.tolist()):
             z = Z[..., t, :]
@@ -232,3 +232,9 @@ class OGDRegressor(_Descent):
         self.power_t = power_t
         self.radius = radius
         self.fit_intercept = fit_intercept
+
+
+def _has_unlike_sides(loss):
+    if isinstance(loss, str):
+        return loss == "pinball"
+    return loss.slope(0.0, 1.0) != -loss.slope(0.0, -1.0)
