@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Real
 
 import numpy as np
@@ -120,14 +121,10 @@ class LossOfLabels(WithLoss):
 
 def _check_verbs(loss):
     """Refuse a loss whose verbs do not do what `Loss` says; ours do."""
-    try:
-        is_value = loss._with() == loss
-    except TypeError:
-        is_value = False
-    if not is_value:
+    if not _is_value(loss):
         raise ValueError(
-            f"{loss!r} is not what its parameters are: keep what __init__ takes, and nothing else, "
-            "as attributes of the same names."
+            f"{loss!r} is not what its parameters are: keep what __init__ takes, numbers, strings "
+            "or tuples, and nothing else, as attributes of the same names."
         )
     signs, grid = np.array([[-1.0], [1.0]]), np.linspace(-3.0, 3.0, 13)
     values, slopes = _answer(loss, "value", signs, grid), _answer(loss, "slope", signs, grid)
@@ -140,6 +137,18 @@ def _check_verbs(loss):
             f"{loss!r} is not convex: its slope falls as y_pred grows. Write is_convex = False in "
             f"the class {type(loss).__name__}, for no theorem here is for such a loss."
         )
+
+
+def _is_value(loss):
+    """Tell whether its parameters make the loss again, and it equals its copies."""
+    try:
+        made = loss._with()
+    except TypeError:  # its attributes are not what __init__ takes
+        return False
+    try:
+        return bool(made == loss == copy.deepcopy(loss))
+    except ValueError:  # there are arrays among them
+        return False
 
 
 def _answer(loss, verb, y_true, y_pred):

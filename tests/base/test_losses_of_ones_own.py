@@ -274,6 +274,7 @@ class Hidden(NoConstants):
         (OneByOne(), "arrays that broadcast"),
         (Mean(), "one number a pair"),
         (Hidden(), "of the same names"),
+        (Huber(np.ones(3)), "numbers, strings or tuples"),
         (Huber(np.nan), "not finite"),
         (Hinge(), "one of labels"),
         (Huber, "must be"),
