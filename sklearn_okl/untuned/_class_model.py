@@ -10,10 +10,10 @@ import numpy as np
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
 from ..base._bank import threads
-from ._class_encoding import ClassEncoder
 from ._class_experts import ClassExperts
 from ._constants import CLASS_BUDGETS, Constants
-from ._encoding import Encoder, mark_units, width_of
+from ._encoding import Encoder
+from ._layout import mark_units
 from ._model import _LONGEST, DefaultModel, checked_weights, experts_of
 from ._restarts import LAYOUTS, looked_over, shown_rows
 
@@ -99,13 +99,7 @@ class ClassModel(DefaultModel):
         return self._built(_for_classes(self._n_places))
 
     def _encoder(self):
-        n = self._n_places
-        return Encoder(self.label_delay) if n == 2 else ClassEncoder(n, self.label_delay)
-
-    def _width(self, layout, n_columns):
-        encoder = self._encoder()
-        width = width_of if self._n_places == 2 else encoder.width
-        return width(layout, n_columns)
+        return Encoder(self.label_delay, None if self._n_places == 2 else self._n_places)
 
     def _start_from(self, layout, n_columns, seed):
         n, encoder = self._n_places, self._encoder()
@@ -117,7 +111,7 @@ class ClassModel(DefaultModel):
             "seed": seed,
             "n_classes": n,
             "columns": encoder.start(layout, n_columns),
-        } | self._experts().start(self._width(layout, n_columns), seed, encoder.n_trees(layout))
+        } | self._experts().start(encoder.width(layout, n_columns), seed, encoder.n_trees(layout))
         mark_units(state)
         return state
 
@@ -162,7 +156,7 @@ class ClassModel(DefaultModel):
             self._lay_out(state, run)
         if t in self.constants.births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
-            width = self._width(state["columns"]["layout"], n_columns)
+            width = self._encoder().width(state["columns"]["layout"], n_columns)
             experts.refine(state, width, [state["seed"], t], experts.level(state))
 
     def _learn_part(self, state, X, y, weights, run):

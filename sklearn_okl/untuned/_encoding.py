@@ -5,6 +5,8 @@ categories are indicators besides. The mean serves many categories, such as plac
 D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
 classification and prediction problems", SIGKDD Explorations 3(1), 2001. As it is taken from earlier
 rows only, no row sees its own target.
+
+Several targets, or one for each class, have means of their own: a category is as many numbers.
 """
 
 import numpy as np
@@ -13,114 +15,52 @@ from ..base import _copied
 from ..features._moments import faded
 from . import _steps as steps
 from ._columns import N_OWN, N_SHARED
+from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, width_of
 
-FEW = 8  # categories of a column up to which each has an indicator
-MOST = 64  # indicators in all
 _SHRUNK = 10.0  # rows that the mean of all rows counts as in that of a category
 _TELLING = 3.0  # standard errors from which on it counts that a value is missing
-_OTHERS = -2  # in place of a category: all those without an indicator
 _NOT_BEGUN = -2  # in place of a place, in rows before the first value of a column
 _MISSING = N_OWN + N_SHARED  # place of missing values among the sums of a column
-
-
-def plain_layout(nominal):
-    """Return how columns are shown before any row is known, of which some may be nominal."""
-    return {
-        "nominal": nominal,
-        "at_first": nominal,  # and those of which no value was known, which may be numbers
-        # column and category of each indicator
-        "indicators": np.empty((0, 2), dtype=int),
-        "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
-        "gaps": False,  # whether a column says what a missing value says of the target
-    }
-
-
-def layout_of(nominal, X):
-    """Return how columns are shown that have these rows in common."""
-    found = []
-    for j in nominal.tolist():
-        codes = X[:, j]
-        codes = np.unique(codes[~np.isnan(codes)]).astype(int).tolist()
-        if 1 < len(codes) <= FEW:
-            found.append([(j, code) for code in [*codes, _OTHERS]])
-    indicators, n = [], 0
-    for pairs in sorted(found, key=len):
-        if n + len(pairs) <= MOST:
-            indicators += pairs
-            n += len(pairs)
-    return {
-        "nominal": nominal,
-        "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
-        "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
-        "few": steps.columns_of_few(X, nominal),
-        "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
-    }
-
-
-def is_same(layout, other):
-    """Tell whether two layouts show the same."""
-    return layout["gaps"] == other["gaps"] and all(
-        np.array_equal(layout[name], other[name]) for name in ("indicators", "few")
-    )
-
-
-def width_of(layout, n_columns):
-    """Return how many columns the experts see."""
-    return n_columns + len(layout["indicators"]) + has_tree(layout) + layout["gaps"]
-
-
-def has_tree(layout):
-    """Tell whether a column is the forecast of a tree on columns of few values."""
-    return len(layout["few"]) > 0
-
-
-def mark_units(state):
-    """Say in the state of a model of which columns that the experts see the unit may change.
-
-    Of those that were numbers as they came: codes of categories, and what is made of them and of
-    gaps, have none.
-    """
-    rows, layout = state["inputs"]["rows"], state["columns"]["layout"]
-    places = np.arange(len(rows["have_units"]))
-    is_number = places < state["latest"]["X"].shape[1]
-    rows["have_units"] = is_number & ~np.isin(places, layout["nominal"])
+_OF_A_TARGET = "sums", "counts", "all", "of_gaps"  # what is learnt of it, beside its trees
 
 
 class Encoder:
     """Makes columns of numbers for the experts, whose targets come some rounds late.
 
+    The state is that of the first target, with those of the others in it.
+
     Parameters
     ----------
     delay : int
         What is known of a row are the targets up to `delay` rounds before the last one.
+    n_targets : int, default=None
+        Number q of targets of a row; None is for one, without an axis of its own.
+    own_gaps : bool, default=False
+        Whether what missing values say is a number for each target. False: it is what they say of
+        the first one, as of classes.
     """
 
-    def __init__(self, delay=0):
-        self.delay = delay
+    def __init__(self, delay=0, n_targets=None, own_gaps=False):
+        self.delay, self.n_targets, self.own_gaps = delay, n_targets, own_gaps
+        self.n_others = (n_targets or 1) - 1
+
+    def width(self, layout, n_columns):
+        """Return how many columns the experts see."""
+        n_own = len(self._own(layout)) + has_tree(layout)
+        return width_of(layout, n_columns) + self.n_others * n_own
 
     def n_trees(self, layout):
         """Return how many columns are forecasts of trees: the last ones."""
-        return int(has_tree(layout))
+        return has_tree(layout) * (1 + self.n_others)
 
     def start(self, layout, n_columns):
         """Return the state before the first row: empty where rows are shown as they are."""
-        n_nominal = len(layout["nominal"])
-        if not n_nominal and not layout["gaps"] and not has_tree(layout):
+        if not len(layout["nominal"]) and not layout["gaps"] and not has_tree(layout):
             return {"layout": layout}
-        trees = {"steps": steps.start(len(layout["few"]))} if has_tree(layout) else {}
-        return trees | {
-            "layout": layout,
-            "sums": np.zeros((n_nominal, _MISSING + 1)),
-            "counts": np.zeros((n_nominal, _MISSING + 1)),
-            "begun": np.zeros(n_nominal, dtype=bool),  # whether a value has been there
-            "all": np.zeros(3),  # number, sum, sum of squares of all targets
-            "of_gaps": np.zeros((2, n_columns)),  # number and sum of those where one is missing
-            # the latest rows, whose targets nobody knows yet
-            "places": np.zeros((0, n_nominal), dtype=int),
-            "is_gap": np.zeros((0, n_columns), dtype=bool),
-            "few": np.zeros((0, len(layout["few"]))),
-            "y": np.zeros(0),
-        }
+        first = _start(layout, n_columns)
+        if self.n_targets is None:
+            return first
+        return first | {"others": [_start(layout, n_columns) for _ in range(self.n_others)]}
 
     def forget_numbers(self, state, nominal):
         """Leave columns aside of which, at their first value, it has turned out that they are none.
@@ -130,24 +70,68 @@ class Encoder:
         mine = state["columns"]
         kept = np.isin(mine["layout"]["nominal"], nominal)
         if not kept.all():
-            mine["layout"] = {**mine["layout"], "nominal": mine["layout"]["nominal"][kept]}
-            for name in ("sums", "counts", "begun"):
-                mine[name] = mine[name][kept]
-            mine["places"] = mine["places"][:, kept]
-            if "inputs" in state:
-                mark_units(state)
+            for one in (mine, *mine.get("others", ())):
+                one["layout"] = {**one["layout"], "nominal": one["layout"]["nominal"][kept]}
+                for name in ("sums", "counts", "begun"):
+                    one[name] = one[name][kept]
+                one["places"] = one["places"][:, kept]
+            mark_units(state)
         if state["former"]:
             self.forget_numbers(state["former"], nominal)
 
-    def learn(self, state, X, y):
-        """Learn rows (n, d) and targets; return what was to be seen before each of them."""
+    def forget_target(self, state, j):
+        """Forget what was learnt of target j."""
+        if "all" in state:
+            mine = state["others"][j - 1] if j else state
+            for name in _OF_A_TARGET:
+                mine[name] = np.zeros_like(mine[name])
+            if "steps" in mine:
+                mine["steps"] = steps.start(mine["few"].shape[1])
+
+    def learn(self, state, X, Y):
+        """Learn rows (n, d) and targets (n,) or (n, q); return what was to be seen before each."""
         if "all" not in state:
             return X
+        if self.n_targets is None:
+            return self._learn(state, X, Y)
+        Z = self._learn(state, X, Y[:, 0])
+        others = zip(state["others"], Y.T[1:], strict=True)
+        return self._beside(Z, [self._learn(other, X, y) for other, y in others], state)
+
+    def look(self, state, X, ago=0):
+        """Return what is seen of rows, each as if the next, from what was known some rounds ago."""
+        if "all" not in state:
+            return X
+        Z = self._look({name: part for name, part in state.items() if name != "others"}, X, ago)
+        others = [self._look(other, X, ago) for other in state.get("others", ())]
+        return self._beside(Z, others, state)
+
+    def _own(self, layout):
+        """Return the columns that each target has for itself; the last but trees is of gaps."""
+        of_gaps = [-1 - has_tree(layout)] * (self.own_gaps and layout["gaps"])
+        return np.append(layout["at_first"], of_gaps).astype(int)
+
+    def _beside(self, Z, others, state):
+        """Put what the other targets make of rows beside what the first one makes of them."""
+        if not others:
+            return Z
+        layout = state["layout"]
+        own = self._own(layout)
+        is_nominal = np.isin(own, layout["nominal"]) | (own < 0)
+        of_others = (other[:, own] for other in others)
+        # what nobody has seen yet, and what has turned out to be a number, says nothing of a target
+        of_others = [np.where(is_nominal & ~np.isnan(C), C, 0.0) for C in of_others]
+        Z, tree = np.split(Z, [Z.shape[1] - has_tree(layout)], axis=1)
+        trees = [tree, *(other[:, -1:] for other in others)] if has_tree(layout) else []
+        return np.hstack([Z, *of_others, *trees])
+
+    def _learn(self, state, X, y):
+        """Learn rows and a target (n,); return what was to be seen before each of them."""
         layout, n_before = state["layout"], len(state["y"])
         places, state["begun"] = self._places(state, X)
         both = {
             "places": np.concatenate([state["places"], places]),
-            "is_gap": np.concatenate([state["is_gap"], _gaps_in_numbers(layout, X)]),
+            "is_gap": np.concatenate([state["is_gap"], gaps_in_numbers(layout, X)]),
             "few": np.concatenate([state["few"], steps.seen(X, layout["few"])]),
             "y": np.concatenate([state["y"], y]),
         }
@@ -156,10 +140,8 @@ class Encoder:
         state.update({name: rows[n_known[-1] :].copy() for name, rows in both.items()})
         return Z
 
-    def look(self, state, X, ago=0):
-        """Return what is seen of rows, each as if the next, from what was known some rounds ago."""
-        if "all" not in state:
-            return X
+    def _look(self, state, X, ago):
+        """Return what a target makes of rows, each as if the next, as known some rounds ago."""
         places, _ = self._places(state, X, one_by_one=True)
         # learnt for this look alone
         state = _copied(state)
@@ -204,7 +186,7 @@ class Encoder:
         for j in np.unique(layout["indicators"][:, 0]).tolist():
             mine = np.flatnonzero(layout["indicators"][:, 0] == j)
             other = ~Z[:, d + mine].any(axis=1) & ~np.isnan(X[:, j])
-            Z[:, d + mine[wanted[mine] == _OTHERS]] = other[:, None]
+            Z[:, d + mine[wanted[mine] == OTHERS]] = other[:, None]
         if layout["gaps"]:
             of_gaps = state["of_gaps"]
             of_gaps = (
@@ -213,7 +195,7 @@ class Encoder:
             )
             of_gaps = [path[n_known] for path in of_gaps]
             Z[:, -1 - has_tree(layout)] = _what_gaps_say(
-                _gaps_in_numbers(layout, X), *of_gaps, known
+                gaps_in_numbers(layout, X), *of_gaps, known
             )
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         if has_tree(layout):
@@ -223,11 +205,23 @@ class Encoder:
         return Z
 
 
-def _gaps_in_numbers(layout, X):
-    """Return where numbers are missing; a missing category is a category."""
-    is_gap = np.isnan(X)
-    is_gap[:, layout["nominal"]] = False
-    return is_gap
+def _start(layout, n_columns):
+    """Return what is known of a target before the first row."""
+    n_nominal = len(layout["nominal"])
+    trees = {"steps": steps.start(len(layout["few"]))} if has_tree(layout) else {}
+    return trees | {
+        "layout": layout,
+        "sums": np.zeros((n_nominal, _MISSING + 1)),
+        "counts": np.zeros((n_nominal, _MISSING + 1)),
+        "begun": np.zeros(n_nominal, dtype=bool),  # whether a value has been there
+        "all": np.zeros(3),  # number, sum, sum of squares of all targets
+        "of_gaps": np.zeros((2, n_columns)),  # number and sum of those where one is missing
+        # the latest rows, whose targets nobody knows yet
+        "places": np.zeros((0, n_nominal), dtype=int),
+        "is_gap": np.zeros((0, n_columns), dtype=bool),
+        "few": np.zeros((0, len(layout["few"]))),
+        "y": np.zeros(0),
+    }
 
 
 def _means_of_categories(sums, counts, places, targets, asked, means, n_known):

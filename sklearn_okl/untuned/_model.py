@@ -25,13 +25,13 @@ from ..features._moments import moderate
 from . import _columns as columns
 from . import _targets as targets
 from ._constants import BUDGETS, Constants
-from ._encoding import mark_units, plain_layout
+from ._encoding import Encoder
 from ._experts import Experts
+from ._layout import mark_units, plain_layout
 from ._renewal import is_restless, is_suspect, n_rows
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._room import go_back, keep
 from ._summary import squared_units, summary_of
-from ._targets_encoding import TargetsEncoder
 from ._trust import is_guarded, successor, unguarded, usual_errors
 
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
@@ -185,7 +185,7 @@ class DefaultModel:
         return self._built(_for_targets(self._n_targets or 1))
 
     def _encoder(self):
-        return TargetsEncoder(self._n_targets or 1, self.label_delay)
+        return Encoder(self.label_delay, self._n_targets or 1, own_gaps=True)
 
     def _validated_rows(self, X, y, restart, **validation):
         plain = columns.is_plain(X, self.categorical_features)

@@ -11,7 +11,7 @@ from ..base import _copied
 from ..features import _faults
 from ..features._moments import lonely
 from . import _targets as targets
-from ._encoding import is_same, layout_of
+from ._layout import is_same, layout_of
 
 _KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for

@@ -12,9 +12,9 @@ from sklearn_okl import OnlineKernelRegressor, StackedBOARegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants, RunningUnits
 from sklearn_okl.untuned._constants import BUDGETS
-from sklearn_okl.untuned._encoding import Encoder, plain_layout
+from sklearn_okl.untuned._encoding import Encoder
 from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._targets_encoding import TargetsEncoder
+from sklearn_okl.untuned._layout import plain_layout
 
 CUTS = (1, 2, 3, 30, 64, 71, 110, 111, 112, 119, 220)
 
@@ -185,7 +185,7 @@ def test_categories_and_gaps_mean_something_else_to_each_target(delay):
         "few": np.array([0]),
         "gaps": True,
     }
-    encoder, single = TargetsEncoder(2, delay), Encoder(delay)
+    encoder, single = Encoder(delay, 2, own_gaps=True), Encoder(delay)
     state, singles = encoder.start(layout, 2), [single.start(layout, 2) for _ in Y.T]
     for rows in (slice(0, 50), slice(50, 51), slice(51, 120)):
         Z = encoder.learn(state, X[rows], Y[rows])

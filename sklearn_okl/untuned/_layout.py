@@ -1,0 +1,83 @@
+"""How columns are shown to the experts: what their first rows ask for, and how wide that is.
+
+A layout says which columns are categories, which of these have indicators, which columns of few
+values a tree sees, and whether gaps are shown. What is learnt of all this is in `_encoding.py`.
+"""
+
+import numpy as np
+
+from . import _steps as steps
+
+FEW = 8  # categories of a column up to which each has an indicator
+MOST = 64  # indicators in all
+OTHERS = -2  # in place of a category: all those without an indicator
+
+
+def plain_layout(nominal):
+    """Return how columns are shown before any row is known, of which some may be nominal."""
+    return {
+        "nominal": nominal,
+        "at_first": nominal,  # and those of which no value was known, which may be numbers
+        # column and category of each indicator
+        "indicators": np.empty((0, 2), dtype=int),
+        "few": np.empty(0, dtype=int),  # columns of few values, which a tree sees
+        "gaps": False,  # whether a column says what a missing value says of the target
+    }
+
+
+def layout_of(nominal, X):
+    """Return how columns are shown that have these rows in common."""
+    found = []
+    for j in nominal.tolist():
+        codes = X[:, j]
+        codes = np.unique(codes[~np.isnan(codes)]).astype(int).tolist()
+        if 1 < len(codes) <= FEW:
+            found.append([(j, code) for code in [*codes, OTHERS]])
+    indicators, n = [], 0
+    for pairs in sorted(found, key=len):
+        if n + len(pairs) <= MOST:
+            indicators += pairs
+            n += len(pairs)
+    return {
+        "nominal": nominal,
+        "at_first": np.union1d(nominal, np.flatnonzero(np.isnan(X).all(axis=0))),
+        "indicators": np.array(indicators, dtype=int).reshape(-1, 2),
+        "few": steps.columns_of_few(X, nominal),
+        "gaps": bool(np.isnan(np.delete(X, nominal, axis=1)).any()),
+    }
+
+
+def is_same(layout, other):
+    """Tell whether two layouts show the same."""
+    return layout["gaps"] == other["gaps"] and all(
+        np.array_equal(layout[name], other[name]) for name in ("indicators", "few")
+    )
+
+
+def width_of(layout, n_columns):
+    """Return how many columns a single target makes of rows."""
+    return n_columns + len(layout["indicators"]) + has_tree(layout) + layout["gaps"]
+
+
+def has_tree(layout):
+    """Tell whether a column is the forecast of a tree on columns of few values."""
+    return len(layout["few"]) > 0
+
+
+def mark_units(state):
+    """Say in the state of a model of which columns that the experts see the unit may change.
+
+    Of those that were numbers as they came: codes of categories, and what is made of them and of
+    gaps, have none.
+    """
+    rows, layout = state["inputs"]["rows"], state["columns"]["layout"]
+    places = np.arange(len(rows["have_units"]))
+    is_number = places < state["latest"]["X"].shape[1]
+    rows["have_units"] = is_number & ~np.isin(places, layout["nominal"])
+
+
+def gaps_in_numbers(layout, X):
+    """Return where numbers are missing (n, d); a missing category is a category."""
+    is_gap = np.isnan(X)
+    is_gap[:, layout["nominal"]] = False
+    return is_gap
