@@ -10,9 +10,10 @@ import numpy as np
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
 from ..base._bank import threads
-from ._class_experts import ClassExperts
+from ._classes import Classes
 from ._constants import CLASS_BUDGETS, Constants
 from ._encoding import Encoder
+from ._experts import Experts
 from ._layout import mark_units
 from ._model import _LONGEST, DefaultModel, checked_weights, experts_of
 from ._restarts import LAYOUTS, looked_over, shown_rows
@@ -50,7 +51,7 @@ class ClassModel(DefaultModel):
     def experts_(self) -> dict[str, Any]:
         """What each expert is and how it fares: a dict of arrays that pandas reads as a table."""
         state = self._fitted_state("experts_")
-        return self._as_taught()._experts().table(state, state["t"], 1.0)
+        return self._as_taught()._experts().table(state, [state["t"]], [1.0])
 
     def summary(self) -> str:
         """Say in a paragraph what was learnt.
@@ -93,7 +94,7 @@ class ClassModel(DefaultModel):
         state, X = model._asked(X)
         with one_blas_thread:
             X = model._encoder().look(state["columns"], X)
-            return model._shown(model._experts().forecasts(state, X, state["t"]))
+            return model._shown(model._experts().forecasts(state, X, [state["t"]]))
 
     def _experts(self):
         return self._built(_for_classes(self._n_places))
@@ -140,7 +141,7 @@ class ClassModel(DefaultModel):
             return self._forecast(former, X, ago - state["t"] + former["t"])
         of_columns = self.label_delay - np.arange(len(X)) if ahead else ago
         X = self._encoder().look(state["columns"], X, of_columns)
-        return self._experts().forecast(state, X, state["t"], ago, ahead)
+        return self._experts().forecast(state, X, [state["t"]], ago, ahead)
 
     def _rounds_to_stop(self, t):
         """Return the number of rounds until something else than learning is due."""
@@ -157,7 +158,7 @@ class ClassModel(DefaultModel):
         if t in self.constants.births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
             width = self._encoder().width(state["columns"]["layout"], n_columns)
-            experts.refine(state, width, [state["seed"], t], experts.level(state))
+            experts.refine(state, width, [state["seed"], t], experts.scores.level(state))
 
     def _learn_part(self, state, X, y, weights, run):
         """Learn rows that nothing comes between; return the probabilities forecast for them."""
@@ -175,8 +176,8 @@ class ClassModel(DefaultModel):
 
     def _learn_rows(self, state, X, y, weights, run):
         experts = self._experts()
-        Z = self._encoder().learn(state["columns"], X, experts.targets(y))
-        return experts.learn(state, Z, y, state["t"], run, weights)
+        Z = self._encoder().learn(state["columns"], X, experts.scores.targets(y))
+        return experts.learn(state, Z, y, [state["t"]], run, weights)[0]
 
     def _score(self, state, P, y, weights):
         losses = -np.log(P[np.arange(len(y)), y])
@@ -223,4 +224,4 @@ def _no_rows(n_columns):
 @cache
 def _for_classes(n_classes):
     """Return what makes the experts of a model for so many classes."""
-    return partial(experts_of, kind=partial(ClassExperts, n_classes))
+    return partial(experts_of, kind=partial(Experts, Classes, n_classes))

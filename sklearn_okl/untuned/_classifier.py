@@ -13,9 +13,10 @@ from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedMulticlassClassifier, described
 from ..meta._refit import check_is_classifier
 from ._class_model import ClassModel
-from ._class_trees import ClassExpertsAndTrees, boosted_classifier
+from ._class_trees import ClassTrees
+from ._fits import batch_model, boosted_classifier, check_takes_weights
 from ._model import DefaultModel, experts_of
-from ._trees import batch_model, check_takes_weights
+from ._trees import ExpertsAndTrees
 
 
 @inherit_documentation
@@ -233,7 +234,7 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         if estimator is None:
             return super()._experts()
         # not kept: an estimator may have been edited in place
-        return experts_of(self, partial(ClassExpertsAndTrees, estimator, self._n_places))
+        return experts_of(self, partial(ExpertsAndTrees, ClassTrees, estimator, self._n_places))
 
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:

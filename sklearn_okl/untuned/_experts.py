@@ -1,20 +1,16 @@
-"""The experts of the estimators without tuning, and their mixtures, for targets in a unit.
+"""The experts of the estimators without tuning, for numbers in a unit or for classes.
 
 Several targets share the experts, which learn all of them with one inverse, and see the latest
-values of all; each has a mixture of its own. What is decided once for all targets, such as who has
-offspring, goes by the mean of what it means to them, in units of their variances.
-
-What they see is in `_inputs.py`, which there are in `_plan.py`, how they learn in `_banks.py`; of
-faulty targets and of new units nothing is known here.
+values of all. What they are scored and mixed by is in `_numbers.py` and `_classes.py`, what they
+see in `_inputs.py`, which there are in `_plan.py`, how they learn in `_banks.py`; of faulty targets
+and of new units nothing is known here.
 """
 
 from functools import partial
 
 import numpy as np
 
-from ..aggregators import StackedBOARegressor
 from ..base._bank import forecast_bank, learn_bank
-from ..features._units import deviations, mean_and_variance
 from ._banks import (
     MaskedFeatures,
     add_members,
@@ -25,44 +21,39 @@ from ._banks import (
     slopes,
     start_bank,
 )
-from ._boosting import Boosting
 from ._inputs import LaggedInputs
-from ._plan import BORN, LINK, MAIN, WALKS, chain, name_of, plan, refined
+from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
 
 _TINY = np.finfo(float).tiny
 
 
 class Experts:
-    """Random walks and banks of kernels that learn a stream together, and what mixes them.
+    """Random walks and banks of kernels that learn a stream together.
 
     Their state is a part of the estimator's; its ages are rounds since what was learnt of each
     target counts.
 
     Parameters
     ----------
-    n_targets : int
+    kind : type
+        `Numbers` or `Classes`: what they are scored and mixed by.
+    n : int
+        Number of targets, or of classes.
     budget : Budget
     forgetting : float or None
     lags, delay : int
     constants : Constants
     """
 
-    def __init__(self, n_targets, budget, forgetting, lags, delay, constants):
-        self.n_targets = n_targets
+    def __init__(self, kind, n, budget, forgetting, lags, delay, constants):
         self.budget, self.forgetting = budget, forgetting
         self.delay, self.constants = delay, constants
+        self.scores = scores = kind(n, budget, lags, delay, constants)
         n_quantiles = constants.n_quantiles if budget.ranks else 0
-        self.inputs = LaggedInputs(lags, delay, constants.units, n_quantiles, n_targets)
+        self.inputs = LaggedInputs(
+            scores.n_lags, delay, constants.units, n_quantiles, scores.n_targets, scores.n_walks > 0
+        )
         self.lags = self.inputs.n_lag_columns
-        self.mixture = StackedBOARegressor(
-            fadings=constants.fadings,
-            stacks=constants.stacks[: budget.n_stacks],
-            n_direct=self.inputs.n_walks,
-            margin=constants.margin,
-        )
-        self.boosting = Boosting(
-            LINK, constants.link_stride, constants.link_share, constants.apprenticeship, delay
-        )
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -70,84 +61,60 @@ class Experts:
 
     def start(self, n_features, seed, n_trees=0):
         """Return the state before the first row; the last features may be forecasts of trees."""
-        rng, delay, n_walks = np.random.RandomState(seed), self.delay, self.inputs.n_walks
-        plans, q = self.plan(n_features - n_trees, n_trees), self.n_targets
-        n_experts = n_walks + sum(bank.room for bank in plans.values())
+        rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
+        n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values())
+        of_banks = rng, self.delay, self.scores.n_targets
         return {
             "inputs": self.inputs.start(n_features, n_trees),
-            "banks": {name: start_bank(bank, rng, delay, q) for name, bank in plans.items()},
+            "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
-            "losses": np.zeros((q, n_experts)),
+            "losses": np.zeros((*self.scores.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-            # for each target an expert that sees no lags, by whose forecasts new units are known
-            "reference": np.full(q, n_walks),
-            "mixture": [self.mixture._start(n_experts, late=delay) for _ in range(q)],
-            "boosting": {},  # nothing before the first birth
-        }
+        } | self.scores.start(n_experts)
 
-    def learn(self, state, X, u, ages, run, weights=None):
-        """Learn rows and targets u (n, q), which have counted for some rounds, `ages` (q,).
+    def learn(self, state, X, y, ages, run, weights=None):
+        """Learn rows and targets (n, q), or places (n,), that have counted for `ages` rounds.
 
         Of weights (n,) know the experts' updates, the mixtures, and the losses.
 
         Returns
         -------
-        forecasts, references : ndarray of shape (n, q)
-            Those of the whole, and of the experts of reference.
-        experts : ndarray of shape (q, n, K)
-            Those of the experts that see rows and no lags, NaN where one is yet to be born.
+        forecasts : ndarray of shape (n, q) or (n, C)
+            Those of the whole.
+        F : ndarray of shape (q, n, K)
+            Those of the experts, NaN where one is yet to be born; of two classes q is 1.
         """
         n_learnt, heard = self.n_learnt(state), self._heard(state, ages, self.delay)
-        yet_to_be_born = ~self._existed(state, self.delay)
-        seen = self.inputs.learn(state["inputs"], X, u)
-        awake = self._awake(state)
-        F = self._forecasts(
-            state, awake, seen, len(u), partial(self._teach, u=u, run=run, weights=weights)
-        )
+        yet_to_be_born, u = ~self._existed(state, self.delay), self.scores.targets(y)
+        seen, awake = self.inputs.learn(state["inputs"], X, u), self._awake(state)
+        teach = partial(self._teach, u=u, run=run, weights=weights)
+        F = self._forecasts(state, awake, seen, len(u), teach)
         for _, places in awake:
             state["rounds"][places] += len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
-        squares = np.square(F - u.T[..., None])[:, n_first:]
+        squares = self.scores.squares(F - u.T[..., None])[..., n_first:, :]
         counted = np.ones(len(u)) if weights is None else weights
         if weights is not None:
             squares *= weights[n_first:, None]
-        state["losses"] += np.nansum(squares, axis=1)
-        # the very first row is forecast by the origin
-        mass = counted[max(self.delay - n_learnt, 0) :].sum()
-        state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, mass)
-        before = [dict(mixture) for mixture in state["mixture"]]
-        forecasts = np.empty_like(u)
-        for j, mixture in enumerate(state["mixture"]):
-            of_target = u[:, j], seen.scale[:, j], heard[j], weights
-            forecasts[:, j] = self.mixture._learn_rows(mixture, F[j], *of_target)
-        if state["boosting"]:
-            limits = [self.mixture._learn_limits(*known) for known in zip(before, u.T, strict=True)]
-            sane = [partial(self.mixture._sane, limits=known) for known in limits]
-            U = inputs_of(state["boosting"]["bank"], seen)
-            forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
-        references = F[np.arange(self.n_targets), :, state["reference"]].T
-        return forecasts, references, F[..., self._without_lags(state)]
+        state["losses"] += np.nansum(squares, axis=-2)
+        if self.scores.first_counts:
+            n_first = max(self.delay - n_learnt, 0)
+        state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
+        return self.scores.learn(state, F, y, seen, heard, weights), F
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
-        F, seen = self.ask(state, X, ago, ahead)
-        heard = self._heard(state, ages, ago)
-        forecasts = np.empty((len(X), self.n_targets))
-        for j, mixture in enumerate(state["mixture"]):
-            of_target = seen.scale[..., j], heard[j], ago
-            forecasts[:, j] = self.mixture._forecast_rows(mixture, F[j], *of_target)
-        if not state["boosting"]:
-            return forecasts
-        limits = [self.mixture._known_limits(mixture, ago) for mixture in state["mixture"]]
-        sane = [partial(self.mixture._sane, limits=known) for known in limits]
-        U = inputs_of(state["boosting"]["bank"], seen)
-        return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
-
-    def ask(self, state, X, ago=0, ahead=False):
-        """Return the forecasts (q, n, K) of the experts, and what they see of the rows."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
-        seen = self.inputs.look(state["inputs"], X, of_inputs)
+        F, seen = self.ask(state, X, ago, of_inputs)
+        return self.scores.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
+
+    def ask(self, state, X, ago=0, of_inputs=None):
+        """Return the forecasts (q, n, K) of the experts, and what they see of the rows.
+
+        Inputs may be known of other rounds, one a row, than the experts.
+        """
+        seen = self.inputs.look(state["inputs"], X, ago if of_inputs is None else of_inputs)
         awake = self._awake(state)
         return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen
 
@@ -158,9 +125,9 @@ class Experts:
         """
         F, seen = self.ask(state, X, ago)
         F = np.where(self._existed(state, ago), F, np.nan)
-        return F[..., self._without_lags(state)], seen.strange
+        return F[..., self.without_lags(state)], seen.strange
 
-    def _without_lags(self, state):
+    def without_lags(self, state):
         """Return the places of the experts that see no lags."""
         places = self._places(state)
         return [
@@ -171,8 +138,8 @@ class Experts:
         ]
 
     def forecasts(self, state, X, ages):
-        """Return the forecasts (n, n_experts, q) of the experts in the table."""
-        return self.ask(state, X)[0][..., self.born(state)].transpose(1, 2, 0)
+        """Return the forecasts (n, n_experts, q or C) of the experts in the table."""
+        return self.scores.of_each(state, self.ask(state, X)[0])[:, self.born(state)]
 
     def losses(self, state):
         """Return the sums of squared errors (q, n_experts) of the experts in the table."""
@@ -183,17 +150,14 @@ class Experts:
         self.inputs.forget_target(state["inputs"], j, latest)
         for bank in state["banks"].values():
             forget_target(bank, j)
-        state["losses"][j] = 0.0
-        state["mixture"][j] = self.mixture._start(state["losses"].shape[1], late=self.delay)
-        if state["boosting"]:
-            self.boosting.forget_target(state["boosting"], j)
+        self.scores.forget_target(state, j)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         for bank in state["banks"].values():
             learner(bank["forgetting"])._close(bank["experts"], grows)
         if state["boosting"]:
-            self.boosting.close(state["boosting"], grows)
+            self.scores.boosting.close(state["boosting"], grows)
 
     def n_learnt(self, state):
         """Return the number of rows learnt since the start: those of the oldest expert."""
@@ -230,7 +194,7 @@ class Experts:
         """
         young, places = state["banks"][BORN], self._places(state)
         n_features -= state["inputs"]["n_trees"]
-        shares, losses = self._shares(state), state["losses"]
+        shares, losses = self.scores.shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)
         shape, _, room = self.plan(n_features)[BORN]
@@ -254,23 +218,7 @@ class Experts:
         add_members(young, members, shape, rng, level, scales)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
         if links.room and not state["boosting"]:
-            state["boosting"] = self.boosting.start(links, rng, self.n_targets)
-
-    def _shares(self, state):
-        """Return by how much each target (q,) counts where one thing is done for all, 1 on average.
-
-        A constant target counts for nothing, all others by the inverse of their variances: their
-        units say nothing of what they are worth.
-        """
-        moments = state["inputs"]["targets"]
-        sums = {name: moments[name] for name in ("weights", "sums", "squares")}
-        scales = deviations(*mean_and_variance(**sums))
-        known = scales > 0.0
-        if not known.any():
-            return np.ones(len(scales))
-        least = scales[known].min()
-        shares = np.where(known, np.square(least / np.where(known, scales, 1.0)), 0.0)
-        return shares / shares.mean()
+            state["boosting"] = self.scores.boosting.start(links, rng, self.scores.n_targets)
 
     def _scales(self, state, shape, known, member, shares_of_targets):
         """Return by what columns (n_columns,) are to be multiplied for a member yet to be born.
@@ -295,19 +243,19 @@ class Experts:
     def table(self, state, ages, squared_units):
         """Return what each expert is and how it fares, for one target after the other."""
         tables = list(self._tables(state, ages, squared_units))
-        if self.n_targets == 1:
+        if len(tables) == 1:
             return tables[0]
         n, many = len(tables[0]["name"]), {}
-        many["target"] = np.repeat(np.arange(self.n_targets), n)
+        many["target"] = np.repeat(np.arange(len(tables)), n)
         return many | {
             name: np.concatenate([table[name] for table in tables]) for name in tables[0]
         }
 
     def _tables(self, state, ages, squared_units):
-        of_targets = self._heard(state, ages), state["mixture"], state["losses"], squared_units
-        for heard, mixture, losses, squared_unit in zip(*of_targets, strict=True):
-            weights = np.where(heard, self.mixture._weights(mixture), 0.0)
-            yield self._table(state, weights, losses * squared_unit)
+        losses = np.atleast_2d(state["losses"])
+        of_targets = self._heard(state, ages), self.scores.weights(state), losses, squared_units
+        for heard, weights, of_one, squared_unit in zip(*of_targets, strict=True):
+            yield self._table(state, np.where(heard, weights, 0.0), of_one * squared_unit)
 
     def _table(self, state, weights, losses):
         """Return what each expert is, its weight, and its mean loss."""
@@ -337,10 +285,10 @@ class Experts:
 
     def _forecasts(self, state, awake, seen, n, of_bank):
         """Return the forecasts (q, n, K) of the experts awake; each bank is asked or taught."""
-        F = np.full((self.n_targets, n, len(state["rounds"])), np.nan)
+        F = np.full((self.scores.n_targets or 1, n, len(state["rounds"])), np.nan)
         for part, places in awake:
             known = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
-            F[:, :, places] = known.transpose(2, 0, 1)
+            F[:, :, places] = known.T.swapaxes(-1, -2)  # without an axis where there is one target
         return F
 
     def _teach(self, bank, U, u, run, weights):

@@ -28,6 +28,7 @@ from ._constants import BUDGETS, Constants
 from ._encoding import Encoder
 from ._experts import Experts
 from ._layout import mark_units, plain_layout
+from ._numbers import Numbers
 from ._renewal import is_restless, is_suspect, n_rows
 from ._restarts import LAYOUTS, ages_of, forget, lay_out, no_rows, review
 from ._room import go_back, keep
@@ -530,9 +531,14 @@ class DefaultModel:
         return in_dispute
 
     def _learn_rows(self, state, X, u, weights, run):
-        """Learn rows and targets; return the forecasts, those of reference, and of the experts."""
-        X = self._encoder().learn(state["columns"], X, u)
-        return self._experts().learn(state, X, u, ages_of(state), run, weights)
+        """Learn rows and targets; return the forecasts, those of reference, and of the experts.
+
+        These are (q, n, K), of experts that see rows and no lags, NaN where one is yet to be born.
+        """
+        X, experts = self._encoder().learn(state["columns"], X, u), self._experts()
+        forecasts, F = experts.learn(state, X, u, ages_of(state), run, weights)
+        references = F[np.arange(len(F)), :, state["reference"]].T
+        return forecasts, references, F[..., experts.without_lags(state)]
 
     def _put_former(self, state, X, answer):
         """Put in the forecasts (n, q) of the next rows that were made before a start anew."""
@@ -575,7 +581,7 @@ def _budget(model):
 @cache
 def _for_targets(n_targets):
     """Return what makes the experts of a model for so many targets."""
-    return partial(experts_of, kind=partial(Experts, n_targets))
+    return partial(experts_of, kind=partial(Experts, Numbers, n_targets))
 
 
 def _n_faulty(state):

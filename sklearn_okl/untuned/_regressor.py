@@ -20,10 +20,12 @@ from ..meta._refit import check_is_regressor
 from . import _columns as columns
 from . import _conformal
 from . import _targets as targets
+from ._fits import batch_model, boosted_regressor, check_takes_weights
 from ._model import DefaultModel, checked_weights, experts_of
+from ._number_trees import NumberTrees
 from ._renewal import n_rows
 from ._restarts import ages_of
-from ._trees import ExpertsAndTrees, batch_model, boosted_regressor, check_takes_weights
+from ._trees import ExpertsAndTrees
 
 
 @inherit_documentation
@@ -483,7 +485,9 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         if estimator is None:
             return super()._experts()
         # not kept: an estimator may have been edited in place
-        return experts_of(self, partial(ExpertsAndTrees, estimator, self._n_targets or 1))
+        return experts_of(
+            self, partial(ExpertsAndTrees, NumberTrees, estimator, self._n_targets or 1)
+        )
 
     def _learn(self, state, X, y, sample_weight=None):
         if sample_weight is not None:

@@ -167,7 +167,7 @@ def test_the_unit_of_a_target_says_nothing_of_what_it_is_worth():
     state = {"inputs": inputs.start(1)}
     Y = np.column_stack([rng.normal(size=(200, 1)) * [1.0, 1e6], np.zeros(200)])
     inputs.learn(state["inputs"], np.zeros((200, 1)), Y[:, [0, 1, 2]])
-    shares = experts._experts()._shares(state)
+    shares = experts._experts().scores.shares(state)
     assert shares.mean() == pytest.approx(1.0)
     assert shares[0] * Y[:, 0].var() == pytest.approx(shares[1] * Y[:, 1].var())
     assert shares[2] == 0.0

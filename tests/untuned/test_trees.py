@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RefitRegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned._trees import NAMES, Refit
+from sklearn_okl.untuned._fits import NumberFits
+from sklearn_okl.untuned._number_trees import NumberTrees
 from tests.oracles.trees import beside
 
 TREE = DecisionTreeRegressor(max_depth=5, random_state=0)
@@ -260,7 +261,7 @@ def test_gaps_are_filled_where_the_estimator_takes_none():
     X, y = stream(60)
     X[3, 1], X[:, 2] = np.nan, np.nan
     for estimator in (LinearRegression(), TREE):
-        part = Refit(estimator, random_state=0)
+        part = NumberFits(estimator, random_state=0)
         state = part._start(3)
         part._learn(state, X, y)
         forecasts = part._forecast(state, X)
@@ -274,7 +275,7 @@ def test_gaps_are_filled_where_the_estimator_takes_none():
 @pytest.mark.long
 def test_what_it_says_of_trees(taught):
     table, X = taught.experts_, stream(600)[0]
-    assert table["name"][-2:].tolist() == list(NAMES)
+    assert table["name"][-2:].tolist() == list(NumberTrees.names)
     assert table["n_rounds"][-2:].tolist() == [570, 540]
     assert table["lags"][-2:].all()
     assert_allclose(table["weight"].sum(), 1.0)
@@ -321,7 +322,7 @@ def test_the_display_knows_them_by_name(monkeypatch):
     model = EarlyBirths(budget="fast", random_state=0, trees=TREE)
     display = ExpertWeightsDisplay.from_estimator(model, X, y, over_time=True, n_points=4)
     (weights,) = display.weights.values()
-    assert display.labels[-2:] == list(NAMES)
+    assert display.labels[-2:] == list(NumberTrees.names)
     halfway = model.fit(X[:50], y[:50])
     assert_allclose(weights[0][-2:], halfway.weights_[-2:])
     born = len(display.labels) - len(halfway.weights_)

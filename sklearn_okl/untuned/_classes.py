@@ -1,0 +1,82 @@
+"""Targets that are classes: experts are scored by all classes at once, and mixed in the log loss.
+
+Two classes are one target, -1 or +1; more are one each, 0 or 1, all learnt with one inverse. What
+the regressions forecast are scores, of which `_class_mixture.py` makes probabilities.
+"""
+
+import numpy as np
+
+from ._class_mixture import ClassMixture
+
+_FARTHEST = 2.0  # scores of rows that are like no other say no more
+_LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two classes
+
+
+class Classes:
+    """Scores experts on the class of a row, and mixes the probabilities that they make of it.
+
+    Parameters
+    ----------
+    n_classes : int
+    budget : Budget
+    lags, delay : int
+    constants : Constants
+    """
+
+    first_counts = False
+    n_walks = 0  # the latest label is no forecast, but how often it stays is one
+    shape = ()  # of the losses of an expert
+
+    def __init__(self, n_classes, budget, lags, delay, constants):
+        self.n_classes = n_classes
+        self.n_targets = None if n_classes == 2 else n_classes
+        self.n_lags = min(lags, _LAG_COLUMNS // n_classes) if self.n_targets else lags
+        pools = constants.pools[: budget.n_stacks]
+        self.mixture = ClassMixture(n_classes, delay, constants.class_fadings, pools)
+
+    def start(self, n_experts):
+        """Return the state before the first row."""
+        return {"mixture": self.mixture.start(n_experts), "boosting": {}}
+
+    def targets(self, y):
+        """Return what the experts learn, (n,) or (n, C), of places y (n,)."""
+        if self.n_targets is None:
+            return 2.0 * y - 1.0
+        return (y[:, None] == np.arange(self.n_classes)).astype(float)
+
+    def squares(self, errors):
+        """Return what errors (1, n, K) or (C, n, K) count in the losses, (n, K)."""
+        return np.square(errors).sum(axis=0)
+
+    def learn(self, state, F, y, seen, heard, weights=None):
+        """Learn places y (n,), of which forecasts are F; return the probabilities of the whole."""
+        return self.mixture.learn(state["mixture"], self._scores(F), y, heard[0], weights)
+
+    def forecast(self, state, F, seen, heard, ago, of_inputs):
+        """Return probabilities (n, C) by what was known some rounds ago; learns nothing."""
+        return self.mixture.forecast(state["mixture"], self._scores(F), heard[0], ago, of_inputs)
+
+    def of_each(self, state, F):
+        """Return the calibrated probabilities (n, K, C) of each expert alone."""
+        return self.mixture.calibrated(state["mixture"], self._scores(F))
+
+    def weights(self, state):
+        """Return the weights (1, K) of the experts in the mixture."""
+        return [self.mixture._weights(state["mixture"])]
+
+    def level(self, state):
+        """Return the mean target so far, a number or (C,)."""
+        shares = self.mixture.shares(state["mixture"])
+        return shares[1] - shares[0] if self.n_targets is None else shares
+
+    def shares(self, state):
+        """Return by how much each target counts: all classes count alike."""
+
+    def _scores(self, F):
+        """Return scores (n, K, C), between -1 and 1 where an expert knows its classes."""
+        if self.n_targets is None:
+            S = np.stack([-F[0], F[0]], axis=-1)
+        else:
+            S = np.ascontiguousarray(F.transpose(1, 2, 0))
+            S = 2.0 * S - 1.0
+        return np.clip(S, -_FARTHEST, _FARTHEST, out=S)

@@ -1,0 +1,121 @@
+"""Targets that are numbers: experts are scored by squared errors, and each target has a mixture.
+
+What is decided once for all targets, such as who has offspring, goes by the mean of what it means
+to them, in units of their variances.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from ..aggregators import StackedBOARegressor
+from ..features._units import deviations, mean_and_variance
+from ._banks import inputs_of
+from ._boosting import Boosting
+from ._plan import LINK, WALKS
+
+
+class Numbers:
+    """Scores experts on q numbers a row, and mixes and boosts their forecasts.
+
+    Parameters
+    ----------
+    n_targets : int
+    budget : Budget
+    lags, delay : int
+    constants : Constants
+    """
+
+    first_counts = True  # the very first row is forecast by the origin
+
+    def __init__(self, n_targets, budget, lags, delay, constants):
+        self.n_targets, self.n_lags, self.delay = n_targets, lags, delay
+        self.n_walks = len(WALKS) * (lags > 0)
+        self.shape = (n_targets,)  # of the losses of an expert
+        self.mixture = StackedBOARegressor(
+            fadings=constants.fadings,
+            stacks=constants.stacks[: budget.n_stacks],
+            n_direct=self.n_walks,
+            margin=constants.margin,
+        )
+        self.boosting = Boosting(
+            LINK, constants.link_stride, constants.link_share, constants.apprenticeship, delay
+        )
+
+    def start(self, n_experts):
+        """Return the state before the first row."""
+        return {
+            # for each target an expert that sees no lags, by whose forecasts new units are known
+            "reference": np.full(self.n_targets, self.n_walks),
+            "mixture": [self._start_mixture(n_experts) for _ in range(self.n_targets)],
+            "boosting": {},  # nothing before the first birth
+        }
+
+    def targets(self, u):
+        """Return what the experts learn: the targets (n, q) themselves."""
+        return u
+
+    def squares(self, errors):
+        """Return what errors (q, n, K) count in the losses."""
+        return np.square(errors)
+
+    def learn(self, state, F, u, seen, heard, weights=None):
+        """Learn targets u (n, q), of which forecasts are F (q, n, K); return those of the whole."""
+        before = [dict(mixture) for mixture in state["mixture"]]
+        forecasts = np.empty_like(u)
+        for j, mixture in enumerate(state["mixture"]):
+            of_target = u[:, j], seen.scale[:, j], heard[j], weights
+            forecasts[:, j] = self.mixture._learn_rows(mixture, F[j], *of_target)
+        if not state["boosting"]:
+            return forecasts
+        limits = [self.mixture._learn_limits(*known) for known in zip(before, u.T, strict=True)]
+        sane = [partial(self.mixture._sane, limits=known) for known in limits]
+        U = inputs_of(state["boosting"]["bank"], seen)
+        return self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
+
+    def forecast(self, state, F, seen, heard, ago, of_inputs):
+        """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
+        forecasts = np.empty((F.shape[1], self.n_targets))
+        for j, mixture in enumerate(state["mixture"]):
+            of_target = seen.scale[..., j], heard[j], ago
+            forecasts[:, j] = self.mixture._forecast_rows(mixture, F[j], *of_target)
+        if not state["boosting"]:
+            return forecasts
+        limits = [self.mixture._known_limits(mixture, ago) for mixture in state["mixture"]]
+        sane = [partial(self.mixture._sane, limits=known) for known in limits]
+        U = inputs_of(state["boosting"]["bank"], seen)
+        return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
+
+    def of_each(self, state, F):
+        """Return the forecasts (n, K, q) of each expert alone, of F (q, n, K)."""
+        return F.transpose(1, 2, 0)
+
+    def weights(self, state):
+        """Return the weights (q, K) of the experts in the mixtures."""
+        return [self.mixture._weights(mixture) for mixture in state["mixture"]]
+
+    def shares(self, state):
+        """Return by how much each target (q,) counts where one thing is done for all, 1 on average.
+
+        A constant target counts for nothing, all others by the inverse of their variances: their
+        units say nothing of what they are worth.
+        """
+        moments = state["inputs"]["targets"]
+        sums = {name: moments[name] for name in ("weights", "sums", "squares")}
+        scales = deviations(*mean_and_variance(**sums))
+        known = scales > 0.0
+        if not known.any():
+            return np.ones(len(scales))
+        least = scales[known].min()
+        shares = np.where(known, np.square(least / np.where(known, scales, 1.0)), 0.0)
+        return shares / shares.mean()
+
+    def forget_target(self, state, j):
+        """Forget what was learnt of target j."""
+        state["losses"][j] = 0.0
+        state["mixture"][j] = self._start_mixture(state["losses"].shape[1])
+        if state["boosting"]:
+            self.boosting.forget_target(state["boosting"], j)
+
+    def _start_mixture(self, n_experts):
+        return self.mixture._start(n_experts, late=self.delay)
