@@ -4,9 +4,10 @@ import numpy as np
 
 from .._delay import as_it_was, late
 from ..features._lags import lagged
+from ..meta._refit import check_is_classifier
 from ._class_mixture import ClassMixture
 from ._classes import Classes
-from ._fits import ClassFits
+from ._fits import ClassFits, boosted_classifier
 from ._trees import Trees, seen
 
 _LEAST = 1e-4  # probability that trees give to what they rule out
@@ -16,7 +17,8 @@ _EVERYBODY = np.ones(3, dtype=bool)
 class ClassTrees(Trees):
     """Batch models beside experts that forecast classes, mixed with them as these are."""
 
-    kind = Classes
+    kind, of = Classes, "classifier"
+    boosted, check = staticmethod(boosted_classifier), staticmethod(check_is_classifier)
     names = ("trees", "trees on kernels")
     fits = ("rows", "kernels")
 

@@ -23,12 +23,14 @@ class Classes:
     constants : Constants
     """
 
+    own_gaps = False  # what missing values say is what they say of the first class
     first_counts = False
     n_walks = 0  # the latest label is no forecast, but how often it stays is one
     shape = ()  # of the losses of an expert
 
     def __init__(self, n_classes, budget, lags, delay, constants):
         self.n_classes = n_classes
+        self.budget = budget._replace(n_links=0)  # a chain corrects forecasts of numbers
         self.n_targets = None if n_classes == 2 else n_classes
         self.n_lags = min(lags, _LAG_COLUMNS // n_classes) if self.n_targets else lags
         pools = constants.pools[: budget.n_stacks]
@@ -37,6 +39,10 @@ class Classes:
     def start(self, n_experts):
         """Return the state before the first row."""
         return {"mixture": self.mixture.start(n_experts), "boosting": {}}
+
+    def no_targets(self):
+        """Return what is kept of the latest places, before the first one."""
+        return {"y": np.empty(0, dtype=np.intp)}
 
     def targets(self, y):
         """Return what the experts learn, (n,) or (n, C), of places y (n,)."""

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._documentation import inherit_documentation
+from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
-from ..base import WeightedMulticlassClassifier, described
-from ..meta._refit import check_is_classifier
-from ._class_model import ClassModel
+from ..base import WeightedMulticlassClassifier
 from ._class_trees import ClassTrees
-from ._fits import batch_model, boosted_classifier, check_takes_weights
-from ._model import DefaultModel, experts_of
-from ._trees import ExpertsAndTrees
+from ._constants import CLASS_BUDGETS, Constants
+from ._model import DefaultModel
+from ._restarts import ages_of
+from ._scores import LogLosses
 
 
 @inherit_documentation
-class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
+class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     r"""Kernel classification on a stream without tuning: probabilities of any number of classes.
 
     The experts of :class:`OnlineKernelRegressor` learn the classes, and each has its forecasts
@@ -41,6 +40,17 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels known so far, sorted.
+    experts_ : dict of ndarray of shape (n_experts,)
+        A table that pandas reads, a row for each expert: ``name``, ``kernel``, ``bandwidth`` (see
+        Notes), ``lags``, ``alpha``, ``forgetting``, whether they see ``ranks`` and columns in
+        ``pairs``, have ``learnt`` scales and see a tree (``trees``), ``weight`` in the mixture
+        under the likelihoods of all rounds, ``mean_loss``, ``n_rounds``. Experts that are born
+        later come behind the others.
+    weights_ : ndarray of shape (n_experts,)
+        Weights of that mixture, 0 for kernels that are not heard yet.
+    expert_losses_ : ndarray of shape (n_experts,)
+        Sums of squared errors of the scores, before they are calibrated: of targets -1 and +1, or
+        0 and 1 for each class where there are more than two.
 
     See Also
     --------
@@ -111,7 +121,9 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         "trees": ["boolean", HasMethods(["fit", "predict_proba"])],
         "max_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
-    _structural = (*DefaultModel._structural, "max_classes", "trees")
+    _structural = (*DefaultModel._structural, "max_classes")
+    constants = Constants(budgets=CLASS_BUDGETS)
+    _of_trees, _record = ClassTrees, LogLosses()
     _advice = (
         "Name all classes in 'classes' in the first call of 'partial_fit', leave room for them by "
         "'max_classes', or call 'fit' to start afresh."
@@ -136,13 +148,13 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
             forgetting=forgetting,
             lags=lags,
             label_delay=label_delay,
+            trees=trees,
             categorical_features=categorical_features,
             missing_values=missing_values,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         self.max_classes = max_classes
-        self.trees = trees
 
     def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return log-odds, or log-probabilities of more than two classes; changes nothing.
@@ -220,23 +232,26 @@ class OnlineKernelClassifier(ClassModel, WeightedMulticlassClassifier):
         """
         return np.log(self.predict_proba(X, ahead=ahead))
 
-    def _validate(self):
-        super()._validate()
-        estimator = batch_model(self.trees, boosted_classifier)
-        if estimator is not None:
-            check_is_classifier("trees", estimator)
+    def predict_experts(self, X: ArrayLike) -> Array:
+        """Forecast each row by each expert, calibrated; changes nothing.
 
-    def _structure(self):
-        return super()._structure() | {"trees": described(self.trees)}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to forecast for, independently of each other.
 
-    def _experts(self):
-        estimator = batch_model(self.trees, boosted_classifier)
-        if estimator is None:
-            return super()._experts()
-        # not kept: an estimator may have been edited in place
-        return experts_of(self, partial(ExpertsAndTrees, ClassTrees, estimator, self._n_places))
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_experts, n_classes)
+            The experts' probabilities, in the order of `experts_` and ``classes_``.
+        """
+        model = self._as_of_now()
+        state, X = model._asked(X)
+        with one_blas_thread:
+            experts = model._experts()
+            X = experts.encoder.look(state["columns"], X)
+            return model._shown(experts.forecasts(state, X, ages_of(state)))
 
-    def _learn(self, state, X, y, sample_weight=None):
-        if sample_weight is not None:
-            check_takes_weights(batch_model(self.trees, boosted_classifier), "classifier")
-        return super()._learn(state, X, y, sample_weight)
+    @property
+    def _n_outputs(self):
+        return self._n_places

@@ -21,8 +21,10 @@ from ._banks import (
     slopes,
     start_bank,
 )
+from ._encoding import Encoder
 from ._inputs import LaggedInputs
 from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
+from ._restarts import ages_of
 
 _TINY = np.finfo(float).tiny
 
@@ -46,9 +48,10 @@ class Experts:
     """
 
     def __init__(self, kind, n, budget, forgetting, lags, delay, constants):
-        self.budget, self.forgetting = budget, forgetting
-        self.delay, self.constants = delay, constants
         self.scores = scores = kind(n, budget, lags, delay, constants)
+        self.budget, self.forgetting = scores.budget, forgetting
+        self.delay, self.constants = delay, constants
+        self.encoder = Encoder(delay, scores.n_targets, scores.own_gaps)
         n_quantiles = constants.n_quantiles if budget.ranks else 0
         self.inputs = LaggedInputs(
             scores.n_lags, delay, constants.units, n_quantiles, scores.n_targets, scores.n_walks > 0
@@ -72,6 +75,17 @@ class Experts:
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
         } | self.scores.start(n_experts)
 
+    def learn_rows(self, state, X, y, weights, run):
+        """Learn rows as they come, and targets; return what `learn` does."""
+        Z = self.encoder.learn(state["columns"], X, self.scores.targets(y))
+        return self.learn(state, Z, y, ages_of(state), run, weights)
+
+    def forecast_rows(self, state, X, ago=0, ahead=False):
+        """Return forecasts of rows as they come by what was known some rounds ago."""
+        of_columns = self.delay - np.arange(len(X)) if ahead else ago
+        Z = self.encoder.look(state["columns"], X, of_columns)
+        return self.forecast(state, Z, ages_of(state), ago, ahead)
+
     def learn(self, state, X, y, ages, run, weights=None):
         """Learn rows and targets (n, q), or places (n,), that have counted for `ages` rounds.
 
@@ -85,7 +99,8 @@ class Experts:
             Those of the experts, NaN where one is yet to be born; of two classes q is 1.
         """
         n_learnt, heard = self.n_learnt(state), self._heard(state, ages, self.delay)
-        yet_to_be_born, u = ~self._existed(state, self.delay), self.scores.targets(y)
+        yet_to_be_born = state["rounds"] < min(self.delay, n_learnt)
+        u = self.scores.targets(y)
         seen, awake = self.inputs.learn(state["inputs"], X, u), self._awake(state)
         teach = partial(self._teach, u=u, run=run, weights=weights)
         F = self._forecasts(state, awake, seen, len(u), teach)
@@ -126,6 +141,10 @@ class Experts:
         F, seen = self.ask(state, X, ago)
         F = np.where(self._existed(state, ago), F, np.nan)
         return F[..., self.without_lags(state)], seen.strange
+
+    def references(self, state, F):
+        """Return the forecasts (n, q), of F (q, n, K), of the experts of reference."""
+        return F[np.arange(len(F)), :, state["reference"]].T
 
     def without_lags(self, state):
         """Return the places of the experts that see no lags."""
@@ -173,6 +192,8 @@ class Experts:
         return old_enough & self._existed(state, ago)
 
     def _heard(self, state, ages, ago=0):
+        if len(ages) == 1:
+            return [self.heard(state, ages[0], ago)]
         known = {age: self.heard(state, age, ago) for age in set(ages)}
         return [known[age] for age in ages]
 
@@ -288,7 +309,8 @@ class Experts:
         F = np.full((self.scores.n_targets or 1, n, len(state["rounds"])), np.nan)
         for part, places in awake:
             known = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
-            F[:, :, places] = known.T.swapaxes(-1, -2)  # without an axis where there is one target
+            # two classes are one target without an axis
+            F[:, :, places] = known if known.ndim == 2 else known.transpose(2, 0, 1)
         return F
 
     def _teach(self, bank, U, u, run, weights):

@@ -6,7 +6,8 @@ from .._delay import as_it_was, late
 from ..aggregators import BOARegressor
 from ..aggregators._stacked import mixed
 from ..features._lags import lagged
-from ._fits import NumberFits
+from ..meta._refit import check_is_regressor
+from ._fits import NumberFits, boosted_regressor
 from ._numbers import Numbers
 from ._trees import Trees, seen, single
 
@@ -16,7 +17,8 @@ _BOA = BOARegressor()
 class NumberTrees(Trees):
     """Batch models beside experts that forecast numbers, and BOA over the three forecasts."""
 
-    kind = Numbers
+    kind, of = Numbers, "regressor"
+    boosted, check = staticmethod(boosted_regressor), staticmethod(check_is_regressor)
     names = ("trees", "trees on errors")
     fits = ("targets", "errors")
 

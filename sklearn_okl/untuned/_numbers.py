@@ -26,10 +26,12 @@ class Numbers:
     constants : Constants
     """
 
+    own_gaps = True  # what missing values say is a number for each target
     first_counts = True  # the very first row is forecast by the origin
 
     def __init__(self, n_targets, budget, lags, delay, constants):
         self.n_targets, self.n_lags, self.delay = n_targets, lags, delay
+        self.budget = budget
         self.n_walks = len(WALKS) * (lags > 0)
         self.shape = (n_targets,)  # of the losses of an expert
         self.mixture = StackedBOARegressor(
@@ -50,6 +52,11 @@ class Numbers:
             "mixture": [self._start_mixture(n_experts) for _ in range(self.n_targets)],
             "boosting": {},  # nothing before the first birth
         }
+
+    def no_targets(self):
+        """Return what is kept of the latest targets, before the first one."""
+        Y = np.empty((0, self.n_targets))
+        return {"y": Y, "faulty": Y.astype(bool)}
 
     def targets(self, u):
         """Return what the experts learn: the targets (n, q) themselves."""
@@ -93,6 +100,10 @@ class Numbers:
     def weights(self, state):
         """Return the weights (q, K) of the experts in the mixtures."""
         return [self.mixture._weights(mixture) for mixture in state["mixture"]]
+
+    def level(self, state):
+        """Return the medians (q,) of the latest targets."""
+        return np.array([guard["level"] for guard in state["targets"]])
 
     def shares(self, state):
         """Return by how much each target (q,) counts where one thing is done for all, 1 on average.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from itertools import pairwise
 from numbers import Real
 from typing import Literal, overload
@@ -14,18 +13,18 @@ from sklearn.utils._param_validation import HasMethods
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
-from ..base import WeightedRegressor, described
+from ..base import WeightedRegressor
 from ..features import _faults
-from ..meta._refit import check_is_regressor
 from . import _columns as columns
 from . import _conformal
 from . import _targets as targets
-from ._fits import batch_model, boosted_regressor, check_takes_weights
-from ._model import DefaultModel, checked_weights, experts_of
+from ._guard import Guard
+from ._model import DefaultModel
 from ._number_trees import NumberTrees
 from ._renewal import n_rows
 from ._restarts import ages_of
-from ._trees import ExpertsAndTrees
+from ._rounds import checked_weights
+from ._scores import SquaredErrors
 
 
 @inherit_documentation
@@ -296,7 +295,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         "guard": ["boolean"],
         "target_range": [tuple, list, np.ndarray, None],
     }
-    _structural = (*DefaultModel._structural, "trees", "guard")
+    _structural = (*DefaultModel._structural, "guard")
+    _of_trees, _record, _guard = NumberTrees, SquaredErrors(), Guard
 
     def __init__(
         self,
@@ -318,18 +318,22 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             forgetting=forgetting,
             lags=lags,
             label_delay=label_delay,
+            trees=trees,
             categorical_features=categorical_features,
             missing_values=missing_values,
             n_jobs=n_jobs,
             random_state=random_state,
         )
-        self.trees = trees
         self.guard = guard
         self.target_range = target_range
 
     @property
     def _guarded(self):
         return self.guard
+
+    @property
+    def _n_outputs(self):
+        return self._n_targets or 1
 
     @property
     def n_faulty_(self) -> int:
@@ -466,32 +470,16 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         """
         state, X = self._asked(X)
         with one_blas_thread:
-            X = self._encoder().look(state["columns"], X)
-            F = self._experts().forecasts(state, X, ages_of(state))
+            experts = self._experts()
+            X = experts.encoder.look(state["columns"], X)
+            F = experts.forecasts(state, X, ages_of(state))
         return self._within(self._flat(targets.unscaled(state["targets"], F)))
 
     def _validate(self):
         super()._validate()
         _checked_range(self.target_range)
-        estimator = batch_model(self.trees, boosted_regressor)
-        if estimator is not None:
-            check_is_regressor("trees", estimator)
-
-    def _structure(self):
-        return super()._structure() | {"trees": described(self.trees)}
-
-    def _experts(self):
-        estimator = batch_model(self.trees, boosted_regressor)
-        if estimator is None:
-            return super()._experts()
-        # not kept: an estimator may have been edited in place
-        return experts_of(
-            self, partial(ExpertsAndTrees, NumberTrees, estimator, self._n_targets or 1)
-        )
 
     def _learn(self, state, X, y, sample_weight=None):
-        if sample_weight is not None:
-            check_takes_weights(batch_model(self.trees, boosted_regressor), "regressor")
         is_known = ~np.isnan(y.reshape(len(y), -1)[:, 0])
         if is_known.all():
             forecasts = super()._learn(state, X, y, sample_weight)
@@ -548,24 +536,6 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
                 "Widen the range, or leave such rows out."
             )
         return X, y
-
-    def _start_from(self, layout, n_columns, seed):
-        state = super()._start_from(layout, n_columns, seed)
-        state["errors"] = [_conformal.start(self.label_delay) for _ in state["targets"]]
-        return state
-
-    def _learn_errors(self, state, misses, errors, weights):
-        super()._learn_errors(state, misses, errors, weights)
-        for known, missed, learnt in zip(state["errors"], misses.T, errors.T, strict=True):
-            _conformal.learn(known, missed, missed != learnt, weights)
-
-    def _forget(self, state, j, units):
-        super()._forget(state, j, units)
-        state["errors"][j] = _conformal.start(self.label_delay)
-
-    def _move(self, state, j, lags):
-        super()._move(state, j, lags)
-        _conformal.forgive(state["errors"][j])
 
 
 def _checked_range(target_range):

@@ -45,15 +45,15 @@ def review(model, state, run):
             units[j] |= {"n_faulty": n_faulty, "nones": guard["nones"]}
             n_latest = max(n_latest, n)
     if n_latest == t or all(units):
-        _start_anew(model, state, state["columns"]["layout"], n_latest, units, run)
+        _start_anew(model, state, state["columns"]["layout"], n_latest, run, units)
     elif any(units):
         former = _copied(dict(state)) if model.label_delay else {}
         for j, anew in enumerate(units):
             if anew:
-                model._forget(state, j, anew)
+                forget(model, state, j, anew)
         state["former"] = former
     if youngest == fence.reviews[-1]:
-        state["latest"] = no_rows(latest["X"].shape[1], len(guards))
+        state["latest"] = _emptied(latest)
 
 
 def forget(model, state, j, units):
@@ -69,9 +69,10 @@ def forget(model, state, j, units):
     guard["past"][:] = guard["origin"], targets.unit(guard)
     guard["errors"] = np.ones(1)  # an error of one unit
     state["targets"][j] = guard
-    state["loss"][j] = 0.0
-    model._encoder().forget_target(state["columns"], j)
-    model._experts().forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
+    model._record.forget_target(state, j, model.label_delay)
+    experts = model._experts()
+    experts.encoder.forget_target(state["columns"], j)
+    experts.forget_target(state, j, fence.scaled([guard], y[:, None])[:, 0])
 
 
 def looked_over(latest, former):
@@ -108,38 +109,53 @@ def shown_rows(latest):
 
 def lay_out(model, state, run):
     """Show columns to the experts as the rows so far ask for; start anew if that is new."""
-    t, latest, guards = state["t"], state["latest"], state["targets"]
-    if len(latest["y"]) == t and not any(guard["since"] for guard in guards):
+    t, latest = state["t"], state["latest"]
+    if len(latest["y"]) == t and min(ages_of(state)) == t:
         layout, is_new = looked_over(latest, state["columns"]["layout"])
         if is_new:
-            _start_anew(model, state, layout, t, [{} for _ in guards], run)
+            _start_anew(model, state, layout, t, run)
     if t == LAYOUTS[-1] and not model._guarded:
-        state["latest"] = no_rows(latest["X"].shape[1], len(guards))
+        state["latest"] = _emptied(latest)
 
 
-def _start_anew(model, state, layout, n, units, run):
+def _start_anew(model, state, layout, n, run, units=None):
     """Start anew from the latest n rows, without faulty targets, some of them in new units."""
-    t, fence = state["t"], model.constants.fence
-    latest = {name: rows[-n:] for name, rows in state["latest"].items()}
-    X = shown_rows(latest)
-    former, before = dict(state) if model.label_delay else {}, state["targets"]
+    t, latest = state["t"], {name: rows[-n:] for name, rows in state["latest"].items()}
+    X, y = shown_rows(latest), latest["y"]
+    former, before = dict(state) if model.label_delay else {}, state.get("targets")
     state.update(model._start_from(layout, X.shape[1], state["seed"]), former=former)
     state["latest"] = latest
-    guards, y = state["targets"], _with_last_sound(latest["y"], latest["faulty"])
-    for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
-        guard["since"] = max(known["since"], t - n)
-        guard |= {name: known[name] for name in _KEPT} | anew
-        guard["odds"] = fence.odds_after(latest["faulty"][:, j])
-    u = fence.scaled(guards, y)
     weights = None if (latest["weights"] == 1.0).all() else latest["weights"]
-    forecasts, references, experts = model._learn_rows(state, X, u, weights, run)
+    if before is not None:
+        y = _in_units(model, state, t - n, before, units or [{} for _ in before])
+    experts = model._experts()
+    forecasts, F = experts.learn_rows(state, X, y, weights, run)
+    if before is None:
+        state["t"] = t
+        model._record.learn(state, forecasts, y, weights)
+        return
+    guards, references = state["targets"], experts.references(state, F)
     scales = [targets.origin_and_unit(guard) for guard in guards]
-    distances = targets.distances_from(u, experts)
-    fence.learn(guards, t - n, u, forecasts, references, distances, u, scales)
+    distances = targets.distances_from(y, F[..., experts.without_lags(state)])
+    of_rows = y, forecasts, references, distances, y
+    model.constants.fence.learn(guards, t - n, *of_rows, scales)
     state["t"] = t
     scored = slice(1 + model.label_delay, None)
-    errors = (u - forecasts)[scored]
-    model._learn_errors(state, errors, errors, None if weights is None else weights[scored])
+    errors = (y - forecasts)[scored]
+    model._record.learn(state, errors, errors, None if weights is None else weights[scored])
+
+
+def _in_units(model, state, first, before, units):
+    """Return the latest targets, those of rounds `first`, ..., in the units of fresh guards.
+
+    These keep what is known of the targets; some have other units than before.
+    """
+    fence, latest, guards = model.constants.fence, state["latest"], state["targets"]
+    for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
+        guard["since"] = max(known["since"], first)
+        guard |= {name: known[name] for name in _KEPT} | anew
+        guard["odds"] = fence.odds_after(latest["faulty"][:, j])
+    return fence.scaled(guards, _with_last_sound(latest["y"], latest["faulty"]))
 
 
 def _with_last_sound(y, faulty):
@@ -154,12 +170,27 @@ def _with_last_sound(y, faulty):
 
 
 def ages_of(state):
-    """Return for how many rounds what is known of each target has counted."""
+    """Return for how many rounds what is known of each target, or of all classes, has counted."""
+    if "targets" not in state:
+        return [state["t"]]
     return [state["t"] - guard["since"] for guard in state["targets"]]
 
 
-def no_rows(n_features, n_targets):
+def no_rows(n_columns, of_targets):
     """Return what is kept of the latest rows, before the first one."""
-    rows, Y = np.empty((0, n_features)), np.empty((0, n_targets))
+    rows = np.empty((0, n_columns))
     known = {"X": rows, "gaps": rows.astype(bool), "far": rows.astype(bool)}
-    return known | {"y": Y, "faulty": Y.astype(bool), "weights": np.empty(0)}
+    return known | of_targets | {"weights": np.empty(0)}
+
+
+def keep_latest(latest, n, X, weights, **of_targets):
+    """Keep the n latest rows (n, d), as they came, and what is known of their targets."""
+    gaps = np.isnan(X)
+    rows = {"X": np.where(gaps, 0.0, X), "gaps": gaps, "far": np.zeros_like(gaps)} | of_targets
+    rows["weights"] = np.ones(len(X)) if weights is None else weights
+    for name, before in latest.items():
+        latest[name] = np.concatenate([before, rows[name]])[-n:].copy()
+
+
+def _emptied(latest):
+    return {name: rows[:0].copy() for name, rows in latest.items()}

@@ -1,4 +1,4 @@
-"""What a regressor without tuning has learnt, in a paragraph."""
+"""What an estimator without tuning has learnt, in a paragraph."""
 
 import textwrap
 
@@ -10,8 +10,8 @@ from ._renewal import n_rows
 _SHOWN = 8  # targets whose losses are named
 
 
-def summary_of(model, state):
-    """Return a paragraph in lines of at most 88 characters."""
+def summary_of_numbers(model, state):
+    """Return a paragraph on a regressor in lines of at most 88 characters."""
     table, t, q = model.experts_, n_rows(state), len(state["targets"])
     columns = {name: part[: len(part) // q] for name, part in table.items()}
     by_target = {name: table[name].reshape(q, -1) for name in ("weight", "mean_loss")}
@@ -47,8 +47,28 @@ def summary_of(model, state):
     return textwrap.fill(text, width=88)
 
 
+def summary_of_classes(model, state):
+    """Return a paragraph on a classifier in lines of at most 88 characters."""
+    table, t = model.experts_, state["t"]
+    n, loss, n_errors = state["scored"].tolist()
+    heavy = np.argsort(-table["weight"])[:3]
+    named = "; ".join(f"{table['name'][k]} ({table['weight'][k]:.0%})" for k in heavy)
+    lagged = table["weight"][table["lags"].astype(bool)].sum()
+    fading = table["weight"][table["forgetting"] < 1.0].sum()
+    text = (
+        f"After {t} rows of {model.n_features_in_} inputs and {len(model.classes_)} classes the "
+        f"mean log loss of the progressive forecasts is {loss / max(n, 1.0):.4g}, and "
+        f"{n_errors / max(n, 1.0):.1%} of the labels were forecast wrongly. The largest of "
+        f"{len(table['weight'])} experts' weights are those of {named}. Experts that see the "
+        f"latest labels hold {lagged:.0%} of the weight, those that forget {fading:.0%}."
+    )
+    return textwrap.fill(text, width=88)
+
+
 def squared_units(state):
-    """Return the squares of the units (q,) of the targets."""
+    """Return the squares of the units (q,) of the targets; classes, all together, have 1."""
+    if "targets" not in state:
+        return np.ones(1)
     units = np.array([targets.unit(guard) for guard in state["targets"]])
     with np.errstate(over="ignore"):  # infinite, and no error, beyond 1e154
         return units * units

@@ -1,0 +1,308 @@
+"""The guard of targets that are numbers: their units, those in doubt, and models that begin beside.
+
+It ends a block of rows before a target in doubt, which is met alone; where one is met a twin of the
+model begins that believes it, and where errors grow a model that begins anew. The rules are in
+`_targets.py`, `_trust.py` and `_renewal.py`; here is when they are asked, and what follows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base import _copied
+from . import _targets as targets
+from ._renewal import is_restless, is_suspect, n_rows
+from ._restarts import LAYOUTS, ages_of, keep_latest, review
+from ._room import go_back, keep
+from ._rounds import LONGEST, Call, NoGuard
+from ._trust import is_guarded, successor, unguarded, usual_errors
+
+_OF_CALLS = "anew", "beside"  # no copy of a state holds them
+_SHORTEST = 64  # rows learnt before their targets are looked at, once none is in doubt
+
+
+class Guard(NoGuard):
+    """Watches the targets of a model, or of a twin, while it learns the rows of a call.
+
+    Parameters
+    ----------
+    model : Rounds
+    state : dict
+        Of the model, or of a twin, beside which no other one begins.
+    call : Call
+    """
+
+    def __init__(self, model, state, call):
+        super().__init__(model, state, call)
+        self.fence, self.trust = model.constants.fence, model.constants.trust
+        self.beside = state.pop("beside", {})  # of no copy of the state
+        self.room, self.low = {}, 0
+        self.alone = self.fence.disputed(state["targets"])
+        self.longest = 1 if self.alone else LONGEST
+
+    @staticmethod
+    def start(model):
+        """Return the state before the first target."""
+        fence, guarded = model.constants.fence, model._guarded
+        guards = [fence.start(guarded, model.label_delay) for _ in range(model._n_outputs)]
+        return {"targets": guards}
+
+    @staticmethod
+    def stops(model, state):
+        """Return rounds at which targets are judged, and the kernel of reference is chosen."""
+        begun = {guard["since"] for guard in state["targets"]}
+        reviews = [since + age for since in begun for age in model.constants.fence.reviews]
+        return *reviews, 1 << state["t"].bit_length()
+
+    @staticmethod
+    def learn_call(model, state, X, y, weights, run):
+        """Learn the rows of a call; return the forecasts made on the way."""
+        renewal, Y = model.constants.renewal, y.reshape(len(y), -1)
+        n_first = max(1 + model.label_delay - n_rows(state), 0)
+        forecasts, doubted, low = np.empty_like(Y), [], 0
+        anew, kept = state.pop("anew"), vars(model).get("_state", {})  # of no copy of the state
+        while low < len(y):
+            n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
+            watches = renewal.wants_twin(anew, n_rows(state))
+            rows = slice(low, low + n)
+            of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
+            t = n_rows(state)
+            part, faulty = model._learn_rounds(state, *of_rows, Call(run, kept, watches))
+            if anew["twin"]:
+                call = Call(run, kept and kept["anew"]["twin"], False)
+                theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
+                part = renewal.learn(anew, of_rows[1], part, theirs, t)
+            forecasts[low : low + len(part)] = part
+            doubted += [low + row for row in faulty]
+            low += len(part)
+            renewal.remember(anew, *[_first(len(part), rows) for rows in of_rows], part)
+            if anew["twin"]:
+                if renewal.has_won(anew, state):
+                    kept = {}
+            elif watches and is_suspect(state) and renewal.is_due(anew, state):
+                _begin_anew(model, anew, state, run)
+        state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
+        forecasts[:n_first] = 0.0  # nothing was known, not even the origin
+        return forecasts.reshape(y.shape)
+
+    @staticmethod
+    def forecast(model, state, X, ago, ahead):
+        """Forecast by what was known some rounds ago; `ahead`: rows in order."""
+        forecasts = _forecast_mixed(model, state, X, ago, ahead)
+        anew, renewal = state["anew"], model.constants.renewal
+        if renewal.is_heard(anew, ago):
+            theirs = _forecast_mixed(model, anew["twin"], X, ago, ahead)
+            forecasts = renewal.mixed(anew, forecasts, theirs, ago)
+        return model._flat(forecasts)
+
+    def n_rounds(self, state):
+        """Return how many rounds may be learnt together."""
+        n, t = self.longest, state["t"]
+        if self.beside["twin"]:
+            n = min(n, self.fence.block - t % self.fence.block)
+        return min(n, self.trust.rounds_of_rest(self.beside, t) or n)
+
+    def learn(self, state, X, y, weights):
+        """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
+        n_faulty = _n_faulty(state)
+        part = self._learn_block(state, X, y, weights)
+        if self.alone and len(part) and _n_faulty(state) > n_faulty:
+            self.doubted.append(self.low)
+        self.low += len(part)
+        # a faulty target is met alone
+        self.alone = len(part) < len(y) or self.fence.disputed(state["targets"])
+        self.longest = 1 if self.alone else min(max(2 * self.longest, _SHORTEST), LONGEST)
+        return part
+
+    def review(self, state):
+        """Judge the latest targets where they are old enough; begin a twin where that is new."""
+        if not is_guarded(state) or set(self.fence.reviews).isdisjoint(ages_of(state)):
+            return
+        before = dict(state)
+        review(self.model, state, self.call.run)
+        is_anew = state["banks"] is not before["banks"]
+        if is_anew and state["latest"]["faulty"].any() and not self.beside["twin"]:
+            twin = unguarded(_copied(before))  # a former state is read on, too
+            usual = usual_errors(state, twin)
+            self.trust.begin(self.beside, state["t"], twin, usual, np.inf)
+
+    def ends(self, state, n_learnt):
+        """Choose between model and twin at the end of a block; tell whether the call stops here."""
+        if n_learnt and self.beside["twin"] and state["t"] % self.fence.block == 0:
+            self._choose(state)
+        for one in (state, self.beside["twin"]):
+            if one:
+                self.model._drop_former(one)
+        return bool(self.call.watches and n_learnt and is_suspect(state))
+
+    def close(self, state):
+        """Put back what no copy of the state was to hold."""
+        state["beside"] = self.beside
+
+    def _learn_block(self, state, X, y, weights):
+        """Learn rows up to the first faulty target or new unit; return their forecasts (n, q).
+
+        A faulty target is left to the next call, to be met alone, and nothing is learnt where it
+        comes first: only a row that is alone is forecast before it is learnt.
+        """
+        fence, call = self.fence, self.call
+        guards, t = state["targets"], state["t"]
+        n_before = self.experts.n_learnt(state)
+        if t == 0:
+            for guard, origin in zip(guards, y[0].tolist(), strict=True):
+                guard["origin"] = origin
+        n = fence.n_alike(guards, t, y)
+        X, y, weights = X[:n], y[:n], _first(n, weights)
+        u = taught = fence.scaled(guards, y)
+        origins, units = targets.units_read(guards, len(u))
+        scales = [targets.origin_and_unit(guard) for guard in guards]
+        moves, least = np.zeros(u.shape[1]), np.zeros(len(guards))
+        if self.beside:
+            least = self.trust.believed(self.beside, t) / units[0]
+        if self.alone and t:
+            taught, moves = self._meet(state, X, u, least, units[0])
+        elif not self.alone and self.beside and not call.stands_at(t):
+            keep(state, self.room)
+        forecasts, references, experts = self._learn_rows(state, X, taught, weights)
+        misses = u - forecasts
+        back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
+        u = u - moves
+        errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
+        n = len(u) if self.alone else fence.n_sound(guards, t, u, forecasts, experts, least)
+        rows = slice(0, n)
+        distances = targets.distances_from(u[rows], experts[:, rows])
+        of_rows = u[rows], forecasts[rows], references[rows], distances, taught[rows]
+        n, moved = fence.learn(guards, t, *of_rows, scales, call.watches)
+        if n < len(u):
+            self._go_back(state)
+            if n == 0:
+                return forecasts[:0]
+            # a target far off costs the forecasts beside it their last digits
+            forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights))[0]
+        X, y, u, taught, weights = X[:n], y[:n], u[:n], taught[:n], _first(n, weights)
+        self._keep_latest(state, X, y, u != taught, weights)
+        answer = forecasts[:n] * units[:n] + origins[:n]
+        self.model._put_former(state, X, answer)
+        of_errors = misses[:n], errors[:n], units[:n], u == taught
+        answer, misses, errors = self._beside_twin(X, y, weights, answer, *of_errors)
+        state["t"] += n
+        scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
+        of_scored = None if weights is None else weights[scored]
+        self.model._record.learn(state, misses[scored], errors[scored], of_scored)
+        for j, lags in back.items():
+            self._move(state, j, np.concatenate([u[:, j], lags]))
+        for j, lags in moved.items():
+            self._move(state, j, lags)
+        return answer
+
+    def _meet(self, state, X, u, least, units):
+        """Meet targets u (1, q) alone; return as what they are learnt, and how levels move."""
+        experts, moves = self.experts, np.zeros(u.shape[1])
+        delay = self.model.label_delay
+        Z = experts.encoder.look(state["columns"], X, delay)
+        asked = experts.forecast(state, Z, ages_of(state), delay)
+        of_experts, strange = experts.that_see_rows(state, Z, delay)
+        if not (np.abs(u[0] - asked[0]) > least).any():
+            return u, moves
+        of_round = state["t"], u[0], asked[0], of_experts, strange
+        taught, moves = self.fence.believed(state["targets"], *of_round)
+        wants_twin = self.trust.wants_twin(self.beside, state["t"])
+        if ((taught != u[0]).any() or moves.any()) and wants_twin:
+            twin, usual = unguarded(_copied(state)), usual_errors(state)
+            off = (u[0] - asked[0]) * units
+            self.trust.begin(self.beside, state["t"], twin, usual, off, bool(strange[0]))
+        return taught[None] - moves, moves
+
+    def _learn_rows(self, state, X, u, weights):
+        """Learn rows; return the forecasts, those of reference, and of experts without lags."""
+        experts = self.experts
+        forecasts, F = experts.learn_rows(state, X, u, weights, self.call.run)
+        return forecasts, experts.references(state, F), F[..., experts.without_lags(state)]
+
+    def _go_back(self, state):
+        """Let the model be as it was before these rows, but for what it knows of its targets."""
+        if self.call.stands_at(state["t"]):
+            kept = self.call.kept.items()
+            self.room.update(_copied({name: part for name, part in kept if name not in _OF_CALLS}))
+        go_back(state, self.room)
+
+    def _keep_latest(self, state, X, y, faulty, weights):
+        """Keep the latest rows while a target is young."""
+        fence = self.fence
+        youngest = state["t"] - max([guard["since"] for guard in state["targets"]])
+        if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
+            keep_latest(state["latest"], fence.block, X, weights, y=y, faulty=faulty)
+
+    def _beside_twin(self, X, y, weights, answer, misses, errors, units, believed):
+        """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.
+
+        What of the errors was learnt by a guard is left as it is.
+        """
+        beside, call = self.beside, self.call
+        if not beside:
+            return answer, misses, errors
+        if beside["twin"]:
+            guard = Guard(self.model, beside["twin"], call._replace(watches=False))
+            theirs = guard._learn_block(beside["twin"], X, y, weights)  # all: it is not guarded
+            self.model._stop(beside["twin"], call.run, guard)
+            mixed = self.trust.learn(beside, y, answer, theirs)
+            learnt = errors == misses
+            misses += (answer - mixed) / units
+            errors[:] = np.where(learnt, misses, errors)
+            answer = mixed
+        sizes = np.abs(misses * units).max(axis=0, where=believed, initial=0)
+        beside["largest"] = np.maximum(beside["largest"], sizes)
+        return answer, misses, errors
+
+    def _choose(self, state):
+        """Go on as the twin if it has won, or without it if it has lost."""
+        twin = self.beside["twin"]
+        self.trust.rescale(self.beside, usual_errors(state, twin))
+        if self.trust.judge(self.beside, state["t"]):
+            state |= successor(twin, state)
+
+    def _follow(self, state, j, by):
+        """Move the level of target j, and the latest rows with it; return those of the dispute."""
+        guard, latest = state["targets"][j], state["latest"]
+        in_dispute = self.fence.move(guard, by)
+        n = max(len(latest["y"]) - len(in_dispute), 0)
+        y, faulty = latest["y"].copy(), latest["faulty"].copy()
+        y[:n, j] += by * targets.unit(guard)
+        faulty[n:, j] = False
+        latest |= {"y": y, "faulty": faulty}
+        return in_dispute
+
+    def _move(self, state, j, lags):
+        """Go on in another unit of target j, in which its latest are these, the last one first."""
+        known = state["inputs"]["lags"]
+        known[: len(lags), j] = lags[: len(known)]
+        self.model._record.forgive(state, j)
+
+
+def _begin_anew(model, anew, state, run):
+    """Let a model begin anew beside that of a state, with the rows since the change."""
+    renewal = model.constants.renewal
+    X, Y, weights = renewal.since_change(anew, state, model.constants.fence.suspect)
+    fresh = model._start_rounds(X.shape[1], state["seed"])
+    if is_restless(state):
+        fresh = unguarded(fresh)  # it is to find out what the levels follow
+    model._learn_rounds(fresh, X, Y, weights, Call(run, {}, False))
+    renewal.begin_anew(anew, state, fresh)
+
+
+def _forecast_mixed(model, state, X, ago, ahead):
+    """Return the forecasts (n, q) of a model and of its twin, if there is one."""
+    forecasts = model._forecast_all(state, X, ago, ahead)
+    beside, trust = state["beside"], model.constants.trust
+    if trust.is_heard(beside, ago):
+        theirs = model._forecast_all(beside["twin"], X, ago, ahead)
+        forecasts = trust.mixed(beside, forecasts, theirs, ago)
+    return forecasts
+
+
+def _n_faulty(state):
+    return sum([guard["n_faulty"] for guard in state["targets"]])
+
+
+def _first(n, rows):
+    return None if rows is None else rows[:n]

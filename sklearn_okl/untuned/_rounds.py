@@ -1,0 +1,266 @@
+"""The rounds of the estimators without tuning: one loop, for numbers and for classes.
+
+Rows are learnt a block at a time, up to where something else is due: columns that are shown
+otherwise, births of experts. What a round is scored by is in `_scores.py`. A guard, which may be
+absent, ends a block where a target is in doubt, see `_guard.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._validation import weights_of
+from ..base._bank import threads
+from . import _targets as targets
+from ._columns import nominal
+from ._experts import Experts
+from ._fits import batch_model, check_takes_weights
+from ._layout import mark_units, plain_layout
+from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
+from ._trees import ExpertsAndTrees
+
+LONGEST = 1024  # rows learnt before anybody looks up
+_HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
+
+
+class Call(NamedTuple):
+    """What a call gives to its rounds: threads, the state before it, if changes are looked for."""
+
+    run: Callable
+    kept: dict
+    watches: bool
+
+    def stands_at(self, t):
+        """Return whether the state that the call does not touch is that of round t."""
+        return bool(self.kept) and self.kept["t"] == t
+
+
+class NoGuard:
+    """Rounds in which every target is learnt as it comes, and that go on to the end of the call.
+
+    Parameters
+    ----------
+    model : Rounds
+    state : dict
+    call : Call
+    """
+
+    def __init__(self, model, state, call):
+        self.model, self.call, self.doubted = model, call, []
+        self.experts = model._experts()
+
+    @staticmethod
+    def learn_call(model, state, X, y, weights, run):
+        """Learn the rows of a call; return the forecasts made on the way."""
+        return model._learn_rounds(state, X, y, weights, Call(run, {}, False))[0]
+
+    @staticmethod
+    def forecast(model, state, X, ago, ahead):
+        """Forecast by what was known some rounds ago; `ahead`: rows in order."""
+        return model._forecast_all(state, X, ago, ahead)
+
+    @staticmethod
+    def start(model):
+        """Return the state before the first target: nothing is watched."""
+        return {}
+
+    @staticmethod
+    def stops(model, state):
+        """Return rounds at which something is due."""
+        return ()
+
+    def n_rounds(self, state):
+        """Return how many rounds may be learnt together."""
+        return LONGEST
+
+    def learn(self, state, X, y, weights):
+        """Learn rows that nothing comes between; return the forecasts of those that were learnt."""
+        model = self.model
+        forecasts, _ = self.experts.learn_rows(state, X, y, weights, self.call.run)
+        model._put_former(state, X, forecasts)
+        if state["t"] < LAYOUTS[-1]:
+            keep_latest(state["latest"], LAYOUTS[-1], X, weights, y=y)
+        state["t"] += len(y)
+        model._record.learn(state, forecasts, y, weights)
+        return forecasts
+
+    def review(self, state):
+        """Do what is due of the targets."""
+
+    def ends(self, state, n_learnt):
+        """Let go what nobody reads any more; tell whether the call stops here."""
+        self.model._drop_former(state)
+        return False
+
+    def close(self, state):
+        """Put back what no copy of the state was to hold."""
+
+
+class Rounds:
+    """Rows in, forecasts out: what the estimators without tuning do in a call.
+
+    A class says what its experts forecast and trees learn (`_of_trees`), what a round is scored by
+    (`_record`), and what watches its targets (`_guard`).
+    """
+
+    _of_trees = None  # `NumberTrees` or `ClassTrees`
+    _record = None  # `SquaredErrors` or `LogLosses`
+    _guard = NoGuard
+    _guarded = False  # whether a target can be faulty
+
+    def _experts(self):
+        estimator = batch_model(self.trees, self._of_trees.boosted)
+        if estimator is None:
+            return self._built(_without_trees(self._of_trees.kind, self._n_outputs))
+        # not kept: an estimator may have been edited in place
+        return experts_of(
+            self, partial(ExpertsAndTrees, self._of_trees, estimator, self._n_outputs)
+        )
+
+    def _nominal(self):
+        """Return the columns, as the experts' inputs are made of them, that may be categories."""
+        return nominal(self._columns) if self._columns else np.empty(0, dtype=int)
+
+    def _start(self, n_features, n_targets=None):
+        # A seed of our own: the user's generator may be shared, and is not ours to copy.
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        n_targets = self._n_targets or 1
+        anew = self.constants.renewal.start(n_targets, self.label_delay, n_features)
+        return self._start_rounds(n_features, seed) | {"anew": anew}
+
+    def _start_rounds(self, n_features, seed):
+        """Return the state before the first round, of the model or of one that begins beside it."""
+        columns = self._nominal()
+        if self._columns:  # the same columns, however many rows the first call has
+            columns = np.union1d(columns, np.array(self._columns["began_empty"], dtype=int))
+        state = self._start_from(plain_layout(columns), n_features, seed)
+        beside = self.constants.trust.start(self._n_targets or 1, self.label_delay)
+        of_calls = {"doubted": np.empty(0, dtype=int), "has_warned": False}
+        return state | {"beside": beside, "n_before": 0} | of_calls
+
+    def _start_from(self, layout, n_columns, seed):
+        experts = self._experts()
+        encoder = experts.encoder
+        width, n_trees = encoder.width(layout, n_columns), encoder.n_trees(layout)
+        state = {
+            "t": 0,
+            "former": {},  # the model before it started anew, while its forecasts have no labels
+            # up to a block of rows as they came, while young
+            "latest": no_rows(n_columns, experts.scores.no_targets()),
+            "seed": seed,
+            "columns": encoder.start(layout, n_columns),
+        }
+        state |= self._record.start(self._n_outputs, self.label_delay) | self._guard.start(self)
+        state |= experts.start(width, seed, n_trees)
+        mark_units(state)
+        return state
+
+    def _learn(self, state, X, y, sample_weight=None):
+        weights = None
+        if sample_weight is not None:
+            check_takes_weights(batch_model(self.trees, self._of_trees.boosted), self._of_trees.of)
+            weights = checked_weights(sample_weight, len(y))
+        with threads(self.n_jobs) as run:
+            return self._guard.learn_call(self, state, X, y, weights, run)
+
+    def _learn_rounds(self, state, X, Y, weights, call):
+        """Learn rows, up to where a guard stops; return their forecasts, and which are in doubt."""
+        if self._columns:
+            self._experts().encoder.forget_numbers(state, self._nominal())
+        guard, parts, low = self._guard(self, state, call), [], 0
+        while low < len(Y):
+            n = min(len(Y) - low, guard.n_rounds(state), self._rounds_to_stop(state))
+            rows = slice(low, low + n)
+            part = guard.learn(state, X[rows], Y[rows], None if weights is None else weights[rows])
+            parts.append(part)
+            low += len(part)
+            if len(part):  # else what is due at this round was done when it came
+                self._stop(state, call.run, guard)
+            if guard.ends(state, len(part)):
+                break
+        guard.close(state)
+        return np.concatenate(parts), guard.doubted
+
+    def _rounds_to_stop(self, state):
+        """Return the number of rounds until something else than learning is due."""
+        t, delay = state["t"], self.label_delay
+        waits = 0, delay, delay + self.constants.apprenticeship
+        births = [birth + wait for birth in self.constants.births for wait in waits]
+        stops = [*LAYOUTS, *births, *self._guard.stops(self, state)]
+        return min([stop - t for stop in stops if stop > t], default=LONGEST)
+
+    def _stop(self, state, run, guard):
+        """Do what is due at this round, if anything is."""
+        t = state["t"]
+        guard.review(state)
+        if t in LAYOUTS:
+            lay_out(self, state, run)
+        if "reference" in state and t >= self.constants.fence.block and t.bit_count() == 1:
+            self._experts().choose_reference(state)
+        if t in self.constants.births:
+            experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
+            width = experts.encoder.width(state["columns"]["layout"], n_columns)
+            experts.refine(state, width, [state["seed"], t], experts.scores.level(state))
+
+    def _forecast(self, state, X, ago=0, ahead=False):
+        """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
+        return self._guard.forecast(self, state, X, ago, ahead)
+
+    def _forecast_all(self, state, X, ago=0, ahead=False):
+        """Return the forecasts (n, q) of all targets, or the probabilities (n, C)."""
+        former = state["former"]
+        if former and ago > state["t"] - former["t"]:
+            return self._forecast_all(former, X, ago - state["t"] + former["t"])
+        forecasts = self._experts().forecast_rows(state, X, ago, ahead)
+        if "targets" not in state:
+            return forecasts
+        return targets.unscaled(state["targets"], forecasts, ago)
+
+    def _put_former(self, state, X, forecasts):
+        """Put in the forecasts of the next rows that were made before a start anew."""
+        former = state["former"]
+        if former:
+            made = state["t"] + np.arange(len(X)) - self.label_delay
+            for i, ago in enumerate((former["t"] - made[made < former["t"]]).tolist()):
+                forecasts[i] = self._forecast_all(former, X[i : i + 1], ago)[0]
+
+    def _drop_former(self, state):
+        """Let the model before a start anew go, once all its forecasts have labels."""
+        former = state["former"]
+        if former and former["t"] <= state["t"] - self.label_delay:
+            state["former"] = {}
+
+
+def experts_of(model, kind):
+    """Return the experts that the parameters of a model ask for."""
+    return kind(_budget(model), model.forgetting, model.lags, model.label_delay, model.constants)
+
+
+def _budget(model):
+    """Return the budget; a number asks for the whole dictionary at whatever work."""
+    budgets = model.constants.budgets
+    if isinstance(model.budget, str):
+        return budgets[model.budget]
+    return budgets["balanced"]._replace(frequencies=model.budget // 2, work=np.inf)
+
+
+@cache
+def _without_trees(kind, n):
+    """Return what makes the experts of a model for so many targets or classes."""
+    return partial(experts_of, kind=partial(Experts, kind, n))
+
+
+def checked_weights(sample_weight, n):
+    """Return weights (n,) of rows; too large ones are an error."""
+    weights = weights_of(sample_weight, n)
+    if weights.max() > _HEAVIEST:
+        raise ValueError(
+            f"Weights of more than {_HEAVIEST:g} in sample_weight: numbers would overflow. Divide "
+            "all of them by the largest one."
+        )
+    return weights
