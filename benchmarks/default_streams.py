@@ -6,10 +6,11 @@ from threadpoolctl import threadpool_limits
 from sklearn_okl import OnlineKernelRegressor, VAW2Regressor
 from sklearn_okl.base._bank import learn_bank, threads
 from sklearn_okl.datasets import make_friedman_stream
-from sklearn_okl.untuned import Constants, _conformal
-from sklearn_okl.untuned._banks import MaskedFeatures, learner, start_bank
-from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._plan import Bank, dictionary, shape_of
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.experts._banks import MaskedFeatures, learner, start_bank
+from sklearn_okl.untuned.experts._plan import Bank, dictionary, shape_of
+from sklearn_okl.untuned.rounds import _conformal
+from sklearn_okl.untuned.rows._inputs import LaggedInputs
 
 from ._progress import progress
 from ._report import table

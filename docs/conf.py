@@ -18,6 +18,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 matplotlib.use("agg")
 
+import make_glossary
 import make_inventory
 import make_reference
 import make_table
@@ -118,6 +119,7 @@ myst_substitutions = {
     "cost": {
         name: cost for family in make_table.FAMILIES.values() for name, cost in family.items()
     },
+    "glossary": make_glossary.glossary(),
     "n_estimators": str(len(make_table.estimators())),
 }
 

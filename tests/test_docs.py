@@ -122,6 +122,17 @@ def test_classes_in_prose_are_public():
             assert there or name in (DOCS / "make_table.py").read_text(), f"{path.name}: {name}"
 
 
+def test_the_glossary_has_the_words_of_the_code(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    make_glossary = importlib.import_module("make_glossary")
+    assert len(make_glossary.WORDS) >= 20
+    for word, (meaning, _, file) in make_glossary.WORDS.items():
+        path = ROOT / "sklearn_okl" / "untuned" / file
+        code = path.read_text(encoding="utf-8").lower()
+        assert re.search(rf"(?<![a-z]){word}s?(?![a-z])", code), f"{word!r} is not in {file}"
+        assert f"| **{word}** | {meaning} |" in make_glossary.glossary()
+
+
 RUN = {
     "index.md": "",
     "getting_started.md": "skops",

@@ -35,6 +35,7 @@ LAYERS = [
     {"_persistence"},
     {"evaluation", "datasets"},
 ]
+FLOORS = ["rows", "experts", "rounds"]  # of untuned, each on those before
 
 
 def test_every_estimator_has_instances_for_the_laws():
@@ -98,6 +99,27 @@ def test_imports_point_one_way(path):
             assert layer_of(target) < layer_of(mine), f"{inside} imports from {target}"
 
 
+@pytest.mark.parametrize("floor", FLOORS)
+def test_a_floor_stands_on_those_below(floor):
+    above = FLOORS[FLOORS.index(floor) + 1 :]
+    files = [*(PACKAGE / "untuned" / floor).glob("*.py")]
+    assert len(files) > 5
+    for path in files:
+        imported = re.findall(r"^from \.\.(\w+)[. ]", path.read_text(encoding="utf-8"), re.M)
+        assert not set(above) & set(imported), f"{floor}/{path.name}"
+
+
+def test_no_two_classes_have_one_name():
+    """At fe656ae six names are those of two classes, `TargetFence` among them."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert not {name: files for name, files in found.items() if len(files) > 1}
+
+
 def test_the_figure_of_the_layers_is_that_of_the_imports():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     figure = text.split("## What stands on what")[1].split("```")[1].split("\n", 1)[1]
@@ -116,7 +138,7 @@ def test_the_tree_in_the_documentation_names_every_file():
         named.update(re.findall(r"(?<!\w)_[a-z]\w*", line))
     folders = {path.name: path for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
     for name, path in folders.items():
-        files = {file.stem for file in path.glob("*.py")} - {"__init__"}
+        files = {file.stem for file in path.rglob("*.py")} - {"__init__"}
         assert told.pop(name) == files, f"of {name}"
     assert set(told) == {path.name for path in PACKAGE.glob("*.py")}
 

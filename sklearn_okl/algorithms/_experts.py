@@ -15,7 +15,7 @@ from ..aggregators import BOARegressor
 from ..base import OnlineRegressor
 from ..base._convex import learn_awake
 from ._advised import Advised
-from ._fence import N_FIRST, TargetFence, moderate
+from ._fence import N_FIRST, SaneRange, moderate
 from ._teaching import Numbers
 
 _FARTHEST = 1e200  # in place of no bound: sums of some stay finite
@@ -34,7 +34,7 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         return self._aggregator(BOARegressor() if self.aggregator is None else self.aggregator)
 
     def _fence(self):
-        return TargetFence(self.initial_forecast)
+        return SaneRange(self.initial_forecast)
 
     def _start(self, n_features, n_targets=None):
         return super()._start(n_features) | {

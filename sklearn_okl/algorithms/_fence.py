@@ -14,7 +14,7 @@ _SANE = 100.0  # root mean squares of the targets that a forecast may have
 _LARGEST = 1e60  # targets beyond it are learnt as this one: fourth powers stay finite
 
 
-class TargetFence:
+class SaneRange:
     """The mean of the targets and the size of the largest sane number, as known before each round.
 
     Its state are the moments of the targets, none before the first one.

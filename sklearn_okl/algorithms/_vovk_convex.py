@@ -217,7 +217,7 @@ class VAWAARegressor(_WithRate):
         return AARegressor(self.eta, y_range=self.y_range)
 
 
-class _SecondOrder(VAWExperts):
+class _SecondOrderVAW(VAWExperts):
     """Base: clipped experts, and a rule with a rate for each, fitted to its regrets.
 
     Parameters
@@ -281,7 +281,7 @@ class _SecondOrder(VAWExperts):
 
 
 @inherit_documentation
-class VAWBOARegressor(_SecondOrder):
+class VAWBOARegressor(_SecondOrderVAW):
     r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -348,7 +348,7 @@ class VAWBOARegressor(_SecondOrder):
 
 
 @inherit_documentation
-class VAWMLPolyRegressor(_SecondOrder):
+class VAWMLPolyRegressor(_SecondOrderVAW):
     r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
@@ -416,7 +416,7 @@ class VAWMLPolyRegressor(_SecondOrder):
 
 
 @inherit_documentation
-class VAWMLProdRegressor(_SecondOrder):
+class VAWMLProdRegressor(_SecondOrderVAW):
     r"""VAW-ML-Prod: product weights over one clipped VAW forecaster per kernel.
 
     Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,

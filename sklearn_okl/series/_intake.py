@@ -11,7 +11,7 @@ import numpy as np
 from . import _frames
 
 
-class Rows(NamedTuple):
+class SeriesRows(NamedTuple):
     """Rows to learn, those that are missing in the index included.
 
     Attributes
@@ -104,7 +104,7 @@ def rows_of(layout, series, X, horizon, is_start, max_gap):
         before, time = time, _moved(time, n)
         if layout["cycles"]:
             calendar = _calendar(layout["cycles"], before, n + horizon, series.index)
-    rows = Rows(y, columns[:, layout["ahead"]], columns[:, layout["now"]], calendar, places)
+    rows = SeriesRows(y, columns[:, layout["ahead"]], columns[:, layout["now"]], calendar, places)
     return rows, layout | {"time": time}
 
 

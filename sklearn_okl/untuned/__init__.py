@@ -4,7 +4,7 @@ from ..features._units import RunningUnits
 from ._classifier import OnlineKernelClassifier
 from ._constants import Budget, Constants
 from ._regressor import OnlineKernelRegressor
-from ._targets import TargetFence
+from .rounds._targets import TargetFence
 
 __all__ = [
     "Budget",

@@ -11,11 +11,11 @@ from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedMulticlassClassifier
-from ._class_trees import ClassTrees
 from ._constants import CLASS_BUDGETS, Constants
-from ._model import DefaultModel
-from ._restarts import ages_of
-from ._scores import LogLosses
+from .experts._class_trees import ClassTrees
+from .experts._experts import ages_of
+from .rounds._model import DefaultModel
+from .rounds._scores import LogLosses
 
 
 @inherit_documentation

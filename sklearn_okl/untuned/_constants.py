@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..features._units import RunningUnits
-from ._renewal import Renewal
-from ._targets import TargetFence
-from ._trust import Trust
+from .rounds._renewal import Renewal
+from .rounds._targets import TargetFence
+from .rounds._trust import Trust
 
 
 class Budget(NamedTuple):
@@ -86,7 +86,7 @@ class Constants:
         Rounds at which new kernels are born: the best ones and their neighbours, which see each
         input scaled by how much the forecasts of the best so far depend on it. The chain begins
         with the first of them.
-    apprenticeship : int
+    burn_in : int
         Rounds that a kernel born so learns before it is heard, and the chain.
     frequencies : float
         Factor of the number of frequencies per kernel; the work stays the same.
@@ -148,7 +148,7 @@ class Constants:
     linear_alphas: tuple = (0.1, 10.0)
     fading_alpha: float = 1.0
     births: tuple = (512, 2048, 8192)
-    apprenticeship: int = 256
+    burn_in: int = 256
     frequencies: float = 1.0
     linear_share: float = 0.2
     drift_share: float = 0.1

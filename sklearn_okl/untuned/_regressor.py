@@ -15,16 +15,16 @@ from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedRegressor
 from ..features import _faults
-from . import _columns as columns
-from . import _conformal
-from . import _targets as targets
-from ._guard import Guard
-from ._model import DefaultModel
-from ._number_trees import NumberTrees
-from ._renewal import n_rows
-from ._restarts import ages_of
-from ._rounds import checked_weights
-from ._scores import SquaredErrors
+from .experts._experts import ages_of
+from .experts._number_trees import NumberTrees
+from .rounds import _conformal
+from .rounds import _targets as targets
+from .rounds._guard import Guard
+from .rounds._model import DefaultModel
+from .rounds._renewal import n_rows
+from .rounds._rounds import checked_weights
+from .rounds._scores import SquaredErrors
+from .rows import _columns as columns
 
 
 @inherit_documentation

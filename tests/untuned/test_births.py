@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.untuned import Constants, _conformal
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.rounds import _conformal
 
 N_STREAMS = 20
 
@@ -33,7 +34,7 @@ def model_of(budget, seed, lags=4, **constants):
 
 def events(n):
     """Return the rounds after which a kernel is born, or heard for the first time."""
-    births, wait = Constants().births, Constants().apprenticeship
+    births, wait = Constants().births, Constants().burn_in
     return [t for birth in births for t in (birth, birth + wait) if t < n]
 
 
@@ -124,10 +125,10 @@ def test_a_faulty_target_right_after_a_birth_bears_no_kernel_twice(birth, ends):
     """At 8264a20 twice as many are born; after the last birth there is no room, as NumPy says."""
     X, y = make_friedman1(160, n_features=5, noise=1.0, random_state=0)
     y[birth : birth + 2] = 1e7
-    expected = model_of("fast", 0, births=(64, 128), apprenticeship=16)
+    expected = model_of("fast", 0, births=(64, 128), burn_in=16)
     for t in range(160):
         expected.partial_fit(X[t : t + 1], y[t : t + 1])
-    model, low = model_of("fast", 0, births=(64, 128), apprenticeship=16), 0
+    model, low = model_of("fast", 0, births=(64, 128), burn_in=16), 0
     for high in (*ends, birth, 160):
         if high > low:
             model.partial_fit(X[low:high], y[low:high])

@@ -6,10 +6,10 @@ import pytest
 from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_friedman_stream
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned._banks import MaskedFeatures
-from sklearn_okl.untuned._boosting import Boosting
 from sklearn_okl.untuned._constants import BUDGETS
-from sklearn_okl.untuned._plan import LINK, chain
+from sklearn_okl.untuned.experts._banks import MaskedFeatures
+from sklearn_okl.untuned.experts._boosting import Boosting
+from sklearn_okl.untuned.experts._plan import LINK, chain
 from tests.oracles.boosting import boosted
 
 CONSTANTS = Constants()

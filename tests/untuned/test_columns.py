@@ -12,10 +12,10 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, StreamingPipeline
 from sklearn_okl.untuned import RunningUnits
-from sklearn_okl.untuned._banks import MaskedFeatures
-from sklearn_okl.untuned._encoding import Encoder
-from sklearn_okl.untuned._gaps import GapFiller
-from sklearn_okl.untuned._layout import plain_layout
+from sklearn_okl.untuned.experts._banks import MaskedFeatures
+from sklearn_okl.untuned.rows._encoding import Encoder
+from sklearn_okl.untuned.rows._gaps import GapFiller
+from sklearn_okl.untuned.rows._layout import plain_layout
 from tests.oracles import kinds
 
 pd = pytest.importorskip("pandas")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_okl.untuned import _conformal
-from sklearn_okl.untuned._conformal import LEVELS, STEP, WINDOW
+from sklearn_okl.untuned.rounds import _conformal
+from sklearn_okl.untuned.rounds._conformal import LEVELS, STEP, WINDOW
 
 COVERAGES = np.array([0.05, 0.5, 0.8, 0.9, 0.95])
 COLUMNS = np.rint(100 * COVERAGES).astype(int) - 1

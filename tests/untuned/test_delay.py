@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
-from sklearn_okl.untuned import Constants, _model
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.rounds import _model
 
 
 def stream(surprise, n=210):
@@ -65,7 +66,7 @@ CASES = [
 @pytest.mark.parametrize(("surprise", "delay"), CASES)
 def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
     # with a fresh start, a new level or new experts while labels are out
-    constants = Constants(births=(70, 100), apprenticeship=40)
+    constants = Constants(births=(70, 100), burn_in=40)
     monkeypatch.setattr(_model.DefaultModel, "constants", constants)
     X, y = stream(surprise)
     whole, cut = model_of(delay), model_of(delay)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RunningStandardScaler
 from sklearn_okl import make_streaming_pipeline as pipeline
-from sklearn_okl.untuned import _trust
+from sklearn_okl.untuned.rounds import _trust
 
 # equal but for the last digits, which other cuts of the stream round in other ways
 assert_equal = partial(assert_allclose, rtol=1e-8, atol=1e-10)

@@ -7,7 +7,7 @@ import pytest
 from sklearn_okl import OnlineKernelRegressor, load, save
 from sklearn_okl.datasets import make_shifted_stream, make_timetable
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned._renewal import Renewal
+from sklearn_okl.untuned.rounds._renewal import Renewal
 
 BLOCK = Renewal().block
 

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl.base._bank import forecast_bank, learn_bank, threads
-from sklearn_okl.untuned._banks import (
+from sklearn_okl.untuned._constants import BUDGETS, Constants
+from sklearn_okl.untuned.experts._banks import (
     MaskedFeatures,
     add_members,
     awake,
@@ -15,9 +16,8 @@ from sklearn_okl.untuned._banks import (
     slopes,
     start_bank,
 )
-from sklearn_okl.untuned._constants import BUDGETS, Constants
-from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._plan import BORN, MAIN, plan
+from sklearn_okl.untuned.experts._plan import BORN, MAIN, plan
+from sklearn_okl.untuned.rows._inputs import LaggedInputs
 
 N, D, Q, LAGS = 300, 3, 2, 2
 CUTS = (1, 2, 40, 200, 203)

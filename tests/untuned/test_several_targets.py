@@ -12,9 +12,9 @@ from sklearn_okl import OnlineKernelRegressor, StackedBOARegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants, RunningUnits
 from sklearn_okl.untuned._constants import BUDGETS
-from sklearn_okl.untuned._encoding import Encoder
-from sklearn_okl.untuned._inputs import LaggedInputs
-from sklearn_okl.untuned._layout import plain_layout
+from sklearn_okl.untuned.rows._encoding import Encoder
+from sklearn_okl.untuned.rows._inputs import LaggedInputs
+from sklearn_okl.untuned.rows._layout import plain_layout
 
 CUTS = (1, 2, 3, 30, 64, 71, 110, 111, 112, 119, 220)
 
@@ -24,7 +24,7 @@ class Early(OnlineKernelRegressor):
 
     constants = Constants(
         births=(70, 100),
-        apprenticeship=20,
+        burn_in=20,
         budgets={"balanced": BUDGETS["balanced"]._replace(frequencies=6, work=2e4)},
     )
 
@@ -167,7 +167,7 @@ def test_the_unit_of_a_target_says_nothing_of_what_it_is_worth():
     state = {"inputs": inputs.start(1)}
     Y = np.column_stack([rng.normal(size=(200, 1)) * [1.0, 1e6], np.zeros(200)])
     inputs.learn(state["inputs"], np.zeros((200, 1)), Y[:, [0, 1, 2]])
-    shares = experts._experts().scores.shares(state)
+    shares = experts._experts().kind.shares(state)
     assert shares.mean() == pytest.approx(1.0)
     assert shares[0] * Y[:, 0].var() == pytest.approx(shares[1] * Y[:, 1].var())
     assert shares[2] == 0.0

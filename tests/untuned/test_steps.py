@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import make_timetable
-from sklearn_okl.untuned import _steps as steps
-from sklearn_okl.untuned._layout import layout_of
+from sklearn_okl.untuned.rows import _steps as steps
+from sklearn_okl.untuned.rows._layout import layout_of
 from tests.oracles import steps as oracle
 
 N = 130

@@ -174,7 +174,7 @@ def test_the_cut_is_invisible_with_faults_and_births(seed, cut):
 class EarlyBirths(OnlineKernelRegressor):
     """The default, with births and first words within the rows that the laws look at."""
 
-    constants = Constants(births=(30, 64), apprenticeship=20)
+    constants = Constants(births=(30, 64), burn_in=20)
 
 
 @pytest.mark.long(every=11)

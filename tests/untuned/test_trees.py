@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RefitRegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned._fits import NumberFits
-from sklearn_okl.untuned._number_trees import NumberTrees
+from sklearn_okl.untuned.experts._fits import NumberFits
+from sklearn_okl.untuned.experts._number_trees import NumberTrees
 from tests.oracles.trees import beside
 
 TREE = DecisionTreeRegressor(max_depth=5, random_state=0)
@@ -316,7 +316,7 @@ def test_the_display_knows_them_by_name(monkeypatch):
     pytest.importorskip("matplotlib").use("agg")
 
     class EarlyBirths(OnlineKernelRegressor):
-        constants = Constants(births=(100,), apprenticeship=20)
+        constants = Constants(births=(100,), burn_in=20)
 
     X, y = stream(200)
     model = EarlyBirths(budget="fast", random_state=0, trees=TREE)

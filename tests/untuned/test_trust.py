@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.features import _faults
-from sklearn_okl.untuned._trust import Trust
+from sklearn_okl.untuned.rounds._trust import Trust
 
 TRUST = Trust()
 

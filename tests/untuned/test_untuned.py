@@ -13,9 +13,10 @@ from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
-from sklearn_okl.untuned import Constants, RunningUnits, TargetFence, _conformal
+from sklearn_okl.untuned import Constants, RunningUnits, TargetFence
 from sklearn_okl.untuned._constants import BUDGETS
-from sklearn_okl.untuned._inputs import LaggedInputs
+from sklearn_okl.untuned.rounds import _conformal
+from sklearn_okl.untuned.rows._inputs import LaggedInputs
 from tests.oracles import default as oracle
 
 
@@ -465,7 +466,7 @@ def test_constants_of_ones_own(friedman):
         constants = Constants(
             bandwidths=(("rbf", (0.5,)), ("laplacian", (0.3,))),
             births=(100,),
-            apprenticeship=50,
+            burn_in=50,
             units=RunningUnits(clip=1.0),
             fence=TargetFence(reach=1.0, cap=1.0),
         )

@@ -17,7 +17,8 @@ from sklearn_okl import (
     RunningStandardScaler,
     make_streaming_pipeline,
 )
-from sklearn_okl.untuned import Constants, _model
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.rounds import _model
 from tests.oracles import default as oracle
 from tests.oracles.trees import beside
 
@@ -102,7 +103,7 @@ def test_none_is_all_ones(arguments):
     "arguments", [{}, {"label_delay": 23}, {"trees": TREE}, {"trees": Ridge(), "label_delay": 3}]
 )
 def test_the_cut_is_invisible_and_models_go_on_from_pickles(arguments, monkeypatch):
-    constants = Constants(births=(70, 100), apprenticeship=40)
+    constants = Constants(births=(70, 100), burn_in=40)
     monkeypatch.setattr(_model.DefaultModel, "constants", constants)
     X, y, w = stream()
     X[50, 1] = np.nan  # a layout of its own

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from .._types import Any
+from ..._types import Any
 from ._targets import unit
 from ._trust import Trust, record_of
 

@@ -6,13 +6,13 @@ the regressions forecast are scores, of which `_class_mixture.py` makes probabil
 
 import numpy as np
 
-from ._class_mixture import ClassMixture
+from ...aggregators._class_mixture import ClassMixture
 
 _FARTHEST = 2.0  # scores of rows that are like no other say no more
 _LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two classes
 
 
-class Classes:
+class ClassTargets:
     """Scores experts on the class of a row, and mixes the probabilities that they make of it.
 
     Parameters

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import theilslopes
 
-from .._delay import as_it_was, late
-from .._types import Any, ArrayLike
-from ..features._faults import runs
+from ..._delay import as_it_was, late
+from ..._types import Any, ArrayLike
+from ...features._faults import runs
 
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it

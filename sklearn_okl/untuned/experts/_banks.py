@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 
-from .._tail import Shared
-from ..features._fourier import fourier_map
-from ..kernels import sample_frequencies, shift_invariant_kernel
-from ..learners import VAWRegressor
+from ..._tail import Shared
+from ...features._fourier import fourier_map
+from ...kernels import sample_frequencies, shift_invariant_kernel
+from ...learners import VAWRegressor
 
 
 def inputs_of(bank, seen):

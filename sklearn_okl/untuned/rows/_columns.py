@@ -10,9 +10,9 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from .._validation import is_lazy
-from ..features._calendar import CalendarFeatures, _wall_time
-from ..features._columns import (
+from ..._validation import is_lazy
+from ...features._calendar import CalendarFeatures, _wall_time
+from ...features._columns import (
     columns_of,
     distinct,
     hashed,

@@ -7,7 +7,7 @@ one learns, and how the three are mixed, is in `_number_trees.py` and `_class_tr
 
 import numpy as np
 
-from .._linalg import softmax
+from ..._linalg import softmax
 from ._experts import Experts
 
 WARMUP = 30  # first rounds, whose errors are large and say nothing of the later ones

@@ -11,15 +11,15 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._linalg import one_blas_thread
-from .._types import Any, Array, Seed
-from ..base import described, twin
-from ..features._moments import moderate
-from . import _columns as columns
-from ._constants import BUDGETS, Constants
-from ._fits import batch_model
+from ..._linalg import one_blas_thread
+from ..._types import Any, Array, Seed
+from ...base import described, twin
+from ...features._moments import moderate
+from .._constants import BUDGETS, Constants
+from ..experts._experts import ages_of
+from ..experts._fits import batch_model
+from ..rows import _columns as columns
 from ._renewal import n_rows
-from ._restarts import ages_of
 from ._rounds import Rounds
 from ._summary import squared_units
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_okl.untuned._class_mixture import ClassMixture
+from sklearn_okl.aggregators._class_mixture import ClassMixture
 from tests.oracles import class_mixture as oracle
 
 FADINGS, POOLS = (0.99, 0.95), ((40.0, 1.0), (4.0, 0.99))

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base import _copied
+from ...base import _copied
+from ..experts._experts import ages_of
 from . import _targets as targets
 from ._renewal import is_restless, is_suspect, n_rows
-from ._restarts import LAYOUTS, ages_of, keep_latest, review
-from ._room import go_back, keep
+from ._restarts import LAYOUTS, keep_latest, review
 from ._rounds import LONGEST, Call, NoGuard
+from ._snapshot import go_back, keep
 from ._trust import is_guarded, successor, unguarded, usual_errors
 
 _OF_CALLS = "anew", "beside"  # no copy of a state holds them
@@ -36,7 +37,7 @@ class Guard(NoGuard):
         super().__init__(model, state, call)
         self.fence, self.trust = model.constants.fence, model.constants.trust
         self.beside = state.pop("beside", {})  # of no copy of the state
-        self.room, self.low = {}, 0
+        self.snapshot, self.low = {}, 0
         self.alone = self.fence.disputed(state["targets"])
         self.longest = 1 if self.alone else LONGEST
 
@@ -162,7 +163,7 @@ class Guard(NoGuard):
         if self.alone and t:
             taught, moves = self._meet(state, X, u, least, units[0])
         elif not self.alone and self.beside and not call.stands_at(t):
-            keep(state, self.room)
+            keep(state, self.snapshot)
         forecasts, references, experts = self._learn_rows(state, X, taught, weights)
         misses = u - forecasts
         back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
@@ -223,8 +224,10 @@ class Guard(NoGuard):
         """Let the model be as it was before these rows, but for what it knows of its targets."""
         if self.call.stands_at(state["t"]):
             kept = self.call.kept.items()
-            self.room.update(_copied({name: part for name, part in kept if name not in _OF_CALLS}))
-        go_back(state, self.room)
+            self.snapshot.update(
+                _copied({name: part for name, part in kept if name not in _OF_CALLS})
+            )
+        go_back(state, self.snapshot)
 
     def _keep_latest(self, state, X, y, faulty, weights):
         """Keep the latest rows while a target is young."""

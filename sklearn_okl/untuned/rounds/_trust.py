@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from .._delay import late
-from .._types import Any, ArrayLike
+from ..._delay import late
+from ..._types import Any, ArrayLike
 from ._targets import unit
 
 _LARGEST = 1e300  # loss in the units of another

@@ -9,7 +9,7 @@ later: values are compared and not counted. A missing value is below all others.
 
 import numpy as np
 
-from .._tail import Shared
+from ..._tail import Shared
 
 N_LOOKED_AT = 64  # rows by which it is known which columns have few values
 FEW = N_LOOKED_AT // 2  # distinct values of these

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from .._delay import as_it_was, late
-from ..features import _quantiles as quantiles
-from ..features._lags import lagged
-from ..features._moments import paths
-from ..features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
+from ..._delay import as_it_was, late
+from ...features import _quantiles as quantiles
+from ...features._lags import lagged
+from ...features._moments import paths
+from ...features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
 from ._gaps import GapFiller
 
 _UNITS = RunningUnits()

@@ -5,9 +5,9 @@ from sklearn import config_context
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from .._validation import metadata_are_routed
-from ..meta._refit import RefitClassifier, RefitRegressor
-from ..meta._refitted import Refitted
+from ..._validation import metadata_are_routed
+from ...meta._refit import RefitClassifier, RefitRegressor
+from ...meta._refitted import Refitted
 
 
 class Fits:

@@ -10,9 +10,9 @@ from functools import cache
 
 import numpy as np
 
-from ..aggregators import BOARegressor
-from ..aggregators._stacked import mixed
-from ..base._bank import counters_of, forecast_bank, learn_group
+from ...aggregators import BOARegressor
+from ...aggregators._stacked import mixed
+from ...base._bank import counters_of, forecast_bank, learn_group
 from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 
 
@@ -27,15 +27,15 @@ class Boosting:
         Links from one partial sum that is mixed to the next.
     share : float
         Prior weight of all sums together, which are to show first that they are better.
-    apprenticeship : int
+    burn_in : int
         Rounds that it learns before it is heard: the first ones say little, at every link.
     delay : int
         Rounds by which labels are late.
     """
 
-    def __init__(self, width, stride, share, apprenticeship, delay):
+    def __init__(self, width, stride, share, burn_in, delay):
         self.width, self.stride, self.share = width, stride, share
-        self.apprenticeship, self.delay = apprenticeship, delay
+        self.burn_in, self.delay = burn_in, delay
 
     def start(self, plan, rng, n_targets):
         """Return the state of a chain of planned kernels before its first row: it says nothing."""
@@ -87,7 +87,7 @@ class Boosting:
         learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
 
     def _is_heard(self, state, ago):
-        return state["bank"]["experts"]["t"] - ago >= self.apprenticeship
+        return state["bank"]["experts"]["t"] - ago >= self.burn_in
 
     def _sums(self, base, F):
         """Return the partial sums (n, 1 + n_links, q) of forecasts F (n, n_links * width, q)."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._delay import as_it_was, late
 from .._tail import Shared
-from ..aggregators._likelihoods import doubts, floored, learn_likelihoods, mean_under, runs_of
 from ..features._units import repeated
+from ._likelihoods import doubts, floored, learn_likelihoods, mean_under, runs_of
 from ._probabilities import Calibrations, Frequencies, Pool, deviations, rows_to_block_end
 
 _LAST_POOL = 10.0, 1.0  # ridge and forgetting of the pool of the ways
@@ -92,7 +92,7 @@ class ClassMixture:
         while low < len(y):
             next_stop = next(stop for stop in stops if stop > low)
             rows = slice(low, min(next_stop, low + rows_to_block_end(state["t"])))
-            side = _Learning(self, state, y[rows], weights[rows])
+            side = _LearningClasses(self, state, y[rows], weights[rows])
             P[rows] = self._round(S[rows], heard, side)
             low = rows.stop
             if rows_to_block_end(state["t"] - 1) == 1:
@@ -101,7 +101,7 @@ class ClassMixture:
 
     def forecast(self, state, S, heard, ago=0, last_ago=0):
         """Return probabilities (n, C), each as if of the next row, by what was known rounds ago."""
-        return self._round(S, heard, _Asking(self, state, len(S), ago, last_ago))
+        return self._round(S, heard, _AskingClasses(self, state, len(S), ago, last_ago))
 
     def calibrated(self, state, S):
         """Return the probabilities (n, K, C) of each expert alone, by all that is known."""
@@ -160,7 +160,7 @@ class ClassMixture:
         state["block"] = Shared()
 
 
-class _Learning:
+class _LearningClasses:
     """The side of a round that learns: what each part knows before each row, which it is taught."""
 
     def __init__(self, mixture, state, y, weights):
@@ -214,7 +214,7 @@ class _Learning:
         return read
 
 
-class _Asking:
+class _AskingClasses:
     """The side of a round that asks only, by what was known some rounds ago."""
 
     def __init__(self, mixture, state, n, ago, last_ago):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from .._delay import as_it_was, late
-from ..aggregators import BOARegressor
-from ..aggregators._stacked import mixed
-from ..features._lags import lagged
-from ..meta._refit import check_is_regressor
+from ..._delay import as_it_was, late
+from ...aggregators import BOARegressor
+from ...aggregators._stacked import mixed
+from ...features._lags import lagged
+from ...meta._refit import check_is_regressor
 from ._fits import NumberFits, boosted_regressor
-from ._numbers import Numbers
+from ._numbers import NumberTargets
 from ._trees import Trees, seen, single
 
 _BOA = BOARegressor()
@@ -17,14 +17,14 @@ _BOA = BOARegressor()
 class NumberTrees(Trees):
     """Batch models beside experts that forecast numbers, and BOA over the three forecasts."""
 
-    kind, of = Numbers, "regressor"
+    kind, of = NumberTargets, "regressor"
     boosted, check = staticmethod(boosted_regressor), staticmethod(check_is_regressor)
     names = ("trees", "trees on errors")
     fits = ("targets", "errors")
 
     def __init__(self, estimator, n, lags, experts):
         self.n_targets, self.delay = n, experts.delay
-        self.n_lag_columns, self.mixture = experts.lags, experts.scores.mixture
+        self.n_lag_columns, self.mixture = experts.lags, experts.kind.mixture
         self.refit = NumberFits.of(estimator, self.delay)
 
     def start(self, n_inputs, seed):

@@ -8,14 +8,14 @@ from functools import partial
 
 import numpy as np
 
-from ..aggregators import StackedBOARegressor
-from ..features._units import deviations, mean_and_variance
+from ...aggregators import StackedBOARegressor
+from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
 from ._plan import LINK, WALKS
 
 
-class Numbers:
+class NumberTargets:
     """Scores experts on q numbers a row, and mixes and boosts their forecasts.
 
     Parameters
@@ -41,7 +41,7 @@ class Numbers:
             margin=constants.margin,
         )
         self.boosting = Boosting(
-            LINK, constants.link_stride, constants.link_share, constants.apprenticeship, delay
+            LINK, constants.link_stride, constants.link_share, constants.burn_in, delay
         )
 
     def start(self, n_experts):

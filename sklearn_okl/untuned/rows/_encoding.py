@@ -11,8 +11,8 @@ Several targets, or one for each class, have means of their own: a category is a
 
 import numpy as np
 
-from ..base import _copied
-from ..features._moments import faded
+from ...base import _copied
+from ...features._moments import faded
 from . import _steps as steps
 from ._columns import N_OWN, N_SHARED
 from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, width_of

@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import weights_of
-from ..base._bank import threads
+from ..._validation import weights_of
+from ...base._bank import threads
+from ..experts._experts import Experts
+from ..experts._fits import batch_model, check_takes_weights
+from ..experts._trees import ExpertsAndTrees
+from ..rows._columns import nominal
+from ..rows._layout import mark_units, plain_layout
 from . import _targets as targets
-from ._columns import nominal
-from ._experts import Experts
-from ._fits import batch_model, check_takes_weights
-from ._layout import mark_units, plain_layout
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
-from ._trees import ExpertsAndTrees
 
 LONGEST = 1024  # rows learnt before anybody looks up
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
@@ -151,7 +151,7 @@ class Rounds:
             "t": 0,
             "former": {},  # the model before it started anew, while its forecasts have no labels
             # up to a block of rows as they came, while young
-            "latest": no_rows(n_columns, experts.scores.no_targets()),
+            "latest": no_rows(n_columns, experts.kind.no_targets()),
             "seed": seed,
             "columns": encoder.start(layout, n_columns),
         }
@@ -189,7 +189,7 @@ class Rounds:
     def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
         t, delay = state["t"], self.label_delay
-        waits = 0, delay, delay + self.constants.apprenticeship
+        waits = 0, delay, delay + self.constants.burn_in
         births = [birth + wait for birth in self.constants.births for wait in waits]
         stops = [*LAYOUTS, *births, *self._guard.stops(self, state)]
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
@@ -205,7 +205,7 @@ class Rounds:
         if t in self.constants.births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
             width = experts.encoder.width(state["columns"]["layout"], n_columns)
-            experts.refine(state, width, [state["seed"], t], experts.scores.level(state))
+            experts.refine(state, width, [state["seed"], t], experts.kind.level(state))
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""

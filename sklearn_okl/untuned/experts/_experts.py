@@ -10,7 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from ..base._bank import forecast_bank, learn_bank
+from ...base._bank import forecast_bank, learn_bank
+from ..rows._encoding import Encoder
+from ..rows._inputs import LaggedInputs
 from ._banks import (
     MaskedFeatures,
     add_members,
@@ -21,10 +23,7 @@ from ._banks import (
     slopes,
     start_bank,
 )
-from ._encoding import Encoder
-from ._inputs import LaggedInputs
 from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
-from ._restarts import ages_of
 
 _TINY = np.finfo(float).tiny
 
@@ -38,7 +37,7 @@ class Experts:
     Parameters
     ----------
     kind : type
-        `Numbers` or `Classes`: what they are scored and mixed by.
+        `NumberTargets` or `ClassTargets`: what they are scored and mixed by.
     n : int
         Number of targets, or of classes.
     budget : Budget
@@ -48,7 +47,7 @@ class Experts:
     """
 
     def __init__(self, kind, n, budget, forgetting, lags, delay, constants):
-        self.scores = scores = kind(n, budget, lags, delay, constants)
+        self.kind = scores = kind(n, budget, lags, delay, constants)
         self.budget, self.forgetting = scores.budget, forgetting
         self.delay, self.constants = delay, constants
         self.encoder = Encoder(delay, scores.n_targets, scores.own_gaps)
@@ -66,18 +65,18 @@ class Experts:
         """Return the state before the first row; the last features may be forecasts of trees."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values())
-        of_banks = rng, self.delay, self.scores.n_targets
+        of_banks = rng, self.delay, self.kind.n_targets
         return {
             "inputs": self.inputs.start(n_features, n_trees),
             "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
             "rounds": np.zeros(n_experts, dtype=int),
-            "losses": np.zeros((*self.scores.shape, n_experts)),
+            "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-        } | self.scores.start(n_experts)
+        } | self.kind.start(n_experts)
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
-        Z = self.encoder.learn(state["columns"], X, self.scores.targets(y))
+        Z = self.encoder.learn(state["columns"], X, self.kind.targets(y))
         return self.learn(state, Z, y, ages_of(state), run, weights)
 
     def forecast_rows(self, state, X, ago=0, ahead=False):
@@ -100,7 +99,7 @@ class Experts:
         """
         n_learnt, heard = self.n_learnt(state), self._heard(state, ages, self.delay)
         yet_to_be_born = state["rounds"] < min(self.delay, n_learnt)
-        u = self.scores.targets(y)
+        u = self.kind.targets(y)
         seen, awake = self.inputs.learn(state["inputs"], X, u), self._awake(state)
         teach = partial(self._teach, u=u, run=run, weights=weights)
         F = self._forecasts(state, awake, seen, len(u), teach)
@@ -108,21 +107,21 @@ class Experts:
             state["rounds"][places] += len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
-        squares = self.scores.squares(F - u.T[..., None])[..., n_first:, :]
+        squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
         counted = np.ones(len(u)) if weights is None else weights
         if weights is not None:
             squares *= weights[n_first:, None]
         state["losses"] += np.nansum(squares, axis=-2)
-        if self.scores.first_counts:
+        if self.kind.first_counts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
-        return self.scores.learn(state, F, y, seen, heard, weights), F
+        return self.kind.learn(state, F, y, seen, heard, weights), F
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         F, seen = self.ask(state, X, ago, of_inputs)
-        return self.scores.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
+        return self.kind.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
 
     def ask(self, state, X, ago=0, of_inputs=None):
         """Return the forecasts (q, n, K) of the experts, and what they see of the rows.
@@ -158,7 +157,7 @@ class Experts:
 
     def forecasts(self, state, X, ages):
         """Return the forecasts (n, n_experts, q or C) of the experts in the table."""
-        return self.scores.of_each(state, self.ask(state, X)[0])[:, self.born(state)]
+        return self.kind.of_each(state, self.ask(state, X)[0])[:, self.born(state)]
 
     def losses(self, state):
         """Return the sums of squared errors (q, n_experts) of the experts in the table."""
@@ -169,14 +168,14 @@ class Experts:
         self.inputs.forget_target(state["inputs"], j, latest)
         for bank in state["banks"].values():
             forget_target(bank, j)
-        self.scores.forget_target(state, j)
+        self.kind.forget_target(state, j)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         for bank in state["banks"].values():
             learner(bank["forgetting"])._close(bank["experts"], grows)
         if state["boosting"]:
-            self.scores.boosting.close(state["boosting"], grows)
+            self.kind.boosting.close(state["boosting"], grows)
 
     def n_learnt(self, state):
         """Return the number of rows learnt since the start: those of the oldest expert."""
@@ -188,7 +187,7 @@ class Experts:
 
     def heard(self, state, age, ago=0):
         """Return which experts (K,) were heard some rounds ago: those born late learn first."""
-        old_enough = state["rounds"] - ago >= min(age - ago, self.constants.apprenticeship)
+        old_enough = state["rounds"] - ago >= min(age - ago, self.constants.burn_in)
         return old_enough & self._existed(state, ago)
 
     def _heard(self, state, ages, ago=0):
@@ -215,7 +214,7 @@ class Experts:
         """
         young, places = state["banks"][BORN], self._places(state)
         n_features -= state["inputs"]["n_trees"]
-        shares, losses = self.scores.shares(state), state["losses"]
+        shares, losses = self.kind.shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)
         shape, _, room = self.plan(n_features)[BORN]
@@ -225,7 +224,7 @@ class Experts:
             for k, (loss, rounds, weight) in enumerate(
                 zip(*[part[places[name]] for part in known_of], strict=True)
             )
-            if rounds >= self.constants.apprenticeship
+            if rounds >= self.constants.burn_in
         ]
         known = [(name, k) for _, name, k in sorted(known)]
         parents = [state["banks"][name]["members"][k] for name, k in known]
@@ -239,7 +238,7 @@ class Experts:
         add_members(young, members, shape, rng, level, scales)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
         if links.room and not state["boosting"]:
-            state["boosting"] = self.scores.boosting.start(links, rng, self.scores.n_targets)
+            state["boosting"] = self.kind.boosting.start(links, rng, self.kind.n_targets)
 
     def _scales(self, state, shape, known, member, shares_of_targets):
         """Return by what columns (n_columns,) are to be multiplied for a member yet to be born.
@@ -274,7 +273,7 @@ class Experts:
 
     def _tables(self, state, ages, squared_units):
         losses = np.atleast_2d(state["losses"])
-        of_targets = self._heard(state, ages), self.scores.weights(state), losses, squared_units
+        of_targets = self._heard(state, ages), self.kind.weights(state), losses, squared_units
         for heard, weights, of_one, squared_unit in zip(*of_targets, strict=True):
             yield self._table(state, np.where(heard, weights, 0.0), of_one * squared_unit)
 
@@ -306,7 +305,7 @@ class Experts:
 
     def _forecasts(self, state, awake, seen, n, of_bank):
         """Return the forecasts (q, n, K) of the experts awake; each bank is asked or taught."""
-        F = np.full((self.scores.n_targets or 1, n, len(state["rounds"])), np.nan)
+        F = np.full((self.kind.n_targets or 1, n, len(state["rounds"])), np.nan)
         for part, places in awake:
             known = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
             # two classes are one target without an axis
@@ -338,6 +337,13 @@ class Experts:
             places[name] = slice(low, low + len(bank["members"]))
             low += len(bank["features"]["masks"])
         return places
+
+
+def ages_of(state):
+    """Return for how many rounds what is known of each target, or of all classes, has counted."""
+    if "targets" not in state:
+        return [state["t"]]
+    return [state["t"] - guard["since"] for guard in state["targets"]]
 
 
 def _asked(bank, U, ago):

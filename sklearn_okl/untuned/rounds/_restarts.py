@@ -7,11 +7,12 @@ again; where others have been learnt from more rows, a target is forgotten alone
 
 import numpy as np
 
-from ..base import _copied
-from ..features import _faults
-from ..features._moments import lonely
+from ...base import _copied
+from ...features import _faults
+from ...features._moments import lonely
+from ..experts._experts import ages_of
+from ..rows._layout import is_same, layout_of
 from . import _targets as targets
-from ._layout import is_same, layout_of
 
 _KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
@@ -167,13 +168,6 @@ def _with_last_sound(y, faulty):
             places = np.searchsorted(sound, np.flatnonzero(is_fault)) - 1
             values[is_fault] = values[sound[np.maximum(places, 0)]]
     return y
-
-
-def ages_of(state):
-    """Return for how many rounds what is known of each target, or of all classes, has counted."""
-    if "targets" not in state:
-        return [state["t"]]
-    return [state["t"] - guard["since"] for guard in state["targets"]]
 
 
 def no_rows(n_columns, of_targets):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .._delay import as_it_was, late
-from ..features._lags import lagged
-from ..meta._refit import check_is_classifier
-from ._class_mixture import ClassMixture
-from ._classes import Classes
+from ..._delay import as_it_was, late
+from ...aggregators._class_mixture import ClassMixture
+from ...features._lags import lagged
+from ...meta._refit import check_is_classifier
+from ._classes import ClassTargets
 from ._fits import ClassFits, boosted_classifier
 from ._trees import Trees, seen
 
@@ -17,13 +17,13 @@ _EVERYBODY = np.ones(3, dtype=bool)
 class ClassTrees(Trees):
     """Batch models beside experts that forecast classes, mixed with them as these are."""
 
-    kind, of = Classes, "classifier"
+    kind, of = ClassTargets, "classifier"
     boosted, check = staticmethod(boosted_classifier), staticmethod(check_is_classifier)
     names = ("trees", "trees on kernels")
     fits = ("rows", "kernels")
 
     def __init__(self, estimator, n, lags, experts):
-        constants, self.scores = experts.constants, experts.scores
+        constants, self.kind = experts.constants, experts.kind
         self.n_classes, self.delay = n, experts.delay
         self.n_lag_columns = lags  # one a label, however many classes there are
         self.refit = ClassFits.of(estimator, self.delay)
@@ -85,8 +85,8 @@ class ClassTrees(Trees):
 
     def _squares(self, P, y):
         """Return squared errors (n, m) of probabilities (n, m, C), as those of the scores are."""
-        targets = self.scores.targets(y)[:, None]
-        if self.scores.n_targets is None:
+        targets = self.kind.targets(y)[:, None]
+        if self.kind.n_targets is None:
             return np.square(P[..., 1] - P[..., 0] - targets)
         return np.square(P - targets).sum(axis=-1)
 
