@@ -15,12 +15,7 @@ _LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two 
 class ClassTargets:
     """Scores experts on the class of a row, and mixes the probabilities that they make of it.
 
-    Parameters
-    ----------
-    n_classes : int
-    budget : Budget
-    lags, delay : int
-    constants : Constants
+    It is asked as `NumberTargets` is, with the number of classes in place of that of targets.
     """
 
     own_gaps = False  # what missing values say is what they say of the first class

@@ -47,13 +47,13 @@ class Experts:
     """
 
     def __init__(self, kind, n, budget, forgetting, lags, delay, constants):
-        self.kind = scores = kind(n, budget, lags, delay, constants)
-        self.budget, self.forgetting = scores.budget, forgetting
+        self.kind = of = kind(n, budget, lags, delay, constants)
+        self.budget, self.forgetting = of.budget, forgetting
         self.delay, self.constants = delay, constants
-        self.encoder = Encoder(delay, scores.n_targets, scores.own_gaps)
+        self.encoder = Encoder(delay, of.n_targets, of.own_gaps)
         n_quantiles = constants.n_quantiles if budget.ranks else 0
         self.inputs = LaggedInputs(
-            scores.n_lags, delay, constants.units, n_quantiles, scores.n_targets, scores.n_walks > 0
+            of.n_lags, delay, constants.units, n_quantiles, of.n_targets, of.n_walks > 0
         )
         self.lags = self.inputs.n_lag_columns
 

@@ -88,15 +88,8 @@ class ExpertsAndTrees(Experts):
 class Trees:
     """Two batch models beside the kernels: what is the same for numbers and for classes.
 
-    Parameters
-    ----------
-    estimator : regressor or classifier
-    n : int
-        Number of targets, or of classes.
-    lags : int
-        How many of the latest targets, or labels, they see.
-    experts : Experts
-        Those that they stand beside.
+    They are made of an estimator, the number of targets or classes, that of the latest ones which
+    they see, and the experts that they stand beside.
     """
 
     def start_part(self, n_inputs, n_more, seed, mixture):

@@ -25,12 +25,7 @@ _SHORTEST = 64  # rows learnt before their targets are looked at, once none is i
 class Guard(NoGuard):
     """Watches the targets of a model, or of a twin, while it learns the rows of a call.
 
-    Parameters
-    ----------
-    model : Rounds
-    state : dict
-        Of the model, or of a twin, beside which no other one begins.
-    call : Call
+    The state may be that of a twin, beside which no other one begins.
     """
 
     def __init__(self, model, state, call):

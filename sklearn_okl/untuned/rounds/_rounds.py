@@ -118,9 +118,8 @@ class Rounds:
         if estimator is None:
             return self._built(_without_trees(self._of_trees.kind, self._n_outputs))
         # not kept: an estimator may have been edited in place
-        return experts_of(
-            self, partial(ExpertsAndTrees, self._of_trees, estimator, self._n_outputs)
-        )
+        kind = partial(ExpertsAndTrees, self._of_trees, estimator, self._n_outputs)
+        return experts_of(self, kind)
 
     def _nominal(self):
         """Return the columns, as the experts' inputs are made of them, that may be categories."""
@@ -139,6 +138,7 @@ class Rounds:
         if self._columns:  # the same columns, however many rows the first call has
             columns = np.union1d(columns, np.array(self._columns["began_empty"], dtype=int))
         state = self._start_from(plain_layout(columns), n_features, seed)
+        # without a guard, too: files of one format hold the same
         beside = self.constants.trust.start(self._n_targets or 1, self.label_delay)
         of_calls = {"doubted": np.empty(0, dtype=int), "has_warned": False}
         return state | {"beside": beside, "n_before": 0} | of_calls
