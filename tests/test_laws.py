@@ -26,7 +26,7 @@ from sklearn_okl import (
     StreamingPipeline,
     VAWRegressor,
 )
-from sklearn_okl.base import ConvexAggregator, described
+from sklearn_okl.base import ConvexAggregator, described, structural_parameters
 from sklearn_okl.base._random_rounds import RandomRounds
 from sklearn_okl.evaluation import online_checks
 from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label, rows_for
@@ -284,7 +284,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "max_classes": 5,
         "fit_delay": 4,
     }
-    for name in estimator._structural:
+    for name in structural_parameters(type(estimator)):
         value = changes[name]
         model = clone(estimator).fit(X[:20], y[:20])
         old, state = getattr(model, name), pickle.dumps(model._state)

@@ -47,7 +47,7 @@ class _OnTargetRange(ConvexAggregator):
         "eta": [_POSITIVE, StrOptions({"decreasing"}), None],
         "y_range": ["array-like", None],
     }
-    _structural = ("y_range", *ConvexAggregator._structural)
+    _structural = ("y_range",)
 
     def __init__(
         self,
@@ -279,7 +279,6 @@ class AARegressor(_OnTargetRange):
             for name in ("y_range", "prior_weights", "fallback", "label_delay")
         },
     }
-    _structural = ("y_range", "prior_weights", "label_delay")
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ class _SecondOrder(ConvexAggregator):
         **ConvexAggregator._parameter_constraints,
         "initial_rate": [Interval(Real, 0, None, closed="neither"), None],
     }
-    _structural = (*ConvexAggregator._structural, "initial_rate")
+    _structural = ("initial_rate",)
 
     def __init__(
         self,

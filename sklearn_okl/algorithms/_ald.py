@@ -97,7 +97,6 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     """
 
     _parameter_constraints = {**NovelRows._parameter_constraints, **_STEPS}
-    _structural = (*NovelRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,

@@ -123,14 +123,14 @@ class _FourierDescent(GradientSteps):
 
     def _start(self, n_features, n_targets=None):
         bank = self._bank()
-        maps = bank._start(n_features, check_random_state(self.random_state))
+        maps = bank.start(n_features, check_random_state(self.random_state))
         targets = () if n_targets is None else (n_targets,)
-        return {**maps, "t": 0, "theta": np.zeros((*targets, bank._n_components(maps)))}
+        return {**maps, "t": 0, "theta": np.zeros((*targets, bank.n_features_out(maps)))}
 
     def _learn(self, state, X, y):
         bank, forecasts = self._bank(), np.empty(y.shape)
         for tile in aligned_slices(state["t"], len(y), _TILE):
-            Z = bank._transform(state, X[tile])[0]  # (n, D)
+            Z = bank.transform(state, X[tile])[0]  # (n, D)
             for rows in aligned_slices(state["t"], len(Z), _BLOCK):
                 targets = y[tile][rows]
                 forecasts[tile][rows] = _learn_features(self, state, Z[rows], targets)
@@ -140,7 +140,7 @@ class _FourierDescent(GradientSteps):
         bank, theta = self._bank(), state["theta"]
         forecasts = np.empty((len(X), *theta.shape[:-1]))
         for rows in gen_batches(len(X), _TILE):
-            forecasts[rows] = bank._transform(state, X[rows])[0] @ theta.T
+            forecasts[rows] = bank.transform(state, X[rows])[0] @ theta.T
         return forecasts
 
 
@@ -181,7 +181,7 @@ class _NystroemDescent(OneKernel, GradientSteps):
         "budget": [Interval(Integral, 1, None, closed="left")],
         **GradientSteps._parameter_constraints,
     }
-    _structural = (*OneKernel._structural, "budget")
+    _structural = ("budget",)
 
     def __init__(
         self,

@@ -13,24 +13,26 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import inherit_documentation
 from .._linalg import softmax
 from .._types import Any, Array, ArrayLike, Seed
-from ..base import OnFourierFeatures, OnlineRegressor
-from ..base._graph_rounds import GraphRounds
+from ..base import GraphRounds, OnlineRegressor
 from ..feedback import BipartiteGraph, RefinedSimilarityGraph, SimilarityGraph
 
 _COUNT = [Interval(Integral, 1, None, closed="left")]
 _SHARE = [Interval(Real, 0, 1, closed="left")]
-_CONSTRAINTS = {**OnFourierFeatures._parameter_constraints, **GraphRounds._parameter_constraints}
-_STRUCTURE = (*OnFourierFeatures._structural, *GraphRounds._structural)
+_CONSTRAINTS = {
+    **GraphRounds._parameter_constraints,
+    "n_selected": _COUNT,
+    "exploration0": [Interval(Real, 0, 1, closed="right")],
+    "freeze_after": _COUNT,
+}
 
 
 @inherit_documentation
-class OMKLGFRegressor(OnFourierFeatures, GraphRounds, OnlineRegressor):
+class OMKLGFRegressor(GraphRounds, OnlineRegressor):
     r"""OMKL-GF: online multi-kernel learning with a generated bipartite feedback graph.
 
     Each kernel of a dictionary gets random Fourier features and online gradient descent on them.
-    A few selective nodes draw kernels, the good ones more often; in a round one node is drawn, the
-    weighted mean of its kernels' forecasts is the forecast (eq. 17 of [1]_), and these kernels
-    alone are computed and taught.
+    A few selective nodes draw kernels, the good ones more often. A round draws a node: its kernels
+    alone are computed and taught, and their weighted mean is the forecast (eq. 17 of [1]_).
 
     Parameters
     ----------
@@ -78,14 +80,13 @@ class OMKLGFRegressor(OnFourierFeatures, GraphRounds, OnlineRegressor):
     --------
     >>> from sklearn_okl import OMKLGFRegressor
     >>> from sklearn_okl.datasets import make_ar4
-    >>> X, y = make_ar4(500)
-    >>> model = OMKLGFRegressor(n_components=20, n_selected=5, random_state=0).fit(X, y)
+    >>> model = OMKLGFRegressor(n_components=20, n_selected=5, random_state=0).fit(*make_ar4(500))
     >>> model.weights_.shape, model.graph_.shape, len(model.selected_) <= 5
     ((76,), (76, 2), True)
     """
 
     _parameter_constraints = {**_CONSTRAINTS, "n_selective": _COUNT}
-    _structural = (*_STRUCTURE, "n_selective")
+    _structural = ("n_selected", "freeze_after", "n_selective")
 
     def __init__(
         self,
@@ -105,27 +106,29 @@ class OMKLGFRegressor(OnFourierFeatures, GraphRounds, OnlineRegressor):
         frequencies: Any = None,
         random_state: Seed = None,
     ) -> None:
-        self.kernels = kernels
-        self.n_components = n_components
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            eta0=eta0,
+            power_t=power_t,
+            shrinkage=shrinkage,
+            min_probability=min_probability,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.n_selective = n_selective
         self.n_selected = n_selected
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.shrinkage = shrinkage
         self.exploration0 = exploration0
         self.freeze_after = freeze_after
-        self.min_probability = min_probability
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
 
     def _graph(self):
         draws = self.exploration0, self.power_t, self.freeze_after
         return BipartiteGraph(self.n_selective, self.n_selected, *draws)
 
 
-class _OnSimilarityGraph(OnFourierFeatures, GraphRounds):
+class _OnSimilarityGraph(GraphRounds):
     r"""What the two regressors on similarity graphs share beside the shell.
 
     Parameters
@@ -171,7 +174,7 @@ class _OnSimilarityGraph(OnFourierFeatures, GraphRounds):
         "dim": _COUNT,
         "distances": [None, "array-like"],
     }
-    _structural = (*_STRUCTURE, "dim", "distances")
+    _structural = ("n_selected", "freeze_after", "dim", "distances")
 
     def __init__(
         self,
@@ -193,22 +196,24 @@ class _OnSimilarityGraph(OnFourierFeatures, GraphRounds):
         frequencies: Any = None,
         random_state: Seed = None,
     ) -> None:
-        self.kernels = kernels
-        self.n_components = n_components
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            eta0=eta0,
+            power_t=power_t,
+            shrinkage=shrinkage,
+            min_probability=min_probability,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.n_selected = n_selected
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.shrinkage = shrinkage
         self.exploration0 = exploration0
         self.freeze_after = freeze_after
-        self.min_probability = min_probability
         self.min_node_probability = min_node_probability
         self.dim = dim
         self.distances = distances
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
 
     @property
     def node_weights_(self) -> Array:

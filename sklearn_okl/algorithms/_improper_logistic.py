@@ -188,7 +188,6 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
         **_ImproperSteps._parameter_constraints,
         **WithIntercept._parameter_constraints,
     }
-    _structural = (*_ImproperSteps._structural, *WithIntercept._structural)
 
     def __init__(
         self, alpha: float = 1.0, *, radius: float = 5.0, fit_intercept: bool = False
@@ -265,7 +264,6 @@ class KernelAIOLIClassifier(_ImproperSteps, DualNewton, OnlineClassifier):
         **DualNewton._parameter_constraints,
         **_ImproperSteps._parameter_constraints,
     }
-    _structural = (*DualNewton._structural, *_ImproperSteps._structural)
 
     def __init__(
         self,

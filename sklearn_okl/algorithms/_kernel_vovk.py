@@ -36,7 +36,7 @@ class _ExactVovkRegressor(AllRows, OnlineRegressor):
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "forecaster": [StrOptions({"vaw", "ridge"})],
     }
-    _structural = (*AllRows._structural, "alpha")
+    _structural = ("alpha",)
     _multi_output = True
 
     def __init__(

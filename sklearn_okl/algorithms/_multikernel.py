@@ -68,10 +68,7 @@ class MultiKernelRegressor(FullInformationRegressor):
         "clip_experts": ["boolean"],
         "y_range": [None, list, tuple, np.ndarray],
     }
-    _structural = (
-        *FullInformationRegressor._structural,
-        *("expert", "aggregator", "clip_experts", "y_range"),
-    )
+    _structural = ("expert", "aggregator", "clip_experts", "y_range")
 
     def __init__(
         self,

@@ -126,7 +126,7 @@ class _EqualisedSteps(WithIntercept, OnlineMulticlassClassifier):
         "radius": [Interval(Real, 0, None, closed="neither")],
         **WithIntercept._parameter_constraints,
     }
-    _structural = ("alpha", *WithIntercept._structural)
+    _structural = ("alpha",)
 
     @property
     def coef_(self) -> Array:

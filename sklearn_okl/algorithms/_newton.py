@@ -42,7 +42,6 @@ class _DualNewtonRegressor(DualNewton, SecondOrderSteps, OnlineRegressor):
         **DualNewton._parameter_constraints,
         **SecondOrderSteps._parameter_constraints,
     }
-    _structural = (*DualNewton._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,
@@ -185,7 +184,6 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
         **SecondOrderSteps._parameter_constraints,
         "keep_probability": [Interval(Real, 0, 1, closed="both")],
     }
-    _structural = (*SampledRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,
@@ -260,7 +258,6 @@ class _SampledNewtonRegressor(SampledRows, SecondOrderSteps, GrowingBasisRegress
         **SampledRows._parameter_constraints,
         **SecondOrderSteps._parameter_constraints,
     }
-    _structural = (*SampledRows._structural, *SecondOrderSteps._structural)
 
     def __init__(
         self,

@@ -265,7 +265,7 @@ class RFOMKRRegressor(FullInformationRegressor):
         "aggregator_eta0": [Interval(Real, 0, None, closed="neither")],
     }
     _poor_score = True  # the default step is short for one pass over a few hundred rows
-    _structural = (*FullInformationRegressor._structural, "aggregator")
+    _structural = ("aggregator",)
 
     def __init__(
         self,

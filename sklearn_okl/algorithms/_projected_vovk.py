@@ -78,7 +78,7 @@ class _ProjectedVovk(SampledRows):
         "forecaster": [StrOptions({"vaw", "ridge"})],
         "kors_eps": [Interval(Real, 0, None, closed="left")],
     }
-    _structural = (*SampledRows._structural, "projection", "dictionary", "alpha")
+    _structural = ("projection", "dictionary", "alpha")
 
     def __init__(
         self,

@@ -62,15 +62,17 @@ class _Raker(OfExperts, OnFourierFeatures):
         frequencies: Any = None,
         random_state: Seed = None,
     ) -> None:
-        self.kernels = kernels
-        self.n_components = n_components
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.shrinkage = shrinkage
         self.eta0 = eta0
         self.power_t = power_t
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
 
     @property
     def weights_(self) -> Array:
@@ -83,13 +85,13 @@ class _Raker(OfExperts, OnFourierFeatures):
 
     def _start(self, n_features, n_targets=None):
         features, expert = self._bank, self._expert()
-        maps = features._start(n_features, check_random_state(self.random_state))
+        maps = features.start(n_features, check_random_state(self.random_state))
         bank, shape = features.kernels, () if n_targets is None else (n_targets,)
         shape += (len(bank),)  # (K,), or (C, K) for C classes
         return {
             "t": 0,
             "features": maps,
-            "experts": expert._start(features._n_components(maps), n_targets, bank=bank),
+            "experts": expert._start(features.n_features_out(maps), n_targets, bank=bank),
             "norms_sq": np.zeros(shape),  # of each expert's theta
             "expert_losses": np.zeros(shape),
             "weights": Hedge()._start(*shape),
@@ -102,7 +104,7 @@ class _Raker(OfExperts, OnFourierFeatures):
         loss = get_loss(loss)
         forecasts = np.empty(y.shape)
         for rows in gen_batches(len(y), _ROWS):
-            Z = features._transform(state["features"], X[rows])  # (K, n, D)
+            Z = features.transform(state["features"], X[rows])  # (K, n, D)
             F = expert._learn(state["experts"], Z, y[rows])  # (K, n) or (K, n, C)
             F = np.ascontiguousarray(np.moveaxis(F, 0, -1))
             n, Y = len(F), y[rows][..., None]
@@ -143,7 +145,7 @@ class _Raker(OfExperts, OnFourierFeatures):
         features, expert = self._bank, self._expert()
         F = np.empty((len(X), *state["norms_sq"].shape))
         for rows in gen_batches(len(X), _ROWS):
-            Z = features._transform(state["features"], X[rows])
+            Z = features.transform(state["features"], X[rows])
             F[rows] = np.moveaxis(expert._forecast(state["experts"], Z), 0, -1)
         return F
 

@@ -73,7 +73,7 @@ class _LKMBooks(WithLoss, RandomRounds):
         "decay": [Interval(Real, 0, 1, closed="left")],
         "step_scale": [Interval(Real, 0, None, closed="neither")],
     }
-    _structural = ("kernels", "budget", "loss", "horizon", "decay", "step_scale")
+    _structural = ("budget", "horizon", "decay", "step_scale")
 
     def __init__(
         self,
@@ -305,7 +305,6 @@ class LKMBooksRegressor(LossOfTargets, _LKMBooks, OnlineRegressor):
         **_LKMBooks._parameter_constraints,
         **TARGET_LOSSES,
     }
-    _structural = (*_LKMBooks._structural, "quantile")
 
     def __init__(
         self,

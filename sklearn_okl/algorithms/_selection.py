@@ -83,7 +83,6 @@ class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
     """
 
     _parameter_constraints = {**_KERNELS, **TARGET_LOSSES, **OKSRule._parameter_constraints}
-    _structural = ("kernels", "loss", "quantile", *OKSRule._structural)
 
     def __init__(
         self,
@@ -152,7 +151,6 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     """
 
     _parameter_constraints = {**_KERNELS, **LABEL_LOSSES, **OKSRule._parameter_constraints}
-    _structural = ("kernels", "loss", *OKSRule._structural)
 
     def __init__(
         self,
@@ -240,7 +238,6 @@ class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, Onlin
         **SMOOTH_REGRESSION,
         **OKSPlusPlusRule._parameter_constraints,
     }
-    _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
 
     def __init__(
         self,
@@ -318,7 +315,6 @@ class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, Onlin
         **LABEL_LOSSES,
         **OKSPlusPlusRule._parameter_constraints,
     }
-    _structural = ("kernels", "loss", *OKSPlusPlusRule._structural)
 
     def __init__(
         self,
@@ -399,7 +395,6 @@ class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
     """
 
     _parameter_constraints = {**_KERNELS, **TARGET_LOSSES, **IOKSRule._parameter_constraints}
-    _structural = ("kernels", "loss", "quantile", *IOKSRule._structural)
 
     def __init__(
         self,
@@ -474,7 +469,6 @@ class IOKSClassifier(LossOfLabels, IOKSRule, KernelSelector, OnlineClassifier):
     """
 
     _parameter_constraints = {**_KERNELS, **LABEL_LOSSES, **IOKSRule._parameter_constraints}
-    _structural = ("kernels", "loss", *IOKSRule._structural)
 
     def __init__(
         self,

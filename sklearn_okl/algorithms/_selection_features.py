@@ -86,7 +86,6 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
     """
 
     _parameter_constraints = {**_BOX, **TARGET_LOSSES, **_ANY_BOX, **OKSRule._parameter_constraints}
-    _structural = (*FeatureSelector._structural, "quantile", *OKSRule._structural)
 
     def __init__(
         self,
@@ -170,7 +169,6 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
         **_ANY_BOX,
         **OKSRule._parameter_constraints,
     }
-    _structural = (*FeatureSelector._structural, *OKSRule._structural)
 
     def __init__(
         self,
@@ -252,7 +250,6 @@ class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, On
     """
 
     _parameter_constraints = {**_BOX, **SMOOTH_REGRESSION}
-    _structural = FeatureSelector._structural
 
     def __init__(
         self,
@@ -334,7 +331,6 @@ class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, On
     """
 
     _parameter_constraints = {**_BOX, **LABEL_LOSSES}
-    _structural = FeatureSelector._structural
 
     def __init__(
         self,
@@ -411,7 +407,6 @@ class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor)
     """
 
     _parameter_constraints = {**_BOX, **TARGET_LOSSES, **IOKSRule._parameter_constraints}
-    _structural = (*FeatureSelector._structural, "quantile", *IOKSRule._structural)
 
     def __init__(
         self,
@@ -483,7 +478,6 @@ class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier
     """
 
     _parameter_constraints = {**_BOX, **LABEL_LOSSES, **IOKSRule._parameter_constraints}
-    _structural = (*FeatureSelector._structural, *IOKSRule._structural)
 
     def __init__(
         self,

@@ -17,7 +17,23 @@ HORIZON = {"horizon": [Interval(Integral, 1, None, closed="left"), None]}
 SMOOTH_REGRESSION = {"loss": TARGET_LOSSES["loss"]}  # the rule says what it asks of a loss
 
 
-class OKSRule:
+class _Horizon:
+    """Rates made for a number of rounds, given or guessed.
+
+    Parameters
+    ----------
+    horizon : int, default=None
+        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
+        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
+        a fresh start of the law of the draws, not of the functions, with the rates of as many
+        rounds as were seen, see Notes.
+    """
+
+    _parameter_constraints = HORIZON
+    _structural = ("horizon",)
+
+
+class OKSRule(_Horizon):
     r"""Exponential weights on the losses divided by p; the horizon fixes all rates.
 
     Parameters
@@ -38,7 +54,7 @@ class OKSRule:
     """
 
     _parameter_constraints = {**HORIZON, "step_scale": _POSITIVE}
-    _structural = ("horizon", "step_scale")
+    _structural = ("step_scale",)
 
     def _sampler(self, n_kernels):
         longest = stable_step(self._loss()) if self.horizon is None else inf
@@ -72,7 +88,7 @@ class OKSPlusPlusRule:
         return AdaptiveExp3Sampler(n_kernels, self.radius, self._loss().self_bounding)
 
 
-class IOKSRule:
+class IOKSRule(_Horizon):
     """Mirror descent with the Tsallis regulariser, and rates that grow.
 
     References
@@ -83,7 +99,7 @@ class IOKSRule:
     """
 
     _parameter_constraints = {**HORIZON, "radius": _POSITIVE}
-    _structural = ("horizon", "radius")
+    _structural = ("radius",)
 
     def _sampler(self, n_kernels):
         slope = self._loss().lipschitz(self.radius, 1.0)  # of targets in [-1, 1]

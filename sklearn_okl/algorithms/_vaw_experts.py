@@ -39,7 +39,7 @@ class VAWExperts(FullInformationRegressor):
         **RidgeRecursion._parameter_constraints,
         "y_range": [None, list, tuple, np.ndarray],
     }
-    _structural = (*FullInformationRegressor._structural, "alpha", "y_range")
+    _structural = ("alpha", "y_range")
 
     def __init__(
         self,

@@ -85,7 +85,7 @@ class VAW2Regressor(VAWExperts):
         "clip_experts": ["boolean"],
     }
     _poor_score = True  # 76 kernels for smaller rows, each with a weight, at a ridge for smaller y
-    _structural = (*VAWExperts._structural, "aggregator_alpha", "clip_experts")
+    _structural = ("aggregator_alpha", "clip_experts")
 
     def __init__(
         self,
@@ -144,8 +144,8 @@ class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
 
     def _start(self, n_features, n_targets=None):
         features = self._bank
-        maps = features._start(n_features, check_random_state(self.random_state))
-        width = len(features.kernels) * features._n_components(maps)
+        maps = features.start(n_features, check_random_state(self.random_state))
+        width = len(features.kernels) * features.n_features_out(maps)
         return {"t": 0, "features": maps, "learner": self._learner()._start(width)}
 
     def _learn(self, state, X, y):
@@ -171,7 +171,7 @@ class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
         return gen_batches(n_rows, max(32, _TILE_BYTES // (8 * width) // 32 * 32))
 
     def _concatenated(self, state, X):
-        Z = self._bank._transform(state["features"], X)  # (K, n, D)
+        Z = self._bank.transform(state["features"], X)  # (K, n, D)
         return np.ascontiguousarray(Z.swapaxes(0, 1)).reshape(len(X), -1)  # eq. (3.7A)
 
 
@@ -235,7 +235,7 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
         **_OnAllFeatures._parameter_constraints,
         **RidgeRecursion._parameter_constraints,
     }
-    _structural = (*_OnAllFeatures._structural, "alpha")
+    _structural = ("alpha",)
 
     def __init__(
         self,
@@ -250,15 +250,17 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
         frequencies: Any = None,
         random_state: Seed = None,
     ) -> None:
-        self.kernels = kernels
-        self.n_components = n_components
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.alpha = alpha
         self.forecaster = forecaster
         self.forgetting = forgetting
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
 
     def _learner(self):
         return VAWRegressor(self.alpha, forecaster=self.forecaster, forgetting=self.forgetting)

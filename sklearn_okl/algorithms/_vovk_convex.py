@@ -241,7 +241,7 @@ class _SecondOrderVAW(VAWExperts):
         "gradient_trick": BOARegressor._parameter_constraints["gradient_trick"],
         "initial_rate": BOARegressor._parameter_constraints["initial_rate"],
     }
-    _structural = (*VAWExperts._structural, "gradient_trick", "initial_rate")
+    _structural = ("gradient_trick", "initial_rate")
 
     def __init__(
         self,

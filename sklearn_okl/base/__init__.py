@@ -3,15 +3,17 @@
 from ..dictionaries._growth import Rows
 from ..dictionaries._rule import EntryRule
 from ..feedback._sampler import Sampler
+from ..kernels._fourier import FourierBank
 from ._classifier import OnlineClassifier
 from ._convex import ConvexAggregator
 from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
-from ._feature_selector import FeatureSelector  # noqa: F401  for the rest of the package
+from ._feature_selector import FeatureSelector
 from ._full_information import FullInformationRegressor
+from ._graph_rounds import GraphRounds
 from ._growing import GrowingBasisRegressor
 from ._multiclass import OnlineMulticlassClassifier  # noqa: F401  for the rest of the package
 from ._of_experts import OfExperts  # noqa: F401  for the rest of the package
-from ._on_fourier_features import OnFourierFeatures  # noqa: F401  for the rest of the package
+from ._on_fourier_features import OnFourierFeatures
 from ._one_against_rest import OneAgainstRestClassifier  # noqa: F401  for the rest of the package
 from ._one_kernel import AllRows, NovelRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
 from ._regressor import OnlineRegressor
@@ -24,6 +26,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     as_they_are,
     described,
     parameter_values,
+    structural_parameters,
     twin,
 )
 from ._swap import SwapMixin  # noqa: F401  for the rest of the package
@@ -36,9 +39,13 @@ from ._weighted import (  # noqa: F401  for the rest of the package
 __all__ = [
     "ConvexAggregator",
     "EntryRule",
+    "FeatureSelector",
+    "FourierBank",
     "FullInformationRegressor",
+    "GraphRounds",
     "GrowingBasisRegressor",
     "KernelSelector",
+    "OnFourierFeatures",
     "OnlineClassifier",
     "OnlineRegressor",
     "OnlineTransformer",
@@ -49,9 +56,13 @@ __all__ = [
 for class_ in (
     ConvexAggregator,
     EntryRule,
+    FeatureSelector,
+    FourierBank,
     FullInformationRegressor,
+    GraphRounds,
     GrowingBasisRegressor,
     KernelSelector,
+    OnFourierFeatures,
     OnlineClassifier,
     OnlineEstimator,
     OnlineRegressor,

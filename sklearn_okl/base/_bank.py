@@ -42,7 +42,7 @@ def learn_bank(features, expert, bank, X, y, run, sample_weight=None):
     Parameters
     ----------
     features : object
-        With ``_transform(maps, X) -> (g, n, D)`` for the maps of some of the experts.
+        With ``transform(maps, X) -> (g, n, D)`` for the maps of some of the experts.
     expert : online regressor that learns banks
     bank : dict
         With the states "features" and "experts", all arrays with a leading axis of experts.
@@ -61,7 +61,7 @@ def learn_bank(features, expert, bank, X, y, run, sample_weight=None):
     F = np.empty((len(y), size, *y.shape[1:]))
     targets = (y,) if sample_weight is None else (y, sample_weight)
     if expert._takes_rows(len(y)):
-        Z = features._transform(bank["features"], X)
+        Z = features.transform(bank["features"], X)
         part = expert._learn(bank["experts"], Z, *targets)
         F[...] = checked_answers(part, F.swapaxes(0, 1).shape, expert, "_learn").swapaxes(0, 1)
         return F
@@ -76,7 +76,7 @@ def forecast_bank(features, expert, bank, X):
     """Return the forecasts (n, n_experts[, q]) of a bank for rows X (n, d), each as if the next."""
     F = None
     for rows in row_slices(len(X), _TILE):
-        Z = features._transform(bank["features"], X[rows])
+        Z = features.transform(bank["features"], X[rows])
         part = expert._forecast(bank["experts"], Z)
         shape = (*Z.shape[:2], *np.shape(part)[2:])  # a bank does not know how many targets
         part = checked_answers(part, shape, expert, "_forecast").swapaxes(0, 1)
@@ -97,7 +97,7 @@ def learn_group(features, expert, state, X, targets, F, group):
     learn = getattr(expert, "_learn_blocks", expert._learn)
     with np.errstate(over="ignore", invalid="ignore"):  # threads do not inherit the shell's
         for rows in row_slices(len(X), _TILE):
-            Z = features._transform(maps, X[rows])  # (g, n, D)
+            Z = features.transform(maps, X[rows])  # (g, n, D)
             part = learn(members, Z, *[values[rows] for values in targets])
             shape = (len(Z), *F[rows].shape[:1], *F.shape[2:])
             F[rows, group] = checked_answers(part, shape, expert, "_learn").swapaxes(0, 1)

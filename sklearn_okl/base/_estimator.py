@@ -23,7 +23,15 @@ from .._linalg import one_blas_thread
 from .._validation import validated
 from ..kernels import Kernel
 from ._answers import checked_answers, checked_state
-from ._state import _copied, _parameters, are_unchanged, as_they_are, parameter_values, twin
+from ._state import (
+    _copied,
+    _parameters,
+    are_unchanged,
+    as_they_are,
+    parameter_values,
+    structural_parameters,
+    twin,
+)
 from ._swap import SwapMixin
 from ._transformer import OnlineTransformer
 
@@ -82,7 +90,7 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     def _structure(self):
         """Return the parameters fixed by the state, those of nested estimators included."""
         structure = {}
-        for name in self._structural:
+        for name in structural_parameters(type(self)):
             value = getattr(self, name)
             if isinstance(value, OnlineEstimator):
                 value = (type(value).__name__, value._structure())
@@ -129,11 +137,19 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
 
         It is there from the first row on, so that readers, who work on twins, build nothing twice.
         """
-        known, values = vars(self).get(NOT_SAVED), parameter_values(self)
+        known = vars(self).get(NOT_SAVED)
+        if known is not None and known[0] is None:  # a twin that a call teaches: it keeps them
+            return known[1]
+        values = parameter_values(self)
         if known is None or not are_unchanged(values, known[0]):
             known = as_they_are(values), {}
             setattr(self, NOT_SAVED, known)
         return known[1]
+
+    def _parts_of(self, checked):
+        """Return what was built from the parameters of a call, those that were checked."""
+        known = vars(self).get(NOT_SAVED)
+        return known[1] if known is not None and known[0] is checked else {}
 
     def __getstate__(self):
         state = vars(self).copy()  # at once: readers in other threads write what they build
@@ -182,12 +198,15 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
                 f"y has shape {y.shape}, but this model was started with targets of shape "
                 f"{before}. Give y the same shape in every call, or call 'fit' to start afresh."
             )
-        self._parts_so_far()
+        checked = self._built_with["checked"]
+        parts = self._parts_of(checked)
+        setattr(self, NOT_SAVED, (None, parts))
         # Overflow is not warned of but refused, with a sentence.
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             forecasts = learn(self, state, X, y, learn_arguments)
             self._look_back(state, X[: len(forecasts)], y[: len(forecasts)], forecasts)
             self._close(state)
+        setattr(self, NOT_SAVED, (checked, parts))
         return state, forecasts
 
     @with_callbacks
@@ -199,7 +218,9 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
         seen = {
             "estimator": self,
             "metadata": learn_arguments,
-            "reconstruction_attributes": lambda: vars(model) | {"_state": _copied(state)},
+            "reconstruction_attributes": lambda: (
+                vars(model) | {"_state": _copied(state), NOT_SAVED: None}
+            ),
         }
         given = model._labels(y)
         root.call_on_fit_task_begin(X=X, y=given, **seen)

@@ -1,4 +1,4 @@
-"""Kernel selection on random features: what its six estimators share beside a rule and a shell."""
+"""Kernel selection on random features: the engine of bandits with functions that do not grow."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import inherit_documentation
 from .._types import Any, Array, Seed
 from ..kernels import shift_invariant_kernel
 from ..kernels._fourier import FourierBank
@@ -18,8 +19,19 @@ _ROWS = 64  # rows projected at once: 200 kB of angles for 400 frequencies
 _FAR = 1e300  # no finite angle is beyond this bound
 
 
+@inherit_documentation
 class FeatureSelector(BanditRounds, OnFourierFeatures):
-    r"""Bandit feedback on random features: each kernel's function is a vector of coefficients.
+    r"""Base of kernel selection under bandit feedback on random features: a model of fixed size.
+
+    A round draws one kernel of a dictionary, forecasts with the coefficients of its random
+    features, and teaches these alone; the loss of the others stays unknown. A subclass says who
+    draws::
+
+        _sampler(n_kernels) -> Sampler
+
+    It is asked in every call, so it reads the parameters as they are now. A selector goes before a
+    shell in the list of bases, ``class MyRegressor(FeatureSelector, OnlineRegressor)``, or
+    :class:`OnlineClassifier`.
 
     Parameters
     ----------
@@ -37,33 +49,74 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
     ----------
     coef_ : ndarray of shape (n_kernels, n_components)
         Coefficients of each kernel's features.
+
+    See Also
+    --------
+    Sampler : What `_sampler` returns.
+    KernelSelector : The same rounds with exact kernels, at a cost that grows.
+
+    Notes
+    -----
+    *Cost.* O(d D) in a round for d inputs and D features, and what the sampler costs, whatever the
+    round; O((d + K) D) memory for K kernels. Kernels of the same name share their projections,
+    which are computed 64 rows at a time; sines, cosines and coefficients are those of the kernel
+    drawn, alone.
+
+    The kernel of a round is drawn at the end of the round before, by one random number per row, and
+    kept in the state, so that `predict` is pure and equals what will be forecast.
+
+    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
+    this one; those that it does not name keep their defaults.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.base import FeatureSelector, OnlineRegressor, Sampler
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> class EvenSampler(Sampler):
+    ...     def __init__(self, n_arms):
+    ...         self.n_arms = n_arms
+    ...
+    ...     def start(self):
+    ...         return {"probabilities": np.full(self.n_arms, 1 / self.n_arms)}
+    ...
+    ...     def credit(self, state, arm, loss, gradient_sq):
+    ...         return 0.1
+    >>> class EvenRegressor(FeatureSelector, OnlineRegressor):
+    ...     def _sampler(self, n_kernels):
+    ...         return EvenSampler(n_kernels)
+    >>> X, y = make_ar4(300)
+    >>> EvenRegressor(n_components=50, random_state=0).fit(X / 4, y / 4).coef_.shape
+    (6, 50)
     """
 
     _parameter_constraints = {
         **OnFourierFeatures._parameter_constraints,
         "radius": [Interval(Real, 0, None, closed="neither")],
     }
-    _structural = (*OnFourierFeatures._structural, "loss", "radius")
+    _structural = ("radius",)
 
     def __init__(
         self,
-        kernels: Any,
-        n_components: int,
-        loss: Any,
-        radius: float,
-        form: str,
-        sampling: str,
-        frequencies: Any,
-        random_state: Seed,
+        kernels: Any = None,
+        n_components: int = 800,
+        loss: Any = "squared_error",
+        radius: float | None = 1.0,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
     ) -> None:
-        self.kernels = kernels
-        self.n_components = n_components
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.loss = loss
         self.radius = radius
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
 
     @property
     def coef_(self) -> Array:
@@ -82,7 +135,7 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
 
     def _start_functions(self, n_features, source):
         maps = self._bank.start(n_features, source)
-        n_components = self._bank.n_components(maps)
+        n_components = self._bank.n_features_out(maps)
         return {
             "features": maps,
             "coef": np.zeros((len(self._kernel_list()), n_components)),
@@ -158,11 +211,11 @@ class _SharedFourier:
 
     def start(self, n_features, rng):
         """Draw the maps: "frequencies" (J, d, m), and "phases" (J, m) in the phase form."""
-        return self.bank._start(n_features, rng)
+        return self.bank.start(n_features, rng)
 
-    def n_components(self, maps):
+    def n_features_out(self, maps):
         """Return the number D of features of a kernel."""
-        return self.bank._n_components(maps)
+        return self.bank.n_features_out(maps)
 
     def scales(self, maps):
         """Return what the frequencies drawn are multiplied by, one number per kernel."""
@@ -182,7 +235,7 @@ class _SharedFourier:
 
     def view(self, maps):
         """Return what looks at rows and makes the features of any kernel."""
-        return _View(maps, self.draws, self.scales(maps), self.n_components(maps))
+        return _View(maps, self.draws, self.scales(maps), self.n_features_out(maps))
 
 
 class _View:

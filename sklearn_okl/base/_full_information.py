@@ -34,7 +34,7 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
 
         _parts() -> expert, *stages
 
-    It is asked in every call, so it reads the parameters as they are now. The expert is an
+    It is asked whenever parameters have changed, so it reads them as they are now. The expert is an
     :class:`OnlineRegressor` that learns banks, such as :class:`~sklearn_okl.VAWRegressor`. The last
     stage is an aggregator: a :class:`ConvexAggregator`, or any other with the three private verbs
     and ``_weights(state)``, as :class:`~sklearn_okl.VAWRegressor` has it. Whatever stands between
@@ -96,12 +96,14 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.kernels = kernels
-        self.n_components = n_components
-        self.form = form
-        self.sampling = sampling
-        self.frequencies = frequencies
-        self.random_state = random_state
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
         self.n_jobs = n_jobs
 
     @property
@@ -109,6 +111,10 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
         """Current weights of the experts in the last stage, of shape (n_kernels,)."""
         state = self._fitted_state("weights_")
         return self._as_taught()._parts()[-1]._weights(state["stages"][-1])
+
+    def _engine(self):
+        """Return the bank of features, the expert, and the stages after it."""
+        return self._built(_engine)
 
     def _validate(self):
         super()._validate()
@@ -134,23 +140,23 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
             )
 
     def _start(self, n_features, n_targets=None):
-        expert, *stages = self._parts()
-        maps = self._bank._start(n_features, check_random_state(self.random_state))
-        bank = self._bank.kernels
+        features, expert, stages = self._engine()
+        maps = features.start(n_features, check_random_state(self.random_state))
+        bank = features.kernels
         return {
             "t": 0,
             "features": maps,
-            "experts": expert._start(self._bank._n_components(maps), bank=bank),
+            "experts": expert._start(features.n_features_out(maps), bank=bank),
             "expert_losses": np.zeros(len(bank)),
             "stages": [stage._start(len(bank)) for stage in stages],
         }
 
     def _learn(self, state, X, y):
-        expert, *stages = self._parts()
+        features, expert, stages = self._engine()
         forecasts = np.empty(len(y))
         with threads(self.n_jobs) as run:
             for rows in row_slices(len(y), _CHUNK):
-                F = learn_bank(self._bank, expert, state, X[rows], y[rows], run)
+                F = learn_bank(features, expert, state, X[rows], y[rows], run)
                 state["expert_losses"] += np.square(F - y[rows, None]).sum(axis=0)
                 for stage, stage_state in zip(stages, state["stages"], strict=True):
                     shape = F.shape[: 1 if stage is stages[-1] else 2]
@@ -162,15 +168,21 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
         return forecasts
 
     def _close(self, state, grows=False):
-        self._parts()[0]._close(state["experts"], grows)
+        self._engine()[1]._close(state["experts"], grows)
 
     def _forecast(self, state, X):
-        F = self._forecast_experts(state, X)
-        stages = self._parts()[1:]
+        features, expert, stages = self._engine()
+        F = forecast_bank(features, expert, state, X)
         for stage, stage_state in zip(stages, state["stages"], strict=True):
             shape = F.shape[: 1 if stage is stages[-1] else 2]
             F = checked_answers(stage._forecast(stage_state, F), shape, stage, "_forecast")
         return F
 
     def _forecast_experts(self, state, X):
-        return forecast_bank(self._bank, self._parts()[0], state, X)
+        features, expert, _ = self._engine()
+        return forecast_bank(features, expert, state, X)
+
+
+def _engine(model):
+    expert, *stages = model._parts()
+    return model._bank, expert, stages

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import inherit_documentation
 from .._linalg import aligned_slices, softmax
-from .._types import Array
+from .._types import Any, Array, Seed
+from ._on_fourier_features import OnFourierFeatures
 from ._random_rounds import RandomRounds
 
 _TILE = 128  # rows whose features are held at once
 _AHEAD = 64  # rows for which features are computed at once, where it is known of which kernels
 
 
-class GraphRounds(RandomRounds):
-    r"""The rounds of a feedback graph: the kernels that a node asks forecast, and are taught alone.
+@inherit_documentation
+class GraphRounds(OnFourierFeatures, RandomRounds):
+    r"""Base of learning under feedback graphs: the kernels that a drawn node asks, and no others.
 
-    It goes with a bank of random features as its `_bank`. Whom the next round asks is drawn at the
-    end of a round and kept in the state, so that forecasts are a function of it. A subclass says by
-    which rule::
+    Each kernel of a dictionary gets random Fourier features and online gradient descent on them. A
+    round draws a node of a graph; the weighted mean of forecasts of kernels that it asks is the
+    forecast, and these kernels alone are computed and taught, with losses and gradients divided by
+    the probability that they are asked. A subclass says who is drawn and whom it asks::
 
         _graph() -> FeedbackGraph
+
+    It is asked in every call, so it reads the parameters as they are now. The engine goes before a
+    shell in the list of bases, ``class MyRegressor(GraphRounds, OnlineRegressor)``.
 
     Parameters
     ----------
@@ -31,7 +38,7 @@ class GraphRounds(RandomRounds):
         Scale of the learning rate :math:`\eta_t = eta0 / t^{power\_t}`, > 0, of the kernels'
         coefficients and of all weights; in units of one over the squared unit of y.
     power_t : float, default=0.5
-        Decay of the learning rate and of the exploration, >= 0.
+        Decay of the learning rate, and of the exploration of a graph that explores, >= 0.
     shrinkage : float, default=1e-3
         Penalty of the squared norm of a kernel's coefficients, >= 0 (the paper's lambda).
     min_probability : float, default=0.05
@@ -52,24 +59,77 @@ class GraphRounds(RandomRounds):
     selected_ : ndarray of int
         Indices of the kernels whose weighted mean is the next forecast.
 
+    See Also
+    --------
+    sklearn_okl.feedback.FeedbackGraph : What `_graph` returns.
+    FeatureSelector : One kernel a round, with a loss of one's choice.
+
+    Notes
+    -----
+    *Cost.* O(d D S) in a round that asks S kernels, for d inputs and D features, and what the graph
+    costs. No other kernel is touched.
+
+    Whom the next round asks is drawn at the end of a round and kept in the state, so that `predict`
+    is pure and equals what will be forecast. The loss is the square loss.
+
+    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
+    this one; those that it does not name keep their defaults.
+
     References
     ----------
     .. [1] P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", Journal of Machine
        Learning Research 24, 2023, Algorithms 1-6, eq. (14)-(49), section 5.
+
+    Examples
+    --------
+    >>> from sklearn_okl.base import GraphRounds, OnlineRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> from sklearn_okl.feedback import BipartiteGraph
+    >>> class ThreeNodesRegressor(GraphRounds, OnlineRegressor):
+    ...     def _graph(self):
+    ...         return BipartiteGraph(n_selective=3, n_selected=2)
+    >>> X, y = make_ar4(300)
+    >>> model = ThreeNodesRegressor({"gamma": [0.01, 0.1, 1.0]}, random_state=0).fit(X, y)
+    >>> model.graph_.shape, len(model.selected_) <= 2
+    ((3, 3), True)
     """
 
     _default_kernels = None  # the papers' grid
     _in_place_of_a_ridge = "Leave it out and set 'shrinkage'."
     _parameter_constraints = {
-        "n_selected": [Interval(Integral, 1, None, closed="left")],
+        **OnFourierFeatures._parameter_constraints,
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "power_t": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [Interval(Real, 0, None, closed="left")],
-        "exploration0": [Interval(Real, 0, 1, closed="right")],
-        "freeze_after": [Interval(Integral, 1, None, closed="left")],
         "min_probability": [Interval(Real, 0, 1, closed="left")],
     }
-    _structural = ("n_selected", "freeze_after")
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        n_components: int = 100,
+        eta0: float = 0.1,
+        power_t: float = 0.5,
+        shrinkage: float = 1e-3,
+        min_probability: float = 0.05,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            form=form,
+            sampling=sampling,
+            frequencies=frequencies,
+            random_state=random_state,
+        )
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.shrinkage = shrinkage
+        self.min_probability = min_probability
 
     @property
     def weights_(self) -> Array:
@@ -99,10 +159,10 @@ class GraphRounds(RandomRounds):
 
     def _start_functions(self, n_features, source):
         bank = self._bank
-        features, n_kernels = bank._start(n_features, source), len(bank.kernels)
+        features, n_kernels = bank.start(n_features, source), len(bank.kernels)
         return {
             "features": features,
-            "theta": np.zeros((n_kernels, bank._n_components(features))),
+            "theta": np.zeros((n_kernels, bank.n_features_out(features))),
             "log_weights": np.zeros(n_kernels),
         }
 
@@ -125,7 +185,7 @@ class GraphRounds(RandomRounds):
             pool, stays = graph.pool(drawn, state["t"] + 1)
             size = _AHEAD if stays else 1
             rows = slice(low, low + next(aligned_slices(state["t"], len(y) - low, size)).stop)
-            Z = bank._transform(_members(state["features"], pool), X[rows])
+            Z = bank.transform(_members(state["features"], pool), X[rows])
             place[pool] = np.arange(len(pool))
             for i, target in enumerate(y[rows].tolist()):
                 Z_asked = Z[place[drawn["asked"]], i]
@@ -162,7 +222,7 @@ class GraphRounds(RandomRounds):
         weights = softmax(state["log_weights"][combined])
         forecasts = np.empty(len(X))
         for rows in gen_batches(len(X), _TILE):
-            Z = bank._transform(maps, X[rows])  # (S, n, D)
+            Z = bank.transform(maps, X[rows])  # (S, n, D)
             forecasts[rows] = weights @ (Z @ theta[:, :, None])[:, :, 0]
         return forecasts
 

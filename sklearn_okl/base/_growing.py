@@ -29,7 +29,7 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
         _newton() -> ONSRegressor                      the learner on the coordinates
         _admit(newton, learnt, phi, y) -> forecasts    what the learner does about an entry
 
-    The first two are asked in every call, so they read the parameters as they are now. `_admit`
+    The first two read the parameters, and are asked again when these have changed. `_admit`
     gets the learner, its state `learnt`, to be edited, and the row's coordinates phi (1, J + 1) in
     the basis that has it, with its target y (1,): ``phi[:, :-1]`` are those in the basis without.
     The state is to have one coordinate more afterwards. What it returns is the forecast of the row,
@@ -109,7 +109,7 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
         return forecasts
 
     def _learn(self, state, X, y):
-        rule, newton, learnt = self._rule(), self._newton(), state["newton"]
+        rule, newton, learnt = self._rule(), self._built(type(self)._newton), state["newton"]
         forecasts = np.empty(len(y))
         stretches = growth(kernel_of(self), rule, state["rule"], state["basis"], X, state["t"])
         for stretch in stretches:
@@ -124,7 +124,7 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
         return forecasts
 
     def _close(self, state, grows=False):
-        self._newton()._close(state["newton"], grows)
+        self._built(type(self)._newton)._close(state["newton"], grows)
 
     def _forecast(self, state, X):
         kernel, newton = kernel_of(self), self._newton()

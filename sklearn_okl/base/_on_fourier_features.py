@@ -6,13 +6,17 @@ from numbers import Integral
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Any, Array
+from .._types import Any, Array, Seed
 from ..kernels import kernel_list
 from ..kernels._fourier import FourierBank
 
 
 class OnFourierFeatures:
-    """A dictionary of kernels on random Fourier features: flat parameters, and what they describe.
+    """A dictionary of kernels on random Fourier features: flat parameters, and the bank they make.
+
+    It stands before a shell in the list of bases. ``self._bank`` is the :class:`FourierBank` of the
+    parameters, built once while they stay. A subclass keeps the maps that it draws in its state, as
+    "features".
 
     Parameters
     ----------
@@ -38,6 +42,43 @@ class OnFourierFeatures:
         Parameters of each kernel, in the order of the grid.
     frequencies_ : ndarray of shape (n_kernels, n_features, m)
         Frequencies in use.
+
+    See Also
+    --------
+    FullInformationRegressor : An engine on it, where every expert learns from every row.
+    FeatureSelector : An engine where one kernel does.
+    GraphRounds : An engine where some do.
+
+    Examples
+    --------
+    The mean of all kernels, by gradient descent on the features of all of them together:
+
+    >>> import numpy as np
+    >>> from sklearn.utils import check_random_state
+    >>> from sklearn_okl.base import OnFourierFeatures, OnlineRegressor
+    >>> from sklearn_okl.datasets import make_ar4
+    >>> class MeanOfKernelsRegressor(OnFourierFeatures, OnlineRegressor):
+    ...     def _start(self, n_features, n_targets=None):
+    ...         maps = self._bank.start(n_features, check_random_state(self.random_state))
+    ...         shape = len(self._bank.kernels), self._bank.n_features_out(maps)
+    ...         return {"t": 0, "features": maps, "theta": np.zeros(shape)}
+    ...
+    ...     def _learn(self, state, X, y):
+    ...         Z = self._bank.transform(state["features"], X)  # (K, n, D)
+    ...         forecasts = np.empty(len(y))
+    ...         for t, target in enumerate(y):
+    ...             forecasts[t] = (state["theta"] * Z[:, t]).sum() / len(Z)
+    ...             state["theta"] -= (forecasts[t] - target) * Z[:, t]
+    ...         state["t"] += len(y)
+    ...         return forecasts
+    ...
+    ...     def _forecast(self, state, X):
+    ...         Z = self._bank.transform(state["features"], X)
+    ...         return np.einsum("knd,kd->n", Z, state["theta"]) / len(Z)
+    >>> X, y = make_ar4(300)
+    >>> model = MeanOfKernelsRegressor({"gamma": [0.01, 0.1, 1.0]}, random_state=0).fit(X, y)
+    >>> model.frequencies_.shape
+    (3, 4, 50)
     """
 
     _parameter_constraints = {
@@ -49,6 +90,23 @@ class OnFourierFeatures:
         "random_state": ["random_state"],
     }
     _structural = ("kernels", "n_components", "form", "sampling", "frequencies")
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        n_components: int = 100,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernels = kernels
+        self.n_components = n_components
+        self.form = form
+        self.sampling = sampling
+        self.frequencies = frequencies
+        self.random_state = random_state
 
     @property
     def kernels_(self) -> Any:

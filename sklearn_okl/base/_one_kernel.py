@@ -114,7 +114,7 @@ class SampledRows(OneKernel):
         "kors_eps": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
     }
-    _structural = (*OneKernel._structural, "kors_mu")
+    _structural = ("kors_mu",)
 
     def __init__(
         self,

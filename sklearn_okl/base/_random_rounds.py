@@ -47,6 +47,7 @@ class RandomRounds:
         "kernels": [None, dict, list, tuple],
         "random_state": ["random_state"],
     }
+    _structural = ("kernels", "loss", "quantile")
 
     @property
     def kernels_(self) -> Any:

@@ -36,10 +36,11 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     `prequential_predict`; of any other ``prequential(delay=)`` makes the queue.
 
     A subclass may also set ``_parameter_constraints``, which are scikit-learn's and checked in
-    every call; ``_structural``, the names of the parameters that cannot change in mid-stream, for
-    the state was built with them; ``_multi_output``, if targets may have columns; and
-    ``_learns_banks``, if `_start` takes the list of kernels as `bank` and all arrays have a leading
-    axis of experts, so that it can be the expert of :class:`~sklearn_okl.MultiKernelRegressor`.
+    every call; ``_structural``, the names of its parameters, beside its bases', that cannot change
+    in mid-stream, for the state was built with them; ``_multi_output``, if targets may have
+    columns; and ``_learns_banks``, if `_start` takes the list of kernels as `bank` and all arrays
+    have a leading axis of experts, so that it can be the expert of
+    :class:`~sklearn_okl.MultiKernelRegressor`.
 
     Examples
     --------

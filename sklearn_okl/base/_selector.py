@@ -35,11 +35,10 @@ class BanditRounds(WithLoss, RandomRounds):
 
     Parameters
     ----------
-    horizon : int, default=None
-        T, the number of rounds that the rates are made for; 40 if it is less. None guesses it by
-        the doubling trick: the rates of 64 rounds to begin with, and after 64, 128, 256, ... rounds
-        a fresh start of the law of the draws, not of the functions, with the rates of as many
-        rounds as were seen, see Notes.
+    loss : str or Loss, default="squared_error"
+        What is descended and what the kernels are judged by, see :mod:`sklearn_okl.losses`; a
+        subclass that has a parameter `quantile` gives it to ``"pinball"``. Classifiers need a loss
+        of labels, such as ``"log_loss"``.
 
     Attributes
     ----------
@@ -116,10 +115,6 @@ class KernelSelector(BanditRounds):
 
     Parameters
     ----------
-    loss : str or Loss, default="squared_error"
-        What is descended and what the kernels are judged by, see :mod:`sklearn_okl.losses`; a
-        subclass that has a parameter `quantile` gives it to ``"pinball"``. Classifiers need a loss
-        of labels, such as ``"log_loss"``.
     radius : float, default=None
         Radius of the ball of its RKHS that a kernel's function is projected onto after each step.
         None: there is no ball.
@@ -173,7 +168,7 @@ class KernelSelector(BanditRounds):
         **BanditRounds._parameter_constraints,
         "radius": [Interval(Real, 0, None, closed="neither"), None],
     }
-    _structural = ("kernels", "loss", "radius")
+    _structural = ("radius",)
 
     def __init__(
         self,

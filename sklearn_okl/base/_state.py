@@ -22,6 +22,23 @@ def _parameters(kind):
     return tuple(kind._get_param_names())
 
 
+@cache
+def structural_parameters(kind):
+    """Return the parameters of a class that its states are built with, as it and its bases say.
+
+    Each class names in `_structural` those that it adds; a name that a base has, and this class
+    does not take as a parameter, is left out.
+    """
+    declared = [set(vars(base).get("_structural", ())) for base in kind.__mro__]
+    unknown = declared[0] - set(_parameters(kind)) - set().union(*declared[1:])
+    if unknown:
+        raise TypeError(
+            f"{kind.__name__}._structural names {sorted(unknown)}, which are no parameters of "
+            f"{kind.__name__}. Name those that its __init__ takes."
+        )
+    return tuple(name for name in _parameters(kind) if name in set().union(*declared))
+
+
 def parameter_values(estimator):
     """Return the values of the parameters of an estimator, in their order."""
     return [getattr(estimator, name) for name in _parameters(type(estimator))]

@@ -9,7 +9,15 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from .._validation import refuse_second_writer
-from ._state import _is_finite, _same, are_unchanged, as_they_are, parameter_values, twin
+from ._state import (
+    _is_finite,
+    _same,
+    are_unchanged,
+    as_they_are,
+    parameter_values,
+    structural_parameters,
+    twin,
+)
 
 _OVERFLOWED = (
     "Numbers overflowed while these rows were learnt; the model is as it was before the call. "
@@ -34,7 +42,7 @@ class SwapMixin:
     those that are fixed, under "structure".
     """
 
-    _structural = ()  # names of parameters that shape the state: fixed from the first row on
+    _structural = ()  # parameters of this class, beside its bases', that a state is built with
 
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)
@@ -80,7 +88,7 @@ class SwapMixin:
         self._validate_params()
 
     def _structure(self):
-        return {name: getattr(self, name) for name in self._structural}
+        return {name: getattr(self, name) for name in structural_parameters(type(self))}
 
     def _values(self):
         """Return the parameters, by which a look tells whether any of them was set."""

@@ -27,11 +27,11 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
 
     Rows come as validated float64, targets as float64, or None where `_needs_targets` is False.
     Rows that are no numbers are what `_validated` and `_read` of the subclass make of them.
-    `_structural` names the parameters that cannot change in mid-stream. From here it gets the
-    public verbs, a swap of states in one assignment, so that a call that fails leaves it as it
-    was, and ``n_samples_seen_``, the state's entry "t". Rows are refused that would leave infinity
-    in what is returned, or in an array of the state; so they are that leave NaN, but where
-    `_allow_nan` is True. A :class:`~sklearn_okl.StreamingPipeline` hands it whole batches.
+    `_structural` names its parameters, beside its bases', that cannot change in mid-stream. From
+    here it gets the public verbs, a swap of states in one assignment, so that a call that fails
+    leaves it as it was, and ``n_samples_seen_``, the state's entry "t". Rows are refused that would
+    leave infinity in what is returned, or in an array of the state; so they are that leave NaN, but
+    where `_allow_nan` is True. A :class:`~sklearn_okl.StreamingPipeline` hands it whole batches.
 
     Attributes
     ----------

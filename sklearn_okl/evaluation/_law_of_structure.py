@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils._param_validation import StrOptions
 
-from ..base import OnlineEstimator
+from ..base import OnlineEstimator, structural_parameters
 
 _ROWS = 60  # a parameter that shapes the state does so in its first rows
 
@@ -21,11 +21,11 @@ def check_structural(estimator, X, y):
     """
     X, y = X[:_ROWS], y[:_ROWS]
     known = _forecasts(clone(estimator), X, y)
-    params = estimator.get_params()
+    params, structural = estimator.get_params(), structural_parameters(type(estimator))
     for name, value in params.items():
         head, _, last = name.rpartition("__")
         owner = params[head] if head else estimator
-        is_named = name.partition("__")[0] in estimator._structural or last == "random_state"
+        is_named = name.partition("__")[0] in structural or last == "random_state"
         if is_named or not isinstance(owner, OnlineEstimator):
             continue
         for other in _others(value, owner._parameter_constraints.get(last, ())):
@@ -89,7 +89,7 @@ def _check_change(estimator, name, value, X, y, known):
         model.set_params(**{name: value}).partial_fit(X[half:], y[half:])
         found = _asked(model, X)
     except Exception as error:
-        names = "|".join([*name.split("__"), *estimator._structural])
+        names = "|".join([*name.split("__"), *structural_parameters(type(estimator))])
         if isinstance(error, (ValueError, TypeError)) and re.search(rf"\b({names})\b", str(error)):
             return
         what = f"makes it fail: {type(error).__name__}: {error}"

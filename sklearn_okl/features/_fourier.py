@@ -145,13 +145,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self.sampling,
             None if self.frequencies is None else [self.frequencies],
         )
-        state = bank._start(X.shape[1], check_random_state(self.random_state))
+        state = bank.start(X.shape[1], check_random_state(self.random_state))
         self.frequencies_ = state["frequencies"][0]
         if self.form == "phase":
             self.phases_ = state["phases"][0]
         elif hasattr(self, "phases_"):
             del self.phases_
-        self._n_features_out = bank._n_components(state)
+        self._n_features_out = bank.n_features_out(state)
         return self
 
     def transform(self, X: ArrayLike) -> Any:

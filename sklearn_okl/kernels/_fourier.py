@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._tail import Shared
+from .._types import Any, Array
 from ._functions import sample_frequencies
 
 _TILE = 32768  # angles at a time: two float64 temporaries of 256 kB stay in the L2 cache
@@ -95,38 +96,71 @@ def _project(X, frequencies, out):
 
 
 class FourierBank:
-    """Fourier features of several kernels, drawn together and computed together.
+    """Random Fourier features of several kernels, drawn together and computed together.
 
-    A part of the multi-kernel algorithms: it keeps no state of its own, so whoever holds the
-    arrays of `_start` holds all there is to copy, pickle or slice.
+    It holds settings only. The maps that it draws are a dict of arrays whose first axis is that of
+    the kernels: whoever keeps them has all there is to copy or pickle, and may slice them on that
+    axis for the features of some kernels alone.
 
     Parameters
     ----------
     kernels : list of dict
-        K kernels, each with its "kernel" and "gamma"; other keys are not read.
-    n_components : int
-        Output dimension of a kernel, unless `frequencies` are given.
-    form : {"paired", "phase"}
-        As in :class:`~sklearn_okl.FourierFeatures`.
-    sampling : {"iid", "orthogonal", "qmc"}
-        As in :class:`~sklearn_okl.FourierFeatures`.
-    frequencies : sequence of K arrays of shape (d, m), or None
+        K kernels, each with its "kernel" and "gamma", as
+        :func:`sklearn_okl.kernels.kernel_list` returns them; other keys are not read.
+    n_components : int, default=100
+        Number D of features of a kernel, unless `frequencies` are given.
+    form, sampling : str, default="paired" and "iid"
+        What features are and how they are drawn, see :class:`~sklearn_okl.FourierFeatures`.
+    frequencies : sequence of K ndarray of shape (n_features, m), default=None
         Frequencies in place of a draw.
+
+    See Also
+    --------
+    sklearn_okl.base.OnFourierFeatures : Parameters of an estimator that make a bank.
+    sklearn_okl.FourierFeatures : One kernel, as a transformer.
+
+    Notes
+    -----
+    *Cost.* O(K d D) for the features of a row of d numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.base import FourierBank
+    >>> from sklearn_okl.kernels import kernel_list
+    >>> bank = FourierBank(kernel_list({"gamma": [0.1, 1.0, 10.0]}), n_components=20)
+    >>> maps = bank.start(n_features=2, rng=np.random.RandomState(0))
+    >>> bank.transform(maps, np.zeros((5, 2))).shape
+    (3, 5, 20)
     """
 
-    def __init__(self, kernels, n_components, form, sampling, frequencies):
+    def __init__(
+        self,
+        kernels: Any,
+        n_components: int = 100,
+        form: str = "paired",
+        sampling: str = "iid",
+        frequencies: Any = None,
+    ) -> None:
         self.kernels = kernels
         self.n_components = n_components
         self.form = form
         self.sampling = sampling
         self.frequencies = frequencies
 
-    def _start(self, n_features, rng):
-        """Draw the map, kernel by kernel, from a RandomState.
+    def start(self, n_features: int, rng: Any) -> Any:
+        """Draw the maps, kernel by kernel.
+
+        Parameters
+        ----------
+        n_features : int
+            Number d of columns of the rows to come.
+        rng : numpy.random.RandomState
+            What frequencies and phases are drawn from.
 
         Returns
         -------
-        dict of ndarray
+        maps : dict of ndarray
             "frequencies" (K, d, m) and, in the phase form, "phases" (K, m). Each kernel's phases
             are drawn right after its frequencies, so that a bank equals its kernels drawn one
             after the other.
@@ -156,16 +190,16 @@ class FourierBank:
             state["phases"] = np.stack(phases)
         return state
 
-    def _n_components(self, state):
-        """Output dimension D of each kernel."""
+    def n_features_out(self, maps: Any) -> int:
+        """Return the number D of features of each kernel."""
         if self.frequencies is None:
             return self.n_components
-        m = state["frequencies"].shape[-1]
+        m = maps["frequencies"].shape[-1]
         return 2 * m if self.form == "paired" else m
 
-    def _transform(self, state, X):
-        """Features (K, n, D) of the kernels in `state`, which may be sliced on its first axis."""
-        return fourier_map(X, state["frequencies"], self._n_components(state), state.get("phases"))
+    def transform(self, maps: Any, X: Any) -> Array:
+        """Return the features (K, n, D) of validated rows X (n, d) by the kernels of the maps."""
+        return fourier_map(X, maps["frequencies"], self.n_features_out(maps), maps.get("phases"))
 
 
 def _check_frequencies(frequencies, n_kernels, n_features):

@@ -261,7 +261,7 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
         "curvature": [Interval(Real, 0, None, closed="neither"), None],
         **WithIntercept._parameter_constraints,
     }
-    _structural = ("mu", *WithIntercept._structural)
+    _structural = ("mu",)
 
     def __init__(
         self,

@@ -100,7 +100,7 @@ class VAWRegressor(RidgeRecursion):
         **RidgeRecursion._parameter_constraints,
         **WithIntercept._parameter_constraints,
     }
-    _structural = ("alpha", *WithIntercept._structural)
+    _structural = ("alpha",)
 
     def __init__(
         self,

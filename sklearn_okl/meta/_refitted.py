@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._linalg import one_thread
 from .._types import Any, Seed
-from ..base import described, twin
+from ..base import described, structural_parameters, twin
 from ..features import _as_came
 from ._background import BackgroundFit
 from ._past import Past
@@ -160,7 +160,8 @@ class Refitted:
         return _as_came.given_back(X, state.get("frame"))
 
     def _structure(self):
-        return {name: described(getattr(self, name)) for name in self._structural}
+        names = structural_parameters(type(self))
+        return {name: described(getattr(self, name)) for name in names}
 
     def _start(self, n_features, n_targets=None):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))

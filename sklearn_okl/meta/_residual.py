@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._types import Any
-from ..base import OnlineRegressor, _copied, described
+from ..base import OnlineRegressor, _copied, described, structural_parameters
 from ..learners import VAWRegressor
 from ._refit import RefitRegressor
 
@@ -137,7 +137,8 @@ class ResidualRegressor(OnlineRegressor):
             )
 
     def _structure(self):
-        return {name: described(getattr(self, name)) for name in self._structural}
+        names = structural_parameters(type(self))
+        return {name: described(getattr(self, name)) for name in names}
 
     def _start(self, n_features, n_targets=None):
         return {

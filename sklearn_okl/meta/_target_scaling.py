@@ -10,7 +10,7 @@ from .._delay import delay_of, kept_late
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
-from ..base import OnlineRegressor, _copied, described
+from ..base import OnlineRegressor, _copied, described, structural_parameters
 from ..features import RunningStandardScaler
 from ..learners import VAWRegressor
 from ._target_transforms import WINDOW, Smearing, of_targets
@@ -145,7 +145,8 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         self._transforms()
 
     def _structure(self):
-        return {name: described(getattr(self, name)) for name in self._structural}
+        names = structural_parameters(type(self))
+        return {name: described(getattr(self, name)) for name in names}
 
     def _transforms(self):
         given = self.transformer

@@ -14,8 +14,7 @@ from sklearn_okl.algorithms._graphs import (
     OMKLSFGRegressor,
     OMKLSFGRRegressor,
 )
-from sklearn_okl.base import OnFourierFeatures, OnlineRegressor
-from sklearn_okl.base._graph_rounds import GraphRounds
+from sklearn_okl.base import GraphRounds, OnlineRegressor
 from sklearn_okl.evaluation import check_online_estimator
 from sklearn_okl.feedback import FeedbackGraph
 from sklearn_okl.feedback._distances import kernel_distances
@@ -45,15 +44,18 @@ class Pairs(FeedbackGraph):
         return nodes | np.roll(nodes, 1, axis=0)
 
 
-class PairsRegressor(OnFourierFeatures, GraphRounds, OnlineRegressor):
+class PairsRegressor(GraphRounds, OnlineRegressor):
     """A graph of one's own in the engine."""
 
-    def __init__(self, kernels=None, n_components=20, *, n_selected=2, random_state=None):
-        self.kernels, self.n_components, self.random_state = kernels, n_components, random_state
-        self.n_selected = n_selected
-        self.form, self.sampling, self.frequencies = "paired", "iid", None
-        self.eta0, self.power_t, self.shrinkage, self.min_probability = 0.5, 0.5, 0.0, 0.0
-        self.freeze_after = 1
+    def __init__(self, kernels=None, n_components=20, *, random_state=None):
+        super().__init__(
+            kernels,
+            n_components=n_components,
+            eta0=0.5,
+            shrinkage=0.0,
+            min_probability=0.0,
+            random_state=random_state,
+        )
 
     def _graph(self):
         return Pairs()

@@ -28,6 +28,7 @@ from sklearn_okl import (
 from sklearn_okl.base import (
     ConvexAggregator,
     EntryRule,
+    FeatureSelector,
     FullInformationRegressor,
     GrowingBasisRegressor,
     KernelSelector,
@@ -74,7 +75,7 @@ class Halved:
 class LedRegressor(FullInformationRegressor):
     """One VAW per kernel, and the leader of them."""
 
-    _structural = (*FullInformationRegressor._structural, "alpha", "halved")
+    _structural = ("alpha", "halved")
 
     def __init__(
         self, kernels=None, alpha=1.0, *, n_components=20, halved=False, random_state=None
@@ -127,6 +128,16 @@ class EvenClassifier(KernelSelector, OnlineClassifier):
 
     def __init__(self, kernels=None, loss="log_loss", *, random_state=None):
         super().__init__(kernels, loss=loss, random_state=random_state)
+
+    def _sampler(self, n_kernels):
+        return Even(n_kernels)
+
+
+class EvenFeaturesClassifier(FeatureSelector, OnlineClassifier):
+    """Kernels drawn evenly, for labels, on random features."""
+
+    def __init__(self, kernels=None, loss="log_loss", radius=15.0, *, random_state=None):
+        super().__init__(kernels, 20, loss, radius, random_state=random_state)
 
     def _sampler(self, n_kernels):
         return Even(n_kernels)
@@ -208,6 +219,7 @@ def test_public_bases_name_no_private_module():
         (EvenRegressor(random_state=0), True),
         (EvenRegressor({"gamma": [0.5, 1.0]}, radius=0.5, random_state=0), True),
         (EvenClassifier(random_state=0), True),
+        (EvenFeaturesClassifier(random_state=0), False),
         (FirstRowsRegressor(0.5), False),
         (SomeRowsRegressor(0.5), True),
     ],
@@ -222,6 +234,7 @@ def test_parameters_that_a_subclass_does_not_name_have_defaults_and_are_no_param
     assert clone(FirstRowsRegressor(0.5, 3)).budget == 3
     assert FirstRowsRegressor().degree == GrowingBasisRegressor.__init__.__kwdefaults__["degree"]
     assert set(EvenRegressor().get_params()) == {"kernels", "loss", "radius", "random_state"}
+    assert set(EvenFeaturesClassifier().get_params()) == set(EvenRegressor().get_params())
     assert set(Leader().get_params()) >= {"loss", "prior_weights", "fallback"}
     with pytest.raises(ValueError, match="quantile"):
         Leader(quantile=2.0).fit(np.ones((3, 2)), np.ones(3))

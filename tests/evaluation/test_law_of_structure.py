@@ -12,7 +12,7 @@ from sklearn_okl import (
     VAW2Regressor,
     VAWRegressor,
 )
-from sklearn_okl.base import OnlineClassifier, OnlineRegressor
+from sklearn_okl.base import OnlineClassifier, OnlineRegressor, structural_parameters
 from sklearn_okl.evaluation import check_online_estimator, online_checks
 
 SAME = "the same rows, the same forecasts"
@@ -102,8 +102,48 @@ def test_parameters_of_nested_parts_are_found_too():
 
     with pytest.raises(AssertionError, match=r"part__alpha=.*name 'part' in _structural"):
         dict(online_checks(Holder(VAWRegressor())))[SHAPES]()
-    Holder._structural = ("part",)
-    dict(online_checks(Holder(VAWRegressor())))[SHAPES]()
+
+    class Named(Holder):
+        _structural = ("part",)
+
+    dict(online_checks(Named(VAWRegressor())))[SHAPES]()
+
+
+def test_what_a_base_declares_is_not_forgotten():
+    """At fe656ae the second declaration takes the place of the first: n_units changes nothing."""
+
+    class Base(Units):
+        _structural = ("n_units", "signed")
+
+    class Heir(Base):
+        _structural = ("scale", "spread")
+
+    assert set(structural_parameters(Heir)) == set(ALL)
+    dict(online_checks(Heir()))[SHAPES]()
+    X, y = np.ones((4, 2)), np.ones(4)
+    model = Heir().fit(X, y).set_params(n_units=7)
+    with pytest.raises(ValueError, match=r"\['n_units'\] of Heir cannot change in mid-stream"):
+        model.partial_fit(X, y)
+
+
+def test_what_a_class_declares_in_vain_is_no_silence():
+    class Misspelt(Units):
+        _structural = ("n_unit", "scale")
+
+    with pytest.raises(TypeError, match=r"Misspelt\._structural names \['n_unit'\]"):
+        Misspelt().fit(np.ones((4, 2)), np.ones(4))
+
+    class Full(Units):
+        _structural = ALL
+
+    class Narrower(Full):  # who does not take a parameter of its base needs no word for it
+        def __init__(self, n_units=10):
+            super().__init__(n_units)
+
+    class Wordy(Narrower):
+        _structural = (*Narrower._structural, "n_units")
+
+    assert structural_parameters(Wordy) == structural_parameters(Wordy.__base__) == ("n_units",)
 
 
 def test_estimators_of_other_packages_have_no_such_law():

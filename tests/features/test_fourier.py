@@ -264,9 +264,9 @@ GRID = kernel_list([{"gamma": [0.5, 2.0]}, {"kernel": ["laplacian", "matern52"]}
 @pytest.mark.parametrize("n_components", [1, 7, 10])
 def test_a_bank_is_its_single_maps(form, sampling, n_components, X):
     bank = FourierBank(GRID, n_components, form, sampling, None)
-    state = bank._start(3, np.random.RandomState(4))
-    Z = bank._transform(state, X)
-    assert bank._n_components(state) == n_components
+    state = bank.start(3, np.random.RandomState(4))
+    Z = bank.transform(state, X)
+    assert bank.n_features_out(state) == n_components
     assert Z.shape == (4, 6, n_components)
     rng = np.random.RandomState(4)
     for k, kernel in enumerate(GRID):
@@ -279,9 +279,9 @@ def test_a_bank_is_its_single_maps(form, sampling, n_components, X):
 @pytest.mark.parametrize("form", FORMS)
 def test_a_bank_can_be_sliced(form, X):
     bank = FourierBank(GRID, 7, form, "iid", None)
-    state = bank._start(3, np.random.RandomState(4))
+    state = bank.start(3, np.random.RandomState(4))
     part = {name: array[1:3] for name, array in state.items()}
-    np.testing.assert_array_equal(bank._transform(part, X), bank._transform(state, X)[1:3])
+    np.testing.assert_array_equal(bank.transform(part, X), bank.transform(state, X)[1:3])
     assert set(state) == ({"frequencies"} if form == "paired" else {"frequencies", "phases"})
 
 
@@ -290,12 +290,12 @@ def test_a_bank_can_be_sliced(form, X):
 def test_a_bank_with_given_frequencies(form, container, X):
     W = np.random.RandomState(5).standard_normal((4, 3, 2))
     bank = FourierBank(GRID, 99, form, "iid", container(W))
-    state = bank._start(3, np.random.RandomState(4))
+    state = bank.start(3, np.random.RandomState(4))
     np.testing.assert_array_equal(state["frequencies"], W)
     assert not np.shares_memory(state["frequencies"], bank.frequencies[0])
     D = 4 if form == "paired" else 2
-    assert bank._n_components(state) == D
-    assert bank._transform(state, X).shape == (4, 6, D)
+    assert bank.n_features_out(state) == D
+    assert bank.transform(state, X).shape == (4, 6, D)
 
 
 @pytest.mark.parametrize(
@@ -309,4 +309,4 @@ def test_a_bank_with_given_frequencies(form, container, X):
 )
 def test_a_bank_refuses_frequencies(W, match):
     with pytest.raises(ValueError, match=match):
-        FourierBank(GRID, 4, "paired", "iid", W)._start(3, np.random.RandomState(0))
+        FourierBank(GRID, 4, "paired", "iid", W).start(3, np.random.RandomState(0))

@@ -46,6 +46,20 @@ def stretches(horizon):
         t += 1
 
 
+class Exp3IX:
+    """Neu (2015): losses divided by p + eta / 2, and no exploration beside."""
+
+    def __init__(self, K, eta, step):
+        self.L, self.p, self.eta, self.step = [0.0] * K, [1 / K] * K, eta, step
+
+    def credit(self, i, loss, slope):
+        biased = self.p[i] + self.eta / 2
+        self.L[i] += loss / biased
+        weights = [math.exp(-self.eta * (L - min(self.L))) for L in self.L]
+        self.p = [w / sum(weights) for w in weights]
+        return self.step / biased
+
+
 class OKS:
     """Algorithm 1 with Remark 1's rates; `longest` bounds the step where T is guessed."""
 

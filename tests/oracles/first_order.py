@@ -64,6 +64,40 @@ def raker(X, y, frequencies, shrinkage=1e-3, eta0=0.1, power_t=0.5):
     return forecasts, weights
 
 
+def ada_raker(X, y, frequencies, shrinkage=1e-3, eta0=1.0):
+    """Shen, Chen, Giannakis (2019), section 4, with the square loss: a Raker an interval.
+
+    Forecasts, and the intervals awake in the round after the last one.
+    """
+    Z = fourier_features(X, frequencies)  # (n, K, D)
+    K, D = Z.shape[1:]
+    awake, forecasts = [], np.empty(len(y))
+    for t in range(1, len(y) + 2):  # rounds are counted from 1
+        awake = [one for one in awake if t <= one["last"]]
+        for j in range(t.bit_length()):
+            if t % 2**j == 0:  # the interval [t, t + 2^j - 1] begins
+                eta = min(0.5, eta0 / math.sqrt(2**j))
+                theta, w = [np.zeros(D) for _ in range(K)], [1.0] * K
+                awake.append({"last": t + 2**j - 1, "eta": eta, "h": eta, "theta": theta, "w": w})
+        if t > len(y):
+            break
+        z, target = Z[t - 1], y[t - 1]
+        for one in awake:
+            one["f"] = [float(one["theta"][k] @ z[k]) for k in range(K)]
+            one["forecast"] = sum(one["w"][k] * one["f"][k] for k in range(K)) / sum(one["w"])
+        total = sum(one["h"] for one in awake)
+        forecast = sum(one["h"] * one["forecast"] for one in awake) / total
+        for one in awake:
+            eta, regret = one["eta"], (forecast - target) ** 2 - (one["forecast"] - target) ** 2
+            one["h"] *= math.exp(eta * regret)
+            for k in range(K):
+                theta, error = one["theta"][k], one["f"][k] - target
+                one["w"][k] *= math.exp(-eta * (error**2 + shrinkage * theta @ theta))
+                one["theta"][k] = theta - eta * (2 * error * z[k] + 2 * shrinkage * theta)
+        forecasts[t - 1] = forecast
+    return forecasts, awake
+
+
 def rfomkr(X, y, frequencies, aggregator, eta0=0.1, power_t=0.5, discount=0.5, step=0.1):
     """Sahoo, Hoi, Li (2019), weights normalised for Hedge. Forecasts, weights."""
     Z = fourier_features(X, frequencies)

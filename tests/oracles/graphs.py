@@ -173,3 +173,21 @@ def omkl_sfg(
         loss = (out[t - 1] - y[t - 1]) ** 2
         u[node] *= np.exp(-eta * loss / max(p[node], node_bound))  # eq. (37), (39b)
     return out, w / w.sum()
+
+
+def neighbours(X, y, frequencies, rng, exploration=0.2, eta0=0.1, power_t=0.5, shrinkage=1e-3):
+    """A kernel drawn by its weight asks itself and those beside it; losses are divided by q."""
+    K, D = len(frequencies), 2 * frequencies[0].shape[1]
+    theta, w = np.zeros((K, D)), np.ones(K)
+    out = np.empty(len(y))
+    for t in range(1, len(y) + 1):
+        p = (1 - exploration) * w / w.sum() + exploration / K
+        node = _drawn(p, rng.random_sample())
+        beside = [[j for j in (i - 1, i, i + 1) if 0 <= j < K] for i in range(K)]
+        q = [sum(p[j] for j in beside[i]) for i in range(K)]
+        eta, before = eta0 / t**power_t, w.copy()
+        forecasts = _learn(
+            theta, w, X[t - 1], y[t - 1], frequencies, beside[node], q, eta, shrinkage, 0.05
+        )
+        out[t - 1] = _mean(before, forecasts, beside[node])
+    return out, w / w.sum()

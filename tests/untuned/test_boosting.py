@@ -34,7 +34,7 @@ def test_the_chain_is_its_literal_loop_however_it_is_cut(delay, weighted):
     n = 220
     boosting, state, U, base, Y, rng = parts(n, 4, 10 * delay + weighted, delay)
     weights = rng.randint(0, 3, size=n).astype(float) if weighted else None
-    Z = MaskedFeatures._transform(state["bank"]["features"], U)
+    Z = MaskedFeatures.transform(state["bank"]["features"], U)
     rules = LINK, CONSTANTS.link_stride, CONSTANTS.link_alpha, APPRENTICESHIP, CONSTANTS.link_share
     # each target has a chain of its own but for the features and their inverse
     targets, n_first = zip(base.T, Y.T, strict=True), APPRENTICESHIP + delay

@@ -358,14 +358,14 @@ def test_features_of_what_is_not_known_are_means_over_it():
     }
     U, spreads = rng.normal(size=(5, 4)), rng.uniform(size=(5, 4))
     spreads[[0, 3]] = 0.0
-    found = MaskedFeatures._transform(maps, np.hstack([U, spreads]))
-    certain = MaskedFeatures._transform(maps, U)
+    found = MaskedFeatures.transform(maps, np.hstack([U, spreads]))
+    certain = MaskedFeatures.transform(maps, U)
     assert_array_equal(found[:, [0, 3]], certain[:, [0, 3]])
     nodes, weights = np.polynomial.hermite_e.hermegauss(12)  # of integrals over one input
     draws = np.stack(np.meshgrid(*[nodes] * 4), axis=-1).reshape(-1, 4)
     shares = np.stack(np.meshgrid(*[weights / weights.sum()] * 4), axis=-1).reshape(-1, 4)
     for i in (1, 4):
-        Z = MaskedFeatures._transform(maps, U[i] + np.sqrt(spreads[i]) * draws)
+        Z = MaskedFeatures.transform(maps, U[i] + np.sqrt(spreads[i]) * draws)
         assert_allclose(found[:, i], shares.prod(axis=1) @ Z, atol=1e-9)
 
 

@@ -27,7 +27,7 @@ class MaskedFeatures:
     """Features of a bank: 1, the inputs that an expert sees, and Fourier features of them."""
 
     @staticmethod
-    def _transform(maps, U):
+    def transform(maps, U):
         """Return features (g, n, D) of inputs U (n, u), D = 1 + 2m, or 1 + u + 2m with masks.
 
         With ranks behind the inputs, U (n, 2u), an expert sees either u columns. With variances v

@@ -113,7 +113,7 @@ class Boosting:
     def _learn_rows(self, bank, U, base, u, weights):
         """Learn a few rows, all links of a row at once: forecasts need no target of their round."""
         expert, experts = learner(bank["forgetting"]), bank["experts"]
-        Z = MaskedFeatures._transform(bank["features"], U)  # (K, n, D)
+        Z = MaskedFeatures.transform(bank["features"], U)  # (K, n, D)
         sums = np.empty((len(u), 1 + len(Z) // self.width, u.shape[1]))
         for t in range(len(u)):
             theta = experts["past"][:, 0] if self.delay else experts["theta"]
