@@ -201,6 +201,22 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "corrector": Job(
+        "corrector",
+        "other people's forecasts, corrected online: never worse, mostly better",
+        "AdaptedForecaster on last season, exponential smoothing and a ridge refitted daily, on "
+        "series of a file, scaled by their first 60 %, scored in their last 30 %: squared errors "
+        "of each base alone and corrected, the series that fared worst, and the bound. The exit "
+        "status is 1 if a series is made worse by more than 1 %. Files that are not found are left "
+        "out. Takes about ten minutes.",
+        {
+            "data": "names of files NAME.csv.gz with a column of dates and one a series, in the "
+            "folder that SKLEARN_OKL_DATA names (default: ett_h1)",
+            "rows": "learn only the first N rows of each file",
+            "only": "only the bases whose names contain a text",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "classes": Job(
         "classes",
         "probabilities of classes: log loss beside others' and a public leaderboard",

@@ -18,7 +18,7 @@ START, END = "<!-- families: start -->", "<!-- families: end -->"
 # n: rows so far; d: inputs; D: features; K: kernels or experts; B: atoms kept; C: classes.
 FAMILIES = {
     "No tuning": {"OnlineKernelRegressor": "K D²", "OnlineKernelClassifier": "K D²"},
-    "Series": {"OnlineForecaster": "m D²"},
+    "Series": {"OnlineForecaster": "m D²", "AdaptedForecaster": "m D²"},
     "Feature maps": {
         "FourierFeatures": "d D",
         "TaylorFeatures": "D",
@@ -116,7 +116,8 @@ FAMILIES = {
 def estimators():
     """Return the public estimators by name; each of them has a row."""
     there = dict(sklearn_okl.all_estimators())
-    there["OnlineForecaster"] = sklearn_okl.OnlineForecaster  # which takes series first
+    for name in ("OnlineForecaster", "AdaptedForecaster"):  # which take series first
+        there[name] = getattr(sklearn_okl, name)
     missing = set(there) - {name for members in FAMILIES.values() for name in members}
     if missing:
         raise SystemExit(f"Public estimators without a row in docs/make_table.py: {missing}")

@@ -93,7 +93,7 @@ from .meta import (
     StreamingTransformedTargetRegressor,
 )
 from .pipeline import StreamingPipeline, make_streaming_pipeline
-from .series import OnlineForecaster
+from .series import AdaptedForecaster, OnlineForecaster
 from .untuned import OnlineKernelClassifier, OnlineKernelRegressor
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ __all__ = [
     "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
+    "AdaptedForecaster",
     "BOARegressor",
     "BudgetNystroem",
     "CONKONSRegressor",
@@ -199,11 +200,14 @@ __all__ = [
 ]
 
 
+_FORECASTERS = AdaptedForecaster, OnlineForecaster
+
+
 def all_estimators() -> list[tuple[str, type]]:
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
 
-    Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster`, which takes
-    series first.
+    Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster` and
+    :class:`AdaptedForecaster`, which take series first.
 
     Returns
     -------
@@ -220,11 +224,11 @@ def all_estimators() -> list[tuple[str, type]]:
     return sorted(
         (name, thing)
         for name, thing in public
-        if isinstance(thing, type) and thing is not OnlineForecaster
+        if isinstance(thing, type) and thing not in _FORECASTERS
     )
 
 
-_CLASSES = [*(class_ for _, class_ in all_estimators()), OnlineForecaster]
+_CLASSES = [*(class_ for _, class_ in all_estimators()), *_FORECASTERS]
 for class_ in _CLASSES:
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_

@@ -22,7 +22,7 @@ from .features import (
 )
 from .meta import RefitClassifier, RefitRegressor
 from .pipeline import StreamingPipeline
-from .series import OnlineForecaster
+from .series import AdaptedForecaster, OnlineForecaster
 
 _OURS = OnlineEstimator, OnlineTransformer
 _OF_NUMBERS = *_OURS, FourierFeatures, TaylorFeatures
@@ -75,6 +75,8 @@ def unsound_state(parts):
                 fault = _fault_of_map(part)
             elif isinstance(part, OnlineForecaster) and part.__sklearn_is_fitted__():
                 _try_forecaster(part)
+            elif isinstance(part, AdaptedForecaster) and part.__sklearn_is_fitted__():
+                _try_adapted(part)
             elif isinstance(part, StreamingPipeline) and part.__sklearn_is_fitted__():
                 _try_pipeline(part)
         except Exception as error:  # what does not fit together fails anywhere
@@ -326,6 +328,19 @@ def _try_forecaster(model):
     y = model.predict(future, n)
     model.predict_interval(future, n_steps=n)
     model.partial_fit(y, np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None)
+
+
+def _try_adapted(model):
+    """Let a twin of a corrector correct a base of zeros, and learn that, as `_try_forecaster`."""
+    model = twin(model)
+    layout = model.forecaster_._layout
+    future = np.zeros((1, len(layout["ahead"]))) if layout["ahead"] else None
+    base = np.zeros((model.horizon, layout["n_series"]))
+    y = model.predict(base, future, 1)
+    X = np.zeros((1, layout["n_columns"])) if layout["n_columns"] else None
+    model.partial_fit(y, base[None], X)
+    if not np.isfinite(np.asarray(model.predict(base, future, 1))).all():
+        raise ValueError("it forecasts no numbers")
 
 
 def _try_pipeline(model):

@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.linear_model import Ridge
 
 from sklearn_okl import (
+    AdaptedForecaster,
     BOARegressor,
     CalendarFeatures,
     FOGDRegressor,
@@ -61,6 +62,7 @@ MODELS = [
 ]
 OTHERS = [
     OnlineForecaster(3, random_state=0),
+    AdaptedForecaster(3),
     RefitRegressor(Ridge()),
     OnlineNystroem(random_state=0),
     RunningOneHotEncoder(),
@@ -77,6 +79,8 @@ def stream(estimator, n=60):
     y = X[:, 0] + 0.1 * rng.normal(size=n)
     if isinstance(estimator, OnlineForecaster):
         return (y,)
+    if isinstance(estimator, AdaptedForecaster):
+        return y, np.zeros((n, estimator.horizon))
     return rows_for(estimator, X), y > 0 if is_classifier(estimator) else y
 
 
@@ -327,6 +331,11 @@ SPOILT = {
     "a view of a series": (
         OnlineForecaster(3, random_state=0),
         lambda m: m._state["views"].pop(),
+        "cannot be used",
+    ),
+    "origins that wait": (
+        AdaptedForecaster(3, forecaster=OnlineForecaster(3, random_state=0)),
+        lambda m: m._state["recent"].pop("unit"),
         "cannot be used",
     ),
     "an expert's ridge": (

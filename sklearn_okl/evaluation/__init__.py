@@ -1,5 +1,6 @@
 """Prequential evaluation, comparators in hindsight, regret and its bounds."""
 
+from ._backtest import backtest
 from ._bounds import (
     concatenated_vaw_loss_bound,
     vaw2_loss_bound,
@@ -59,6 +60,7 @@ __all__ = [
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
+    "backtest",
     "calibration_error",
     "check_online_estimator",
     "compare",

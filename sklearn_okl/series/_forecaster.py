@@ -393,11 +393,14 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
             _frames.rows_in_cycles(layout["time"]),
         )
 
-    def _advance(self, y, X, X_future=None, *, restart=False, keeps_forecasts=False):
-        """Learn rows; return what was forecast before them, if that is kept."""
-        return self._swap(restart, y, X, X_future, keeps_forecasts)
+    def _advance(self, y, X, X_future=None, *, restart=False, keeps_forecasts=False, heard=None):
+        """Learn rows; return what was forecast before them, if that is kept.
 
-    def _learn_given(self, former, y, X, X_future, keeps_forecasts):
+        `heard` is for who listens: a list, into which go the rows, and what `_rounds.learn` tells.
+        """
+        return self._swap(restart, y, X, X_future, keeps_forecasts, heard)
+
+    def _learn_given(self, former, y, X, X_future, keeps_forecasts, heard):
         series = _frames.series_of(y)
         if not len(series.values):
             raise ValueError("y has no rows: there is nothing to learn.")
@@ -418,7 +421,9 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
             state = _rounds.successor(former, len(rows.y))
         has_warned = state["doubts"]["has_warned"]
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
-            forecasts = _rounds.learn(plan, state, rows, future)
+            if heard is not None:
+                heard.append(rows)
+            forecasts = _rounds.learn(plan, state, rows, future, heard)
         if state["doubts"]["has_warned"] and not has_warned:
             which = "'n_faulty_' says how many they are of each series and column."
             text = _faults.many(state["t"], which, "give NaN in its stead")

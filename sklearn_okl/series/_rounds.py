@@ -334,10 +334,28 @@ def _begin_season(plan, state, slot, season, values):
         _mixture.begin_anew(state["mixture"], first + len(state["slots"]), errors[1] / scale**2)
 
 
-def learn(plan, state, rows, future=None):
+def _said_of_next(plan, state, x_ahead):
+    """Return what the latest origins, the last one first, said of the next row (H, m).
+
+    NaN for series that had not begun.
+    """
+    recent, place = state["recent"], plan.horizon + state["t"] % BLOCK
+    for name, value in state["origin"]["slot"].items():
+        recent[name][place] = value
+    if plan.guard and plan.n_ahead:
+        columns = _columns(plan, state)
+        x_ahead = _doubts.known_ahead(state["doubts"], columns, x_ahead[None], plan.n_series)[0]
+    past = place - np.arange(plan.horizon)
+    said = _said(plan, state, past, x_ahead)[1][-1]
+    return np.where(recent["begun"][past], said, np.nan)
+
+
+def learn(plan, state, rows, future=None, heard=None):
     """Learn rows in order; return what was forecast before each (n, H, m) if `future` is given.
 
-    It is the columns known ahead of the rows after the last, (k, d) with k <= H.
+    It is the columns known ahead of the rows after the last, (k, d) with k <= H. Into the list
+    `heard` goes what was said of each row (H, m) by the latest origins, the last one first, and
+    which of its values were learnt (m,).
     """
     n, horizon, calendar = len(rows.y), plan.horizon, rows.calendar
     came = np.concatenate([rows.y, rows.ahead, rows.now], axis=1)
@@ -350,10 +368,14 @@ def learn(plan, state, rows, future=None):
         if future is not None:
             to_come = slice(t, t + horizon)
             forecasts[t] = forecast(plan, state, ahead[to_come], calendar[to_come])
+        if heard is not None:
+            said, count = _said_of_next(plan, state, rows.ahead[t]), state["views"][RAW]["count"]
         if plan.guard:
             _judge_and_absorb(plan, state, came[t], calendar[t])
         else:
             absorb(plan, state, came[t])
+        if heard is not None:
+            heard.append((said, state["views"][RAW]["count"] > count))
         state["origin"] = issue(plan, state, calendar[t + 1])
     return None if future is None else forecasts
 

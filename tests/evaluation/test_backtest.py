@@ -1,0 +1,208 @@
+"""Backtests against a literal loop over origins, steps and series."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import AdaptedForecaster, OnlineForecaster
+from sklearn_okl.evaluation import backtest, crps_from_quantiles, quantiles_from_intervals
+
+H, LEVELS = 3, np.array([0.5, 0.9])
+
+
+class Mean:
+    """The mean of the latest rows, as someone else's forecaster; counts its fits."""
+
+    n_fits = 0
+
+    def __init__(self, horizon=H):
+        self.horizon = horizon
+
+    def fit(self, y):
+        type(self).n_fits += 1
+        self.rows_ = np.asarray(y)[-5:]
+        return self
+
+    def predict(self):
+        return np.repeat(self.rows_.mean(axis=0)[None], self.horizon, axis=0)
+
+    def predict_interval(self, coverage):
+        reach = 2.0 * np.asarray(coverage)[:, None] * [-1.0, 1.0]
+        return self.predict()[..., None, None] + reach
+
+
+class UpdatedMean(Mean):
+    """One that can be updated."""
+
+    def partial_fit(self, y):
+        self.rows_ = np.concatenate([self.rows_, y])[-5:]
+        return self
+
+
+def stream(m=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = 5.0 + np.cumsum(rng.normal(size=(80, m)), axis=0) * [1.0, 10.0][:m]
+    y[50, 0] = np.nan
+    return y
+
+
+def last_season(y, horizon, *X):
+    return np.asarray(y)[-4:][:horizon]
+
+
+def literal(y, origins, forecast, season):
+    """All measures as their formulas say, with intervals of a given reach."""
+    k, m = len(origins), y.shape[1]
+    found = {name: [] for name in ("MAE", "RMSE", "MASE", "RMSSE", "sMAPE")}
+    for c in range(m):
+        parts = {name: [] for name in found}
+        for i in range(k):
+            past = y[: origins[i], c]
+            steps = past[season:] - past[:-season]
+            steps = steps[~np.isnan(steps)]
+            for h in range(H):
+                come, said = y[origins[i] + h, c], forecast(y[: origins[i]])[h, c]
+                if np.isnan(come):
+                    continue
+                error = abs(come - said)
+                parts["MAE"].append(error)
+                parts["RMSE"].append(error**2)
+                parts["MASE"].append(error / np.mean(np.abs(steps)))
+                parts["RMSSE"].append(error**2 / np.mean(steps**2))
+                parts["sMAPE"].append(200 * error / (abs(come) + abs(said)))
+        for name, values in parts.items():
+            root = np.sqrt if name in ("RMSE", "RMSSE") else float
+            found[name].append(root(np.mean(values)))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+@pytest.mark.parametrize("season", [1, 4])
+def test_measures_are_their_formulas(season):
+    y, origins = stream(), np.array([20, 21, 30, 49, 77])
+    result = backtest(last_season, y, horizon=H, origins=origins, season_length=season)
+    expected = literal(y, origins, lambda past: past[-4:][:H], season)
+    assert list(result.measures) == list(expected)
+    for name, values in expected.items():
+        assert_allclose(result.measures_by_series[name], values, err_msg=name)
+        assert_allclose(result.measures[name], values.mean(), err_msg=name)
+    by_step = result.measures_by_step["RMSE"]
+    errors = (result.forecasts - result.y_true) ** 2
+    assert_allclose(by_step, np.sqrt(np.nanmean(errors, axis=0)).mean(axis=1))
+    assert result.intervals is None
+    assert result.held is None
+
+
+@pytest.mark.parametrize("kind", [Mean, UpdatedMean])
+@pytest.mark.parametrize("m", [1, 2])
+def test_intervals_groups_and_records(kind, m):
+    y, hours = stream(m), np.arange(80) % 6
+    flat = y[:, 0] if m == 1 else y
+    kind.n_fits = 0
+    result = backtest(kind(), flat, coverage=LEVELS, groups=hours)
+    assert kind.n_fits == (1 if kind is UpdatedMean else len(result.origins))
+    assert_array_equal(result.origins, np.arange(40, 78, 3))
+    held, by_hour, scores = [], {}, [[] for _ in range(m)]
+    for i, origin in enumerate(result.origins):
+        for h in range(H):
+            for c in range(m):
+                said, come = np.mean(y[origin - 5 : origin, c]), y[origin + h, c]
+                if np.isnan(said) or np.isnan(come):
+                    continue
+                row = result.forecasts[i, h] if m == 1 else result.forecasts[i, h, c]
+                assert_allclose(row, said)
+                inside = np.abs(come - said) <= 2.0 * LEVELS
+                held.append(inside)
+                by_hour.setdefault((origin + h) % 6, []).append(inside)
+                ends = said + 2.0 * LEVELS[:, None] * [-1.0, 1.0]
+                quantiles, levels = quantiles_from_intervals(ends, LEVELS)
+                quantiles, levels = np.insert(quantiles, 2, said), np.insert(levels, 2, 0.5)
+                scores[c].append(crps_from_quantiles(come, quantiles, levels))
+    assert_allclose(result.held, np.mean(held, axis=0))
+    assert set(result.held_by_group) == set(range(6))
+    for hour, shares in result.held_by_group.items():
+        assert_allclose(shares, np.mean(by_hour[hour], axis=0))
+    assert_allclose(result.measures["CRPS"], np.mean([np.mean(part) for part in scores]))
+    records = result.records
+    assert len(records) == len(result.origins) * H * m
+    assert_array_equal(records["step"][::m][:H], np.arange(1, H + 1))
+    assert_array_equal(records["forecast"], result.forecasts.ravel())
+    assert_array_equal(records["upper_0.9"], result.intervals[..., 1, 1].ravel())
+
+
+@pytest.mark.parametrize("refit_every", [None, 1, 4])
+def test_a_forecaster_of_ours_is_asked_as_one_would(refit_every):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 1))
+    y = X[:, 0] + np.sin(np.arange(90) / 3.0) + 0.1 * rng.normal(size=90)
+    model = OnlineForecaster(H, windows=(3, 4, 6))
+    result = backtest(model, y, X, refit_every=refit_every, coverage=LEVELS)
+    for i, origin in enumerate(result.origins):  # a refit learns the same rows in the same order
+        fitted = OnlineForecaster(H, windows=(3, 4, 6)).fit(y[:origin], X[:origin])
+        future = X[origin : origin + H]
+        assert_array_equal(result.forecasts[i], fitted.predict(future))
+        assert_array_equal(result.intervals[i], fitted.predict_interval(future, coverage=LEVELS))
+    assert not model.__sklearn_is_fitted__()
+    assert result.forecaster.n_samples_seen_ == result.origins[-1]
+
+
+def test_one_that_knows_no_columns_ahead_and_one_that_corrects_a_base():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 1)), rng.normal(size=80)
+    blind = OnlineForecaster(H, windows=(3, 4, 6), known_ahead=())
+    result = backtest(blind, y, X, origins=[60])
+    expected = OnlineForecaster(H, windows=(3, 4, 6), known_ahead=()).fit(y[:60], X[:60]).predict()
+    assert_array_equal(result.forecasts[0], expected)
+    base = np.zeros((80, H))
+    model = AdaptedForecaster(H, forecaster=blind, window=3)
+    corrected = backtest(model, y, X, base_forecasts=base, origins=[50, 60])
+    own = AdaptedForecaster(H, forecaster=blind, window=3).fit(y[:60], base[:60], X[:60])
+    assert_array_equal(corrected.forecasts[1], own.predict(base[60]))
+
+
+def test_functions_see_the_past_and_may_give_intervals():
+    y, X, seen = stream(1)[:40], np.arange(40.0)[:, None], []
+
+    def function(past, horizon, X_past, X_future):
+        seen.append((len(past), len(X_past), X_future[:, 0].tolist()))
+        said = np.repeat(past[-1:], horizon, axis=0)
+        return said, said[..., None, None] + LEVELS[:, None] * [-1.0, 1.0]
+
+    result = backtest(function, y, X, horizon=2, origins=[10, 30], coverage=LEVELS)
+    assert seen == [(10, 10, [10.0, 11.0]), (30, 30, [30.0, 31.0])]
+    assert result.intervals.shape == (2, 2, 1, 2, 2)
+
+
+def test_frames_give_records_with_their_labels():
+    pandas = pytest.importorskip("pandas")
+    index = pandas.date_range("2024-01-01", periods=80, freq="h")
+    frame = pandas.DataFrame(stream(), columns=["a", "b"], index=index)
+    result = backtest(last_season, frame, horizon=H, origins=[40, 70])
+    plain = backtest(last_season, stream(), horizon=H, origins=[40, 70])
+    assert isinstance(result.records, pandas.DataFrame)
+    assert_array_equal(result.records["forecast"], plain.records["forecast"])
+    assert result.records["origin"].tolist()[::6] == [index[40], index[70]]
+    assert result.records["series"].tolist()[:2] == ["a", "b"]
+    one = backtest(last_season, frame["a"], horizon=H, origins=[40])
+    assert one.forecasts.shape == (1, H)
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "arguments"),
+    [
+        (ValueError, "no 'horizon'", {"forecaster": last_season, "horizon": None}),
+        (ValueError, "increasing whole numbers from 1 to 77", {"origins": [78]}),
+        (ValueError, "increasing whole numbers", {"origins": [30, 20]}),
+        (ValueError, "increasing whole numbers", {"origins": [0.5]}),
+        (ValueError, "groups has 3 labels", {"groups": [1, 2, 3]}),
+        (ValueError, "above 0 and below 1", {"coverage": [90]}),
+        (ValueError, "refit_every", {"refit_every": 0}),
+        (ValueError, "have shape", {"forecaster": lambda y, horizon: y[:2]}),
+        (ValueError, "but the forecaster has horizon=5", {"forecaster": Mean(5)}),
+        (TypeError, "cannot be updated", {"forecaster": Mean(), "refit_every": 2}),
+        (TypeError, "has no 'fit' and 'predict'", {"forecaster": 3}),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_sentence(error, words, arguments):
+    given = {"forecaster": last_season, "horizon": H} | arguments
+    with pytest.raises(error, match=words):
+        backtest(y=stream(), **given)
