@@ -357,20 +357,19 @@ class AdaptedForecaster(BaseEstimator):
             state = _correction.start(int(self.horizon), n_series, int(self.window))
         else:
             state = _rounds._copied(former, True)
+        asked = dict(zip(rows.given.tolist(), ours, strict=True)) if keeps_forecasts else {}
         forecasts = []
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             for t, (said, is_learnt) in enumerate(heard):
                 slot, features = _correction.issue(state, base[t])
-                forecasts.append(slot)
+                if t in asked:
+                    forecasts.append(_correction.forecast(slot, asked[t]))
                 known = np.where(is_learnt, rows.y[t], np.nan)
                 _correction.absorb(state, slot, features, base[t], said, known)
-            if keeps_forecasts:
-                places = zip(rows.given, ours, strict=True)
-                ours = np.array([_correction.forecast(forecasts[t], own) for t, own in places])
         model._state = state
         refuse_second_writer(self, former is vars(self).get("_state"))
         self.__dict__ = model.__dict__  # the one assignment
-        return ours
+        return np.array(forecasts)
 
 
 def _check_aligned(index, base_forecasts):

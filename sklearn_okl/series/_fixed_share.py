@@ -37,7 +37,6 @@ most 4 B², and the regret grows like :math:`\ln s`. With a delay of h rounds it
 """
 
 import numpy as np
-from scipy.special import logsumexp
 
 
 def start(prior, horizon, n_series):
@@ -71,7 +70,7 @@ def learn(state, losses, loss):
     spread = losses.max(axis=0) - least
     rate = np.maximum(state["inverse_rate"], np.where(known, state["gaps"] + spread, 0.0))
     joint = state["log_weights"] - (losses - least) / np.where(rate > 0.0, rate, 1.0)
-    total = logsumexp(joint, axis=0)
+    total = np.log(np.exp(joint).sum(axis=0))  # at least -1: no loss is spread by more than a rate
     gap = np.maximum(loss - (least - rate * total), 0.0)
     n = state["n"] + known
     share = 1.0 / (n + 1.0)
