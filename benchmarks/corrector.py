@@ -3,7 +3,7 @@
 The bases are last season, exponential smoothing and a ridge refitted every day, on series of a file
 that are scaled by their first 60 % and scored in their last 30 %. Exponential smoothing stands for
 AutoETS: level, damped slope and a season of a day, its rates chosen for each series by the squared
-errors of the first step in the first 60 %. It needs no package, and has a forecast at every row.
+errors of all steps in the first 60 %. It needs no package, and has a forecast at every row.
 """
 
 import sys
@@ -73,33 +73,35 @@ def on_series(times, y, horizon, only=""):
 
 def smoothed(y, horizon, season, n_fitted):
     """Return forecasts (n, H, m) of exponential smoothing with a damped slope and a season."""
-    squares = _smooth(y[:n_fitted], season, _RATES)[0]
-    best = squares.argmin(axis=0)  # of each series
-    said = np.full((len(y), horizon, y.shape[1]), np.nan)
+    n, m = y.shape
+    squares = np.zeros((_RATES.shape[1], m))
+    for t, said in _smooth(y[: n_fitted - horizon], season, horizon, _RATES):
+        squares += ((said - y[t : t + horizon]) ** 2).sum(axis=1)
+    best = _RATES[:, squares.argmin(axis=0)]  # of each series
+    forecasts = np.full((n, horizon, m), np.nan)
+    for t, said in _smooth(y, season, horizon, best[:, None]):
+        forecasts[t] = said[0]
+    return forecasts
+
+
+def _smooth(y, season, horizon, rates):
+    """Yield each row after the first season and what members said before it (J, H, m).
+
+    The rates are (4, J) or, a member of its own for each series, (4, 1, m).
+    """
+    level_rate, slope_rate, season_rate, damping = rates.reshape(4, rates.shape[1], -1)
     steps = np.arange(horizon)
-    for c, rates in enumerate(_RATES[:, best].T):
-        damped = np.cumsum(rates[3] ** (steps + 1.0))
-        _, history = _smooth(y[:, [c]], season, rates[:, None])
-        for t, (level, slope, added) in enumerate(history, start=season):
-            said[t, :, c] = level + damped * slope + added[(t + steps) % season]
-    return said
-
-
-def _smooth(y, season, rates):
-    """Return the squared errors (J, m) of the first steps, and what was known before each row."""
-    level_rate, slope_rate, season_rate, damping = rates[:, :, None]
+    damped = np.cumsum(damping[:, None] ** (steps[:, None] + 1.0), axis=1)
     level = np.zeros((rates.shape[1], y.shape[1])) + y[:season].mean(axis=0)
-    slope, squares, history = np.zeros_like(level), np.zeros_like(level), []
-    added = np.repeat((y[:season] - y[:season].mean(axis=0))[:, None], len(level), axis=1)
+    added = np.repeat((y[:season] - level[0])[:, None], len(level), axis=1)
+    slope = np.zeros_like(level)
     for t in range(season, len(y)):
-        if rates.shape[1] == 1:
-            history.append((level[0, 0], slope[0, 0], added[:, 0, 0].copy()))
+        path = added[(t + steps) % season].swapaxes(0, 1)
+        yield t, level[:, None] + damped * slope[:, None] + path
         error = y[t] - level - damping * slope - added[t % season]
-        squares += error**2
         level = level + damping * slope + level_rate * error
         slope = damping * slope + slope_rate * error
         added[t % season] += season_rate * error
-    return squares, history
 
 
 def _ridge_from(times, y, horizon, first):

@@ -13,7 +13,7 @@ from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_second_writer
 from ..base import _same, twin
-from . import _correction, _fixed_share, _frames, _rounds
+from . import _correction, _fixed_share, _frames, _intervals, _rounds
 from ._forecaster import OnlineForecaster
 
 
@@ -91,6 +91,9 @@ class AdaptedForecaster(BaseEstimator):
     `regret_bound_` is this with r = 1. If all five are off by at most B, for the first step
     :math:`D_s \le 3 B^2` and :math:`c_s \le 4 B^2`: the mean loss to the base vanishes like
     :math:`\ln s / s`. At step h it is :math:`O(B^2 \sqrt{h / s})` at most.
+
+    *Intervals* are those of `OnlineForecaster`, of the errors of these forecasts, without phases of
+    the season.
 
     *What is judged.* Values that our own forecaster has learnt, from the 33rd row of a series on:
     not those that are missing or that it takes for faults. Before the first is judged the
@@ -254,20 +257,41 @@ class AdaptedForecaster(BaseEstimator):
         ValueError
             If the base's forecasts have another shape, or X_future is missing or of other rows.
         """
-        model = twin(self)  # another thread may install a new state meanwhile
-        check_is_fitted(model)
-        model._check_unchanged()
-        layout = model.forecaster_._layout
-        base = _base_of(base_forecasts, (self.horizon, layout["n_series"]))
-        if hasattr(base_forecasts, "index"):
-            _frames.check_following(layout["time"], base_forecasts)
-        _, said = model.forecaster_._asked(X_future, n_steps)
-        ours = np.full(base.shape, np.nan)
-        ours[: len(said)] = said
-        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
-            slot, _ = _correction.issue(model._state, base)
-            forecasts = _correction.forecast(slot, ours)[: len(said)]
+        _, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
+
+    def predict_interval(
+        self,
+        base_forecasts: ArrayLike,
+        X_future: Any = None,
+        coverage: ArrayLike = (0.8, 0.95),
+        n_steps: int | None = None,
+    ) -> Array:
+        """Give intervals that hold the next rows as often as asked for.
+
+        Parameters
+        ----------
+        base_forecasts : array-like of shape (horizon,) or (horizon, m)
+            What the base says of the next rows.
+        X_future : {array-like, frame} of shape (n_steps, d), default=None
+            As in `predict`.
+        coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
+            Shares of rows that intervals shall hold, each above 0 and below 1.
+        n_steps : int, default=None
+            As in `predict`.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2)
+            Lower and upper ends. The whole line where no forecast of that age has been judged yet.
+        """
+        coverage = _intervals.checked_coverage(coverage)
+        slot, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
+        reach = _intervals.interpolated(slot["reach"], coverage)[: len(forecasts)]
+        known = np.isfinite(reach)
+        reach = np.where(known, reach, 1.0) * np.where(known, slot["unit"][:, None], np.inf)
+        ends = np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
+        return ends[:, 0] if layout["is_flat"] else ends
 
     @property
     def n_samples_seen_(self) -> int:
@@ -316,6 +340,23 @@ class AdaptedForecaster(BaseEstimator):
                 "the state was built with other values. Call 'fit' to start afresh, or set the "
                 "old values again."
             )
+
+    def _asked(self, base_forecasts, X_future, n_steps):
+        """Return what is said of the next rows, the forecasts (n_steps, m), and the layout."""
+        model = twin(self)  # another thread may install a new state meanwhile
+        state = model._known_state()
+        model._check_unchanged()
+        layout = model.forecaster_._layout
+        base = _base_of(base_forecasts, (model.horizon, layout["n_series"]))
+        if hasattr(base_forecasts, "index"):
+            _frames.check_following(layout["time"], base_forecasts)
+        _, said = model.forecaster_._asked(X_future, n_steps)
+        ours = np.full(base.shape, np.nan)
+        ours[: len(said)] = said
+        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+            slot, _ = _correction.issue(state, base)
+            forecasts = _correction.forecast(slot, ours)
+        return slot, forecasts[: len(said)], layout
 
     def _own_forecaster(self):
         """Return our own forecaster, which knows nothing yet."""

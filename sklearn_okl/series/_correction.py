@@ -12,7 +12,7 @@ is linear in it: a number a, and a share s of what it says, each less the latest
 
 import numpy as np
 
-from . import _delayed_ridge, _fixed_share, _mixture, _views
+from . import _delayed_ridge, _fixed_share, _intervals, _mixture, _views
 
 FORGETTING = 1.0, 0.999  # of the regressions of errors: one remembers all
 N_STEPS = 24  # steps of the base's forecast that the regressions see, at most
@@ -39,6 +39,7 @@ def start(horizon, n_series, window):
         ],
         "mixture": _mixture.start(n_mixed, horizon, n_series),
         "shares": _fixed_share.start(PRIOR, horizon, n_series),
+        "intervals": _intervals.start(horizon, n_series),
         "recent": {  # what waits of H origins
             "experts": np.full((horizon, n_mixed, *lead), np.nan),
             "loads": np.zeros((horizon, n_mixed, *lead)),
@@ -48,6 +49,7 @@ def start(horizon, n_series, window):
             "said_load": np.zeros((horizon, *lead)),
             "last": np.zeros((horizon, n_series)),
             "unit": np.zeros((horizon, n_series)),
+            "reach": np.full((horizon, len(_intervals.LEVELS), *lead), -1.0),
         },
     }
 
@@ -93,6 +95,7 @@ def issue(state, base):
         "said_load": (weights[:-1] * loads).sum(axis=0) + weights[-1] * mixed_loads[-1],
         "last": last,
         "unit": unit,
+        "reach": _intervals.reaches(state["intervals"], state["t"], 0),
     }
     return slot, features
 
@@ -160,6 +163,8 @@ def absorb(state, slot, features, base, ours, y):
     _mixture.learn(state["mixture"], t, bounded, M[:-1] / unit, target / unit)
     wrong = np.where(silent, np.nan, (target - base_then) / unit)
     wrong = np.clip(wrong, -_views.FAR, _views.FAR)
+    reach = recent["reach"][past, :, steps].swapaxes(0, 1)
+    _intervals.learn(state["intervals"], t, 0, (target - said) / unit, reach)
     for ridge in state["ridges"]:
         _delayed_ridge.learn(ridge, features, wrong[..., None, None])
     first = np.nan_to_num(wrong[0], nan=0.0)

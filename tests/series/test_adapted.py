@@ -213,6 +213,22 @@ def test_before_the_first_judgement_the_base_is_left_alone_and_silence_is_ours()
     assert np.isnan(silent[0]).all()
 
 
+def test_intervals_hold_as_often_as_they_are_asked_to():
+    rng = np.random.default_rng(3)
+    y = np.cumsum(rng.normal(size=(900, 1)), axis=0)
+    last = y[np.maximum(np.arange(900) - 1, 0)]
+    base, held = np.repeat(last[:, None], H, axis=1) + 2.0, []
+    model = adapted().fit(y[:100], base[:100])
+    for t in range(100, 890):
+        ends = model.predict_interval(base[t], coverage=[0.5, 0.9])[:, 0]
+        held.append((ends[..., 0] <= y[t : t + H]) & (y[t : t + H] <= ends[..., 1]))
+        model.partial_fit(y[t : t + 1], base[t : t + 1])
+    assert_allclose(np.mean(held, axis=(0, 1)), [0.5, 0.9], atol=0.04)
+    assert ends.shape == (H, 2, 2)
+    first = adapted().fit(y[:10], base[:10]).predict_interval(base[10])
+    assert_array_equal(first[..., 1], np.inf)
+
+
 def test_a_base_with_a_bias_is_corrected():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(600, 1))
