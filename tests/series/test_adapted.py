@@ -177,6 +177,35 @@ def test_prequential_forecasts_are_those_of_predict(has_columns):
     assert np.isfinite(whole).all()
 
 
+@pytest.mark.parametrize("has_columns", [False, True])
+def test_the_regret_is_that_of_the_forecasts(has_columns):
+    (y, base), X = stream(2, seed=3), columns() if has_columns else None
+    arguments = {"known_ahead": [0]} if has_columns else {}
+    said = adapted(**arguments).prequential_predict(y, base, X)
+    model = adapted(**arguments)
+    for t in range(110):  # columns of the rows to come are not given
+        rows = slice(t, t + 1)
+        model.partial_fit(y[rows], base[rows], None if X is None else X[rows])
+    for h in range(H):
+        origins = np.arange(max(32 - h, 0), 110 - h)  # from the 33rd row on
+        come = y[origins + h]
+        worse = (said[origins, h] - come) ** 2 - (base[origins, h] - come) ** 2
+        assert_allclose(model.regret_[h], worse.sum(axis=0), rtol=1e-8)
+
+
+def test_a_fault_is_judged_as_if_it_were_missing():
+    y, base = stream(n=150)
+    faulty, missing = y.copy(), y.copy()
+    faulty[100], missing[100] = 1e6, np.nan
+    models = adapted(), adapted()
+    found = [
+        model.prequential_predict(z, base)
+        for model, z in zip(models, (faulty, missing), strict=True)
+    ]
+    assert_array_equal(*found)
+    assert_array_equal(*(model.regret_bound_ for model in models))
+
+
 def test_models_that_were_stored_go_on_as_others(tmp_path):
     pytest.importorskip("skops")
     y, base = stream()
@@ -215,9 +244,11 @@ def test_before_the_first_judgement_the_base_is_left_alone_and_silence_is_ours()
 
 def test_intervals_hold_as_often_as_they_are_asked_to():
     rng = np.random.default_rng(3)
-    y = np.cumsum(rng.normal(size=(900, 1)), axis=0)
+    y = rng.normal(size=(900, 1))
+    for t in range(1, 900):
+        y[t] += 0.7 * y[t - 1]
     last = y[np.maximum(np.arange(900) - 1, 0)]
-    base, held = np.repeat(last[:, None], H, axis=1) + 2.0, []
+    base, held = np.repeat(last[:, None], H, axis=1), []
     model = adapted().fit(y[:100], base[:100])
     for t in range(100, 890):
         ends = model.predict_interval(base[t], coverage=[0.5, 0.9])[:, 0]
