@@ -136,7 +136,8 @@ def backtest(
         raise ValueError(f"groups has {len(groups)} labels, but y has {n} rows: give one of each.")
     coverage = None if coverage is None else _intervals.checked_coverage(coverage)
     teacher = _Function if _is_function(forecaster) else _Forecaster
-    asked = teacher(forecaster, (y, base_forecasts, X), horizon, coverage, refit_every)
+    base = None if base_forecasts is None else np.asarray(base_forecasts, dtype=np.float64)
+    asked = teacher(forecaster, (y, base, X), horizon, coverage, refit_every)
     said = [asked.at(int(origin)) for origin in origins]
     forecasts = np.stack([_shaped(f, (horizon, m), "forecasts") for f, _ in said])
     intervals = None
@@ -195,7 +196,7 @@ class _Forecaster:
             self.model.partial_fit(*self._rows(self.known, origin))
         self.n_asked, self.known = self.n_asked + 1, origin
         _, base, X = self.data
-        given = [] if base is None else [np.asarray(base[origin])]
+        given = [] if base is None else [base[origin]]
         if X is not None and _knows_ahead(self.forecaster):
             given.append(_safe_indexing(X, slice(origin, origin + self.horizon)))
         forecasts = np.asarray(self.model.predict(*given), dtype=np.float64)

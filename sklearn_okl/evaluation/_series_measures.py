@@ -21,14 +21,17 @@ def scales(y, origins, season_length):
     absolute, squared : ndarray of shape (k, m)
         Mean absolute and mean squared error; NaN where there is none, or it is 0.
     """
+    if season_length >= len(y):
+        nothing = np.full((len(origins), y.shape[1]), np.nan)
+        return nothing, nothing
     errors = y[season_length:] - y[:-season_length]
     known = ~np.isnan(errors)
-    found = []
+    last = origins - season_length - 1  # of the errors known at each origin
+    ends, found = np.maximum(last, 0), []
     for losses in (np.abs(errors), errors**2):
         sums = np.cumsum(np.where(known, losses, 0.0), axis=0)
         counts = np.cumsum(known, axis=0)
-        ends = origins - season_length - 1
-        there = (ends >= 0)[:, None] & (counts[ends] > 0) & (sums[ends] > 0.0)
+        there = (last >= 0)[:, None] & (counts[ends] > 0) & (sums[ends] > 0.0)
         found.append(np.where(there, sums[ends], np.nan) / np.where(there, counts[ends], 1))
     return tuple(found)
 

@@ -92,6 +92,13 @@ def test_measures_are_their_formulas(season):
     assert result.held is None
 
 
+@pytest.mark.parametrize("season", [60, 100])
+def test_without_a_season_before_the_origin_nothing_is_scaled(season):
+    measures = backtest(last_season, stream(), horizon=H, season_length=season).measures
+    assert np.isnan([measures["MASE"], measures["RMSSE"]]).all() == (season == 100)
+    assert np.isfinite([measures[name] for name in ("MAE", "RMSE", "sMAPE")]).all()
+
+
 @pytest.mark.parametrize("kind", [Mean, UpdatedMean])
 @pytest.mark.parametrize("m", [1, 2])
 def test_intervals_groups_and_records(kind, m):
