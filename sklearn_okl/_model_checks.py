@@ -2,34 +2,38 @@
 
 import copy
 import math
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator
 
-from ._flow import joined
-from ._tail import SharedInverse
-from .base import OnlineEstimator, OnlineTransformer, SwapMixin, _same, parameter_values, twin
-from .base._intercept import start_lookout
-from .features import (
-    CalendarFeatures,
-    FourierFeatures,
-    LagFeatures,
-    RunningOneHotEncoder,
-    TaylorFeatures,
+from ._model_trials import (
+    MAPS,
+    fault_of_map,
+    try_adapted,
+    try_forecaster,
+    try_model,
+    try_pipeline,
 )
-from .meta import RefitClassifier, RefitRegressor
+from ._tail import SharedInverse
+from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
+from .base._intercept import start_lookout
+from .meta._past import Past
 from .pipeline import StreamingPipeline
 from .series import AdaptedForecaster, OnlineForecaster
+from .untuned.rows import _gaps, _steps
+from .untuned.rows._columns import widths
 
 _OURS = OnlineEstimator, OnlineTransformer
-_OF_NUMBERS = *_OURS, FourierFeatures, TaylorFeatures
-_MAPS = CalendarFeatures, FourierFeatures, TaylorFeatures  # they learn the width of rows, no more
-_REFIT = RefitClassifier, RefitRegressor  # who may fit somebody else's model for a row
 _ROUNDING = 1e-6  # relative asymmetry that rounding may leave in an inverse, generously
 _LARGEST = 2**53  # numbers that count
+_PARTS = {  # names in a part of a state -> whether it may be one
+    frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
+    frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
+}
+_NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
+_FIRST_SIZE = 16  # at which a fresh state is made before one of full size
+_SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
 
 
 def unsound_parameters(parts):
@@ -71,14 +75,14 @@ def unsound_state(parts):
                 pass
             elif isinstance(part, _OURS) and part.__sklearn_is_fitted__():
                 fault = _fault(part)
-            elif isinstance(part, _MAPS) and "n_features_in_" in vars(part):
-                fault = _fault_of_map(part)
+            elif isinstance(part, MAPS) and "n_features_in_" in vars(part):
+                fault = fault_of_map(part)
             elif isinstance(part, OnlineForecaster) and part.__sklearn_is_fitted__():
-                _try_forecaster(part)
+                try_forecaster(part)
             elif isinstance(part, AdaptedForecaster) and part.__sklearn_is_fitted__():
-                _try_adapted(part)
+                try_adapted(part)
             elif isinstance(part, StreamingPipeline) and part.__sklearn_is_fitted__():
-                _try_pipeline(part)
+                try_pipeline(part)
         except Exception as error:  # what does not fit together fails anywhere
             fault = f"cannot be used ({type(error).__name__}: {error})"
         if fault is not None:
@@ -106,14 +110,14 @@ def _fault(part):
     if fault is not None or type(part).__module__.partition(".")[0] != "sklearn_okl":
         return fault
     if isinstance(part, OnlineTransformer):
-        return _try(part)
+        return try_model(part)
     model = part._as_taught()
-    if vars(part).get("_columns") is not None:  # text and categories, of which rows we cannot make
-        return None
+    if not _is_of_size(model):
+        return "is of other sizes than its parameters"
     fresh = _fresh(model)
     if "lookout" in state and "lookout" not in fresh:
         fresh["lookout"] = start_lookout(d, model._n_targets or 1)
-    return _unlike(fresh, state) or _try(model)
+    return _unlike(fresh, state) or try_model(model)
 
 
 def _is_count(value):
@@ -127,13 +131,22 @@ def _fault_of_numbers(state):
         part = ahead.pop()
         if isinstance(part, dict):
             ahead += part.values()
+            is_sound = _PARTS.get(frozenset(part))
+            if is_sound is not None and not is_sound(part):
+                return f"holds parts that do not go together: {sorted(part)}"
             inverses = [part["P"]] if {"A", "P"} <= part.keys() else []
         elif isinstance(part, list):  # tuples describe, as those of an expert's making do
             ahead += [one for one in part if not isinstance(one, Real)]  # or names categories
             continue
         elif isinstance(part, SharedInverse):
             inverses = [P.array for _, _, P in part.groups]
-            ahead += [array for _, A, P in part.groups for array in (A.array, P.array)]
+            ahead += _arrays_of(part)
+        elif isinstance(part, Past):
+            if not all(
+                array.dtype.kind == "f" and not np.isinf(array).any() for array in part.rows
+            ):
+                return "holds rows that are none"
+            continue
         elif isinstance(part, np.ndarray) and part.dtype.kind == "c":
             return "holds complex numbers"
         elif isinstance(part, Real) and not abs(part) < _LARGEST and not isinstance(part, float):
@@ -144,6 +157,8 @@ def _fault_of_numbers(state):
             continue
         if not all(map(_may_be_inverse, inverses)):
             return "holds an inverse that is none: it is not symmetric with a positive diagonal"
+        if isinstance(part, SharedInverse) and not _leaves_inverses(part):
+            return "holds an inverse that is none after the rows that wait"
     return None
 
 
@@ -162,13 +177,101 @@ def _may_be_inverse(P):
     return bool((asymmetry <= _ROUNDING * largest).all())
 
 
-def _fresh(model):
-    """Return the state that a model would start with; no generator of the model's is drawn from."""
-    fresh = copy.copy(model)
-    for name, value in fresh.get_params(deep=False).items():
-        if isinstance(value, (np.random.RandomState, np.random.Generator)):
-            setattr(fresh, name, 0)
-    return fresh._start(fresh.n_features_in_, fresh._n_targets)
+def _leaves_inverses(inverse):
+    """Tell whether what waits takes no more from the diagonals of inverses than they have."""
+    for k, (place, _, P) in enumerate(inverse.groups):
+        before = np.diagonal(P.array, axis1=-2, axis2=-1)
+        tails = [inverse.tail]
+        if inverse.former is not None and k >= inverse.n_replaced:
+            tails.append(inverse.former)
+        taken = sum(np.square(tail.filled()[1][place]).sum(axis=-2) for tail in tails)
+        if (taken[..., : before.shape[-1]] > (1.0 + _ROUNDING) * before).any():
+            return False
+    return True
+
+
+def _fresh(model, most=_LARGEST):
+    """Return the state that a model would start with; no generator of the model's is drawn from.
+
+    Whole numbers among its parameters, and the number of features, are at most so large.
+    """
+    fresh, known = _of_size(model, most), vars(model).get("_columns")
+    d = min(fresh.n_features_in_ if known is None else sum(widths(known)), most)
+    state = fresh._start(d, fresh._n_targets)
+    if "layout" in state.get("columns", {}):  # what columns are shown as is learnt
+        state |= fresh._start_from(model._state["columns"]["layout"], d, seed=0)
+    return state
+
+
+def _of_size(value, most):
+    """Return a parameter whose whole numbers, at any depth, are at most so large."""
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return 0
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return min(value, most)
+    if isinstance(value, (list, tuple)):
+        parts = [_of_size(part, most) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, _OURS):
+        other = copy.copy(value)
+        for name, part in other.get_params(deep=False).items():
+            setattr(other, name, _of_size(part, most))
+        return other
+    return value
+
+
+def _is_of_size(model):
+    """Tell whether a state has the numbers that a fresh one has, without making one far larger.
+
+    Sizes grow to the full ones by factors of two. So nothing is made of a number in a small file
+    that would ask for more memory than the file does.
+    """
+    sizes, ahead = [model.n_features_in_], [model]
+    while ahead:
+        part = ahead.pop()
+        if isinstance(part, _OURS):
+            ahead += part.get_params(deep=False).values()
+        elif isinstance(part, (list, tuple)):
+            ahead += part
+        elif isinstance(part, Integral):
+            sizes.append(part)
+    most, n_known = _FIRST_SIZE, _n_numbers(model._state)
+    while most < max(sizes):
+        try:
+            n_fresh = _n_numbers(_fresh(model, most))
+        except (IndexError, TypeError, ValueError):  # something of the full size is given
+            n_fresh = 0
+        if n_fresh > 2 * n_known + _SPARE:
+            return False
+        most *= 2
+    return True
+
+
+def _n_numbers(state):
+    """Return how many numbers the arrays of a state hold, and how many other things it does."""
+    total, ahead = 0, [state]
+    while ahead:
+        part = ahead.pop()
+        if isinstance(part, np.ndarray):
+            total += part.size
+        elif isinstance(part, SharedInverse):
+            total += sum(array.size for array in _arrays_of(part))
+        elif isinstance(part, dict):
+            ahead += part.values()
+        elif isinstance(part, (list, tuple)):
+            ahead += part
+        elif hasattr(part, "__dict__"):
+            ahead += vars(part).values()
+        else:
+            total += 1
+    return total
+
+
+def _arrays_of(inverse):
+    """Return the arrays of a shared inverse: what is committed, and what waits."""
+    tails = [inverse.tail] if inverse.former is None else [inverse.tail, inverse.former]
+    waits = [part for tail in tails for part in (tail.rows, tail.directions)]
+    return [part.array for _, *pair in inverse.groups for part in pair] + waits
 
 
 def _unlike(fresh, state, where="state"):
@@ -191,8 +294,7 @@ def _unlike(fresh, state, where="state"):
         missing = [name for name in fresh if name not in state]
         if missing:
             return f"lacks {missing[0]!r}"
-        # who is held of a graph, and so its shapes, is drawn
-        pairs = [(name, part, state[name]) for name, part in fresh.items() if name != "graph"]
+        pairs = [(name, part, state[name]) for name, part in fresh.items() if name not in _NO_SHAPE]
         if {"rows", "coef", "norm_sq"} <= fresh.keys() and np.shape(state["rows"])[:1] != np.shape(
             state["coef"]
         ):
@@ -240,123 +342,3 @@ def _unlike_inverse(shape, inverse):
         and all(part.shape[:-2] == shape[:-2] and part.shape[-1] == shape[-1] for part in rows)
     )
     return None if sound else f"is not of its shape: inverses should be {shape}"
-
-
-def _try(part):
-    """Let a twin forecast, and learn some rows; return what is wrong, or None."""
-    model = twin(part)
-    vars(model).pop("feature_names_in_", None)
-    X = _rows(model)
-    if isinstance(model, _REFIT):
-        _put_off_fits(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        answers, y = [_asked(model, X)], _targets(model, len(X))
-        model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
-        answers.append(_asked(model, X))
-    return (
-        None
-        if all(np.isfinite(np.asarray(one)).all() for one in answers)
-        else "makes no numbers of rows"
-    )
-
-
-def _rows(model):
-    """Return rows of a trial, small numbers; of categories those that are known."""
-    if isinstance(model, RunningOneHotEncoder):
-        known = model._state["categories"]
-        return np.array([[held[0] if held else None for held in known]] * 7, dtype=object)
-    if isinstance(model, CalendarFeatures):
-        days = np.datetime64("2024-01-01", "s") + np.arange(7).astype("timedelta64[D]")
-        return np.tile(days[:, None], model.n_features_in_)
-    return 0.1 * np.random.default_rng(0).normal(size=(7, model.n_features_in_))
-
-
-def _put_off_fits(model):
-    """Let a twin learn rows of a trial without fitting a model, which may be somebody else's."""
-    if model._state["due"] <= model._state["t"]:
-        raise ValueError("a fit is overdue")
-    model._state = model._state | {"due": _LARGEST}
-
-
-def _targets(model, n):
-    """Return targets, or labels, for rows of a trial."""
-    if is_classifier(model):
-        return np.resize(model._checked_classes(model.classes_), n)
-    q = vars(model).get("_n_targets")
-    columns = () if q is None else (q,)
-    if isinstance(model, LagFeatures):
-        columns = model._state["lags"].shape[1:]
-    return np.zeros((n, *columns))
-
-
-def _asked(model, X):
-    """Let a model answer in all its ways; return the first, numbers."""
-    verbs = ("predict_proba", "decision_function", "predict", "transform")
-    first, *_ = [getattr(model, verb)(X) for verb in verbs if hasattr(model, verb)]
-    return first
-
-
-def _fault_of_map(part):
-    """Return what is wrong with a map, held against one of the same parameters and width, or None.
-
-    Only numbers may be others: they may have been drawn.
-    """
-    model = twin(part)
-    vars(model).pop("feature_names_in_", None)
-    X, fresh = _rows(model), clone(model)
-    fixed = {"random_state": 0} if "random_state" in fresh.get_params() else {}
-    fresh.set_params(**fixed).fit(X)
-    for name in vars(fresh).keys() - fresh.get_params().keys():
-        known, value = vars(part).get(name), vars(fresh)[name]
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            fits = np.shape(known) == value.shape and np.isfinite(known).all()
-        else:
-            fits = _same(known, value)
-        if not fits:
-            return f"is not of its width: {name} should be another"
-    return None if np.isfinite(np.asarray(model.transform(X))).all() else "makes no numbers of rows"
-
-
-def _try_forecaster(model):
-    """Let a twin of a forecaster forecast, and learn that; what it raises is wrong with it."""
-    model = twin(model)
-    if not model._is_sound(model._state):
-        raise ValueError("it forecasts no numbers")
-    layout, n = model._layout, min(model.horizon, 7)
-    future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
-    y = model.predict(future, n)
-    model.predict_interval(future, n_steps=n)
-    model.partial_fit(y, np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None)
-
-
-def _try_adapted(model):
-    """Let a twin of a corrector correct a base of zeros, and learn that, as `_try_forecaster`."""
-    model = twin(model)
-    layout = model.forecaster_._layout
-    future = np.zeros((1, len(layout["ahead"]))) if layout["ahead"] else None
-    base = np.zeros((model.horizon, layout["n_series"]))
-    y = model.predict(base, future, 1)
-    X = np.zeros((1, layout["n_columns"])) if layout["n_columns"] else None
-    model.partial_fit(y, base[None], X)
-    if not np.isfinite(np.asarray(model.predict(base, future, 1))).all():
-        raise ValueError("it forecasts no numbers")
-
-
-def _try_pipeline(model):
-    """Let a twin of a pipeline forecast, and one of numbers learn; what it raises is wrong."""
-    model = twin(model)
-    model._validate()
-    vars(model).pop("feature_names_in_", None)
-    X = np.zeros((2, model.n_features_in_))
-    if "steps_" not in vars(model):  # in its warm-up
-        model.predict(X)
-        joined(model._state["waiting"])
-        return
-    steps = [step for _, step in model.steps_ if not isinstance(step, str)]
-    if any(isinstance(step, type) for step in steps):
-        raise TypeError("a step is a class, not an estimator")
-    if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):
-        _asked(model, X)
-        if not isinstance(steps[-1], _REFIT):
-            model.partial_fit(X, _targets(steps[-1], 2))

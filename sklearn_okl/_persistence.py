@@ -179,13 +179,13 @@ def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
     *Files of strangers.* No code in a file is run, what it asks for in memory is bounded before
     anything is unpacked, and the models in it are looked at: their parameters, the shapes of their
     states against fresh ones, the symmetry and the diagonal of their inverses. A twin of each then
-    forecasts, and learns seven rows. What no look can tell is whether the numbers were learnt.
+    forecasts, and learns some rows. What no look can tell is whether the numbers were learnt.
 
     *Versions.* A file says with which versions it was saved, in the comment of the archive, which
     ``unzip -z`` shows. Its format is a number, which rises when a state can no longer be read as it
     was; :doc:`/files` says which versions read which.
 
-    *Cost.* Reading, and a call of seven rows.
+    *Cost.* Reading, and a call of seven rows; of a scaler or a forecaster of series, of 64.
 
     Examples
     --------

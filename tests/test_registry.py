@@ -31,6 +31,7 @@ LAYERS = [
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
     {"pipeline"},
+    {"_model_trials"},
     {"_model_checks"},
     {"_persistence"},
     {"evaluation", "datasets"},

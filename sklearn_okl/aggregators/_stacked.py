@@ -460,7 +460,7 @@ def _means(F, losses, rounds):
     least = losses.min(axis=1, keepdims=True)
     with np.errstate(over="ignore"):  # beside an expert without fault nobody else counts
         excess = (losses - least) / np.maximum(least, _TINY)
-    weights = np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)
+        weights = np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)
     return np.einsum("nk,nk->n", weights, np.where(asleep, 0.0, F)) / weights.sum(axis=1)
 
 

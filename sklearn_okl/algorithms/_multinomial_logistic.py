@@ -45,6 +45,7 @@ from ..base._intercept import WithIntercept
 _MOST_STEPS = 50  # of Newton's method
 _PRECISION = 1e-28  # of the value, in which the step is squared
 _ROUGH, _COOLING = 1e-3, 4.0  # at temperatures above 1, and how fast they fall
+_MOST_COOLINGS = 16  # faster where it would take more
 _NEAR = 1e-9  # of the value: nearer its minimum whole steps are safe, and rounding hides descent
 _SHARE = 1e-4  # of what the slope promises, that a step must bring
 _REBUILD = 4096  # rounds between two rebuilds of the inverse from the exact sum
@@ -71,9 +72,10 @@ def equalised(raw, S):
     """
     a, p = raw + 0.5 * S.diagonal(), np.full(len(raw), 1.0 / len(raw))
     temperature = max(1.0, float(S.diagonal().max()), float(np.ptp(raw)))
+    cooling = max(_COOLING, temperature ** (1.0 / _MOST_COOLINGS))
     while temperature > 1.0:
         p = _minimise(a / temperature, S / temperature, p, _ROUGH)
-        temperature = max(1.0, temperature / _COOLING)
+        temperature = max(1.0, temperature / cooling)
     z = a - S @ _minimise(a, S, p, _PRECISION)
     return z, softmax(z)
 

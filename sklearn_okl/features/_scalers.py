@@ -280,6 +280,13 @@ class RunningMinMaxScaler(RunningScaler):
         self.feature_range = feature_range
         self.clip = clip
 
+    def _validate_params(self):
+        super()._validate_params()
+        if not _rises(self.feature_range):
+            raise ValueError(
+                f"feature_range={self.feature_range!r} is empty: give (low, high) with low < high."
+            )
+
     @property
     def data_min_(self) -> Array:
         """Smallest values so far, of shape (n_features,)."""
@@ -291,11 +298,6 @@ class RunningMinMaxScaler(RunningScaler):
         return self._fitted_state("data_max_")["high"].copy()
 
     def _start(self, row):
-        low, high = self.feature_range
-        if not low < high:
-            raise ValueError(
-                f"feature_range={self.feature_range!r} is empty: give (low, high) with low < high."
-            )
         return {"t": 0, "low": row.copy(), "high": row.copy()}
 
     def _learn(self, state, X):
@@ -373,6 +375,14 @@ class RunningRobustScaler(RunningScaler):
         self.window = window
         self.quantile_range = quantile_range
 
+    def _validate_params(self):
+        super()._validate_params()
+        ends = self.quantile_range
+        if not (_rises(ends) and ends[0] >= 0 and ends[1] <= 100):
+            raise ValueError(
+                f"quantile_range={ends!r} must be (low, high), 0 <= low < high <= 100."
+            )
+
     @property
     def center_(self) -> Array:
         """Medians in use, of shape (n_features,)."""
@@ -384,12 +394,6 @@ class RunningRobustScaler(RunningScaler):
         return self._known(self._fitted_state("scale_"))[1]
 
     def _start(self, row):
-        low, high = self.quantile_range
-        if not 0 <= low < high <= 100:
-            raise ValueError(
-                f"quantile_range={self.quantile_range!r} must be (low, high), 0 <= low < high "
-                "<= 100."
-            )
         # the first row is scaled by itself
         return {
             "t": 0,
@@ -424,6 +428,11 @@ class RunningRobustScaler(RunningScaler):
 
     def _known(self, state):
         return state["center"], _or_one(state["scale"])
+
+
+def _rises(ends):
+    """Tell whether a parameter is a pair of numbers, the second one larger."""
+    return len(ends) == 2 and all(isinstance(end, Real) for end in ends) and ends[0] < ends[1]
 
 
 def _nearer(X, center, scale, n):

@@ -240,11 +240,12 @@ def test_the_scaling_can_be_undone(scaler):
         np.testing.assert_allclose(model.inverse_transform(Z), X, rtol=1e-9, atol=1e-9)
 
 
-def test_bad_ranges_are_refused():
+@pytest.mark.parametrize("ends", [(80, 20), ({}, 75), (1,), (1, 2, 3), ("a", "b"), (1, np.nan)])
+def test_bad_ranges_are_refused(ends):
     with pytest.raises(ValueError, match="feature_range"):
-        RunningMinMaxScaler((1, 0)).fit([[1.0]])
+        RunningMinMaxScaler(ends).fit([[1.0]])
     with pytest.raises(ValueError, match="quantile_range"):
-        RunningRobustScaler(quantile_range=(80, 20)).fit([[1.0]])
+        RunningRobustScaler(quantile_range=ends).fit([[1.0]])
 
 
 @pytest.mark.parametrize(

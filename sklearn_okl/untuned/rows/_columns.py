@@ -150,8 +150,14 @@ def marked(values, missing):
 
 def nominal(known):
     """Return which columns of numbers are those of categories, or may yet become so."""
-    widths = [6 if kind == DATES else 1 for kind in known["kinds"]]
-    return np.flatnonzero(np.repeat([k in (CATEGORIES, None) for k in known["kinds"]], widths))
+    return np.flatnonzero(
+        np.repeat([k in (CATEGORIES, None) for k in known["kinds"]], widths(known))
+    )
+
+
+def widths(known):
+    """Return of how many columns of numbers each column becomes."""
+    return [6 if kind == DATES else 1 for kind in known["kinds"]]
 
 
 def names_put_aside(estimator, width):

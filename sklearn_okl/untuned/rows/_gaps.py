@@ -96,6 +96,16 @@ class GapFiller:
         return _in_units(X, Z, known, gaps), spreads
 
 
+def is_sound(state):
+    """Tell whether what fills gaps, as from a file, may be of rows that were counted."""
+    d, rows = len(state["products"]), state["rows"]
+    return bool(
+        state["products"].shape == (d, d)
+        and rows.shape == (state["n"] - state["folded"], d)
+        and state["folded"] % _BLOCK == 0
+    )
+
+
 def _standardised(X, known, gaps):
     scales = known[:, 1]
     there = ~gaps & (scales > 0.0)

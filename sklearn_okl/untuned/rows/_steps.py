@@ -49,6 +49,26 @@ def start(n_columns):
     }
 
 
+def is_sound(state):
+    """Tell whether a state, as from a file, may be one of these: a tree ends, and has its sums."""
+    tree, (X, y) = state["tree"], (state["past"][name] for name in ("rows", "y"))
+    columns, children = tree["columns"], tree["children"]
+    nodes, n = np.arange(len(columns)), len(columns)
+    inner = columns != _LEAF
+    shapes = columns.shape, tree["thresholds"].shape, children.shape
+    return bool(
+        shapes == ((n,), (n,), (n, 2))
+        and columns.dtype.kind == children.dtype.kind == "i"
+        and (columns >= _LEAF).all()
+        and (columns < X.shape[1]).all()
+        and ((children > nodes[:, None]) & (children < n))[inner].all()
+        and state["sums"].shape == state["counts"].shape == (n + 1,)
+        and (state["counts"] >= 0.0).all()
+        and X.shape[:1] == y.shape
+        and state["next"] >= _FIRST
+    )
+
+
 def forecasts(state, rows, y, asked, n_known, n_before):
     """Return forecasts (n,) for rows asked (n, p), less the mean; learn rows on the way.
 

@@ -1,0 +1,172 @@
+"""Models from files are tried: a twin of each answers, and learns some rows."""
+
+import warnings
+from datetime import datetime, timedelta
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
+
+from ._flow import joined
+from .base import OnlineEstimator, OnlineTransformer, _same, twin
+from .features import (
+    CalendarFeatures,
+    FourierFeatures,
+    LagFeatures,
+    RunningOneHotEncoder,
+    TaylorFeatures,
+)
+from .meta import RefitClassifier, RefitRegressor
+from .series._delayed_ridge import BLOCK
+
+MAPS = CalendarFeatures, FourierFeatures, TaylorFeatures  # they learn the width of rows, no more
+_OF_NUMBERS = OnlineEstimator, OnlineTransformer, FourierFeatures, TaylorFeatures
+_REFIT = RefitClassifier, RefitRegressor  # who may fit somebody else's model for a row
+_NEVER = 2**53  # a round that does not come
+_N_ROWS = 7  # that a model is asked, and taught, the first one alone
+_N_SCALED = 64  # and a transformer: some look at their rows again after so many
+
+
+def try_model(part):
+    """Let a twin forecast, and learn some rows; return what is wrong, or None."""
+    model = twin(part)
+    vars(model).pop("feature_names_in_", None)
+    X = _rows(model, _N_SCALED if isinstance(model, OnlineTransformer) else _N_ROWS)
+    if isinstance(model, _REFIT):
+        _put_off_fits(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        answers = [_asked(model, X)]
+        y = _targets(model, answers[0])
+        model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
+        answers.append(_asked(model, X))
+    return (
+        None
+        if all(np.isfinite(np.asarray(one)).all() for one in answers)
+        else "makes no numbers of rows"
+    )
+
+
+def _rows(model, n=_N_ROWS):
+    """Return rows of a trial: small positive numbers, and of what is known of other columns."""
+    if isinstance(model, CalendarFeatures):
+        days = np.datetime64("2024-01-01", "s") + np.arange(n).astype("timedelta64[D]")
+        return np.tile(days[:, None], model.n_features_in_)
+    rows = np.random.default_rng(0).uniform(0.05, 0.2, size=(n, model.n_features_in_))
+    known = None
+    if isinstance(model, RunningOneHotEncoder):
+        known = [(values, True) for values in model._state["categories"]]
+    elif vars(model).get("_columns") is not None:
+        known = zip(model._columns["categories"], model._columns["kinds"], strict=True)
+    elif vars(model).get("_frame") is not None:
+        known = zip(model._frame["values"], model._frame["kinds"], strict=True)
+    if known is None:
+        return rows
+    rows = rows.astype(object)
+    for column, (values, kind) in zip(rows.T, known, strict=True):
+        if kind == "dates":
+            column[:] = [datetime(2024, 1, 1) + timedelta(days=day) for day in range(n)]
+        elif kind != "numbers":  # long text is known by its hash alone
+            column[:] = next((one for one in values if not isinstance(one, bytes)), None)
+    return rows
+
+
+def _targets(model, answers):
+    """Return targets, or labels, for rows of a trial: what a regressor has forecast."""
+    n = len(answers)
+    if is_classifier(model):
+        return np.resize(model._checked_classes(model.classes_), n)
+    if isinstance(model, LagFeatures):
+        return np.zeros((n, *model._state["lags"].shape[1:]))
+    return np.zeros(n) if isinstance(model, OnlineTransformer) else np.asarray(answers)
+
+
+def _put_off_fits(model):
+    """Let a twin learn rows of a trial without fitting a model, which may be somebody else's."""
+    if model._state["due"] <= model._state["t"]:
+        raise ValueError("a fit is overdue")
+    rows, y = model._state["past"].rows
+    if np.isnan(y).any() or (np.isnan(rows).any() and not model._allow_nan):
+        raise ValueError("rows with NaN")
+    if is_classifier(model) and not np.isin(y, np.arange(len(model.classes_))).all():
+        raise ValueError("labels of no class")
+    model._state = model._state | {"due": _NEVER}
+
+
+def _asked(model, X):
+    """Let a model answer in all its ways; return the first, numbers."""
+    verbs = ("predict_proba", "decision_function", "predict", "transform")
+    first, *_ = [getattr(model, verb)(X) for verb in verbs if hasattr(model, verb)]
+    return first
+
+
+def fault_of_map(part):
+    """Return what is wrong with a map, held against one of the same parameters and width, or None.
+
+    Only numbers may be others: they may have been drawn.
+    """
+    model = twin(part)
+    vars(model).pop("feature_names_in_", None)
+    X, fresh = _rows(model), clone(model)
+    fixed = {"random_state": 0} if "random_state" in fresh.get_params() else {}
+    fresh.set_params(**fixed).fit(X)
+    for name in vars(fresh).keys() - fresh.get_params().keys():
+        known, value = vars(part).get(name), vars(fresh)[name]
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            fits = np.shape(known) == value.shape and np.isfinite(known).all()
+        else:
+            fits = _same(known, value)
+        if not fits:
+            return f"is not of its width: {name} should be another"
+    return None if np.isfinite(np.asarray(model.transform(X))).all() else "makes no numbers of rows"
+
+
+def try_forecaster(model):
+    """Let a twin of a forecaster forecast, and learn that; what it raises is wrong with it."""
+    model = twin(model)
+    if not model._is_sound(model._state):
+        raise ValueError("it forecasts no numbers")
+    layout, n = model._layout, min(model.horizon, BLOCK)
+    future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
+    X = np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None
+    y = model.predict(future, n)
+    model.predict_interval(future, n_steps=n)
+    known = np.isfinite(np.asarray(y))  # not of series that have not begun
+    for _ in range(0, BLOCK, n):  # what is remembered of rows is read when a block is full
+        model.partial_fit(y, X)
+        y = model.predict(future, n)
+        if not np.isfinite(np.asarray(y))[known].all():
+            raise ValueError("it forecasts no numbers")
+
+
+def try_adapted(model):
+    """Let a twin of a corrector correct a base of zeros, and learn that, as `try_forecaster`."""
+    model = twin(model)
+    layout = model.forecaster_._layout
+    future = np.zeros((1, len(layout["ahead"]))) if layout["ahead"] else None
+    base = np.zeros((model.horizon, layout["n_series"]))
+    y = model.predict(base, future, 1)
+    X = np.zeros((1, layout["n_columns"])) if layout["n_columns"] else None
+    model.partial_fit(y, base[None], X)
+    if not np.isfinite(np.asarray(model.predict(base, future, 1))).all():
+        raise ValueError("it forecasts no numbers")
+
+
+def try_pipeline(model):
+    """Let a twin of a pipeline forecast, and one of numbers learn; what it raises is wrong."""
+    model = twin(model)
+    model._validate()
+    vars(model).pop("feature_names_in_", None)
+    X = np.full((2, model.n_features_in_), 0.1)
+    if "steps_" not in vars(model):  # in its warm-up
+        model.predict(X)
+        joined(model._state["waiting"])
+        return
+    steps = [step for _, step in model.steps_ if not isinstance(step, str)]
+    if any(isinstance(step, type) for step in steps):
+        raise TypeError("a step is a class, not an estimator")
+    if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):
+        answers = _asked(model, X)
+        if not isinstance(steps[-1], _REFIT):
+            model.partial_fit(X, _targets(steps[-1], answers))
