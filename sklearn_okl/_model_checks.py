@@ -109,6 +109,8 @@ def _fault(part):
     fault = _fault_of_numbers(state)
     if fault is not None or type(part).__module__.partition(".")[0] != "sklearn_okl":
         return fault
+    if d > _n_numbers(state) + _SPARE:
+        return "is of other sizes than its parameters"
     if isinstance(part, OnlineTransformer):
         return try_model(part)
     model = part._as_taught()
@@ -241,7 +243,7 @@ def _is_of_size(model):
             n_fresh = _n_numbers(_fresh(model, most))
         except (IndexError, TypeError, ValueError):  # something of the full size is given
             n_fresh = 0
-        if n_fresh > 2 * n_known + _SPARE:
+        if n_fresh > n_known + _SPARE:
             return False
         most *= 2
     return True
@@ -256,6 +258,8 @@ def _n_numbers(state):
             total += part.size
         elif isinstance(part, SharedInverse):
             total += sum(array.size for array in _arrays_of(part))
+        elif isinstance(part, Past):  # what counts, not what there is room for
+            total += sum(rows.size for rows in part.rows)
         elif isinstance(part, dict):
             ahead += part.values()
         elif isinstance(part, (list, tuple)):

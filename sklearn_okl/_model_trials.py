@@ -25,13 +25,18 @@ _REFIT = RefitClassifier, RefitRegressor  # who may fit somebody else's model fo
 _NEVER = 2**53  # a round that does not come
 _N_ROWS = 7  # that a model is asked, and taught, the first one alone
 _N_SCALED = 64  # and a transformer: some look at their rows again after so many
+_WIDE = 1000  # columns of which fewer rows will do
+_MOST_FEATURES = 10**6  # of a pipeline: no part of it need know their number
 
 
 def try_model(part):
     """Let a twin forecast, and learn some rows; return what is wrong, or None."""
     model = twin(part)
     vars(model).pop("feature_names_in_", None)
-    X = _rows(model, _N_SCALED if isinstance(model, OnlineTransformer) else _N_ROWS)
+    is_wide = model.n_features_in_ > _WIDE
+    X = _rows(model, _N_SCALED if isinstance(model, OnlineTransformer) and not is_wide else _N_ROWS)
+    if isinstance(model, RunningOneHotEncoder):
+        _narrow(model)
     if isinstance(model, _REFIT):
         _put_off_fits(model)
     with warnings.catch_warnings():
@@ -82,6 +87,16 @@ def _targets(model, answers):
     return np.zeros(n) if isinstance(model, OnlineTransformer) else np.asarray(answers)
 
 
+def _narrow(model):
+    """Let a twin of an encoder have no more slots than it knows categories of."""
+    n_known = max(map(len, model._state["categories"]), default=0)
+    structure = dict(model._built_with["structure"])  # a copy: the twin shares it with the model
+    for name, most in (("max_categories", n_known + 1), ("n_hashed", 1)):
+        structure[name] = min(getattr(model, name), most)
+        setattr(model, name, structure[name])
+    model._built_with = model._built_with | {"structure": structure}
+
+
 def _put_off_fits(model):
     """Let a twin learn rows of a trial without fitting a model, which may be somebody else's."""
     if model._state["due"] <= model._state["t"]:
@@ -108,11 +123,17 @@ def fault_of_map(part):
     """
     model = twin(part)
     vars(model).pop("feature_names_in_", None)
+    if isinstance(model, CalendarFeatures):
+        model.n_features_in_ = 1  # nothing depends on it
+    elif not _is_of_width(model):
+        return "is not of its width"
     X, fresh = _rows(model), clone(model)
     fixed = {"random_state": 0} if "random_state" in fresh.get_params() else {}
     fresh.set_params(**fixed).fit(X)
     for name in vars(fresh).keys() - fresh.get_params().keys():
         known, value = vars(part).get(name), vars(fresh)[name]
+        if name == "n_features_in_":
+            continue
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             fits = np.shape(known) == value.shape and np.isfinite(known).all()
         else:
@@ -122,11 +143,23 @@ def fault_of_map(part):
     return None if np.isfinite(np.asarray(model.transform(X))).all() else "makes no numbers of rows"
 
 
+def _is_of_width(model):
+    """Tell whether what a map holds has the sizes that its parameters name, before others do."""
+    d = model.n_features_in_
+    if isinstance(model, TaylorFeatures):
+        shape = np.shape(model.powers_)
+        return shape[1:] == (d,) and model.degree <= shape[0]
+    shape = np.shape(model.frequencies_)
+    return shape[:1] == (d,) and model.n_components <= 2 * shape[1]
+
+
 def try_forecaster(model):
     """Let a twin of a forecaster forecast, and learn that; what it raises is wrong with it."""
     model = twin(model)
     if not model._is_sound(model._state):
         raise ValueError("it forecasts no numbers")
+    if max(model.windows) >= len(model._state["views"][0]["values"]):
+        raise ValueError("windows are longer than what is remembered")
     layout, n = model._layout, min(model.horizon, BLOCK)
     future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
     X = np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None
@@ -158,6 +191,8 @@ def try_pipeline(model):
     model = twin(model)
     model._validate()
     vars(model).pop("feature_names_in_", None)
+    if model.n_features_in_ > _MOST_FEATURES:
+        raise ValueError(f"it is of {model.n_features_in_} features")
     X = np.full((2, model.n_features_in_), 0.1)
     if "steps_" not in vars(model):  # in its warm-up
         model.predict(X)

@@ -45,18 +45,22 @@ def holds_dates(kind):
     return bool(temporal()) if callable(temporal) else getattr(kind, "kind", "") in ("m", "M")
 
 
-def refuse_frames(X, name="X", takes_sparse=False):
-    """Refuse frames whose columns cannot be read as numbers, with a sentence."""
+def refuse_containers(X, name="X"):
+    """Refuse frames without rows yet, or with names of mixed types, with a sentence."""
     if is_lazy(X):
         raise TypeError(f"{name} is a LazyFrame, which holds no rows yet: give {name}.collect().")
-    columns = types_of(X)
-    kinds = sorted({type(label).__name__ for label, _ in columns})
+    kinds = sorted({type(label).__name__ for label, _ in types_of(X)})
     if len(kinds) > 1 and "str" in kinds:
         raise TypeError(
             f"The names of the columns of {name} are mixed, of the types {kinds}: rename them, all "
             f"to text, as {name}.columns = {name}.columns.astype(str) does."
         )
-    for label, kind in columns:
+
+
+def refuse_frames(X, name="X", takes_sparse=False):
+    """Refuse frames whose columns cannot be read as numbers, with a sentence."""
+    refuse_containers(X, name)
+    for label, kind in types_of(X):
         if type(kind).__name__ == "SparseDtype" and not takes_sparse:
             raise TypeError(
                 f"Column {label!r} of {name} is sparse, and these rows are learnt dense: give "
@@ -84,6 +88,15 @@ def refuse_other_targets(y):
         )
     if is_lazy(y):
         refuse_frames(y, "y")
+
+
+def refuse_dates(y):
+    """Refuse labels that are dates or durations, which have no names."""
+    if holds_dates(getattr(y, "dtype", None)):
+        raise TypeError(
+            "y holds dates or durations, and labels are text, whole numbers or booleans: give y as "
+            "text, say."
+        )
 
 
 def _plain(given):
@@ -149,6 +162,7 @@ def plain_labels(y):
 def container_of(X):
     """Return frames as they are, sparse matrices by rows, all else as an array."""
     refuse_masks(X)
+    refuse_containers(X)
     if sparse.issparse(X):
         return X.tocsr()
     return X if hasattr(X, "columns") and hasattr(X, "shape") else np.asarray(X)

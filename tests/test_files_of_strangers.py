@@ -202,6 +202,15 @@ def set_size(**values):
     return spoil
 
 
+def set_structure(**values):
+    def spoil(model):
+        model.set_params(**values)
+        structure = model._built_with["structure"] | values
+        model._built_with = model._built_with | {"structure": structure}
+
+    return spoil
+
+
 def complex_tail(model):
     tail = model._state["inverse"].tail
     tail.directions = tail.directions + 1j
@@ -329,7 +338,7 @@ SPOILT = {
     "frequencies": (
         FourierFeatures(random_state=0),
         lambda m: setattr(m, "frequencies_", m.frequencies_.T),
-        "frequencies_ should be another",
+        "not of its width",
     ),
     "a NaN": (
         FourierFeatures(random_state=0),
@@ -400,6 +409,24 @@ SPOILT = {
     "a size of a bank": (VAW2Regressor(**BANK), set_size(n_components=10**7), "of other sizes"),
     "many features": (VAWRegressor(), lambda m: setattr(m, "n_features_in_", 10**9), "other sizes"),
     "many experts": (BOARegressor(), lambda m: setattr(m, "n_features_in_", 10**9), "other sizes"),
+    "a horizon": (OnlineForecaster(3), set_size(horizon=10**9), "cannot be used"),
+    "windows": (OnlineForecaster(3), set_size(windows=(9, 99, 10**9)), "longer than what is"),
+    "components of a map": (
+        FourierFeatures(random_state=0),
+        lambda m: m.set_params(n_components=10**9),
+        "not of its width",
+    ),
+    "a degree": (TaylorFeatures(), lambda m: m.set_params(degree=10**6), "not of its width"),
+    "features of a map": (
+        TaylorFeatures(),
+        lambda m: setattr(m, "n_features_in_", 10**9),
+        "not of its width",
+    ),
+    "features of a pipeline": (
+        make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
+        lambda m: setattr(m, "n_features_in_", 10**9),
+        "of 1000000000 features",
+    ),
     "a past with NaN": (RefitRegressor(Ridge()), set_past(_X=np.full((54, 4), np.nan)), "NaN"),
     "infinite targets": (RefitRegressor(Ridge()), set_past(_y=np.full(54, np.inf)), "rows that"),
     "no class": (
@@ -441,12 +468,24 @@ SPOILT = {
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_spoilt_models_are_refused_in_a_sentence(what, path):
-    """At 8264a20 all of them load; most fail later, in NumPy's words."""
+    """At 8264a20 all of them load; most fail later, in NumPy's words, or ask for gigabytes."""
     estimator, spoil, words = SPOILT[what]
     spoilt(path, estimator, spoil)
     how = "" if what == "no parameter" else "holds "
+    tracemalloc.start()
     with pytest.raises(ValueError, match=rf"model\.skops {how}.*({words}).*\.$"):
         load(path)
+    assert tracemalloc.get_traced_memory()[1] < 5e7
+    tracemalloc.stop()
+
+
+def test_slots_that_nobody_has_seen_ask_for_no_memory(path):
+    """A size that no state can show: it is read, and nothing is made of it."""
+    spoilt(path, RunningOneHotEncoder(), set_structure(n_hashed=10**9, max_categories=10**9))
+    tracemalloc.start()
+    assert load(path).n_hashed == 10**9
+    assert tracemalloc.get_traced_memory()[1] < 1e7
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("estimator", [*MODELS, OnlineForecaster(3, random_state=0)], ids=label)

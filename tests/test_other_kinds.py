@@ -8,8 +8,11 @@ from sklearn_okl import (
     BOARegressor,
     ExpertsRegressor,
     KernelVAWRegressor,
+    OnlineKernelClassifier,
     OnlineKernelRegressor,
     RakerClassifier,
+    RefitClassifier,
+    RunningOneHotEncoder,
     RunningStandardScaler,
     StackedBOARegressor,
     VAWRegressor,
@@ -42,6 +45,17 @@ def test_dates_are_no_targets(model, y, verb):
         getattr(model, verb)(X, y)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [OnlineKernelClassifier(budget="fast"), RakerClassifier({"gamma": [1.0]}), RefitClassifier()],
+    ids=label,
+)
+@pytest.mark.parametrize("y", [TIMES, TIMES.to_numpy(), pd.Series(TIMES - TIMES[0])])
+def test_dates_are_no_labels(model, y):
+    with pytest.raises(TypeError, match="y holds dates or durations, and labels are text"):
+        model.partial_fit(X, y)
+
+
 def rows(kind):
     if kind == "lazy":
         return pytest.importorskip("polars").DataFrame({"a": X[:, 0]}).lazy()
@@ -65,6 +79,13 @@ def test_frames_that_hold_no_rows_of_numbers(model, kind, named):
     y = np.arange(12) % 2 if isinstance(model, RakerClassifier) else X[:, 0]
     with pytest.raises(TypeError, match=named):
         model.fit(rows(kind), y)
+
+
+@pytest.mark.parametrize(("kind", "named"), [("lazy", "X is a LazyFrame"), ("mixed", "are mixed")])
+@pytest.mark.parametrize("model", [MODELS[-1], RunningOneHotEncoder()], ids=label)
+def test_frames_that_are_handed_on(model, kind, named):
+    with pytest.raises(TypeError, match=named):
+        model.fit(rows(kind), X[:, 0])
 
 
 def test_columns_of_dates_are_no_numbers():

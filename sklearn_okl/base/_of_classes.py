@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._types import Any, Array, ArrayLike, Self
-from .._validation import plain_labels, refuse_arguments, validated
+from .._validation import plain_labels, refuse_arguments, refuse_dates, validated
 from ._estimator import OnlineEstimator, _aligned
 
 
@@ -107,6 +107,7 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         return self._labels(values)
 
     def _validated_rows(self, X, y, restart, classes=None):
+        refuse_dates(y)
         X, y = validated(
             self,
             X,

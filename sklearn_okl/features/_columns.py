@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, murmurhash3_32
 from sklearn.utils.validation import validate_data
 
-from .._validation import refuse_masks
+from .._validation import refuse_containers, refuse_masks
 
 _EXACT = 2**53  # integers up to here are float64 too
 _LONGEST = 64  # characters of text that is remembered as it is
@@ -21,6 +21,7 @@ _MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
 
 def columns_of(estimator, X, reset):
     """Return the columns of rows as they come; write or compare their number and names."""
+    refuse_containers(X)
     if not (hasattr(X, "columns") and hasattr(X, "shape")):
         refuse_masks(X)
         if isinstance(X, (list, tuple)):

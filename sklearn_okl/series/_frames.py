@@ -110,8 +110,8 @@ def _refuse_columns(given, name):
             )
         if not _is_numeric(kind):
             raise ValueError(
-                f"{which} holds values that are no numbers, text or categories: encode them first, "
-                "by RunningOneHotEncoder() or pandas.get_dummies."
+                f"{which} holds values that are no numbers but text or categories: encode them "
+                "first, by RunningOneHotEncoder() or pandas.get_dummies."
             )
 
 
