@@ -195,8 +195,10 @@ def try_pipeline(model):
         raise ValueError(f"it is of {model.n_features_in_} features")
     X = np.full((2, model.n_features_in_), 0.1)
     if "steps_" not in vars(model):  # in its warm-up
-        model.predict(X)
         joined(model._state["waiting"])
+        answers = np.asarray(model.predict(X))
+        if answers.dtype.kind == "f" and not np.isfinite(answers).all():
+            raise ValueError("it makes no numbers of rows")
         return
     steps = [step for _, step in model.steps_ if not isinstance(step, str)]
     if any(isinstance(step, type) for step in steps):

@@ -365,6 +365,11 @@ SPOILT = {
         lambda m: m._state.update(targets={}),
         "cannot be used",
     ),
+    "targets of a warm-up": (
+        make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(), warmup=100),
+        lambda m: m._state.update(targets=np.full(54, np.nan)),
+        "makes no numbers",
+    ),
     "batches that wait": (
         make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(), warmup=100),
         lambda m: m._state["waiting"].__setitem__(0, {}),
