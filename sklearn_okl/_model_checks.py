@@ -7,6 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ._delegating import DelegatingVerbs
 from ._model_trials import (
     MAPS,
     fault_of_map,
@@ -83,6 +84,8 @@ def unsound_state(parts):
                 try_adapted(part)
             elif isinstance(part, StreamingPipeline) and part.__sklearn_is_fitted__():
                 try_pipeline(part)
+            elif isinstance(part, DelegatingVerbs) and part.__sklearn_is_fitted__():
+                part._look_over()  # a search
         except Exception as error:  # what does not fit together fails anywhere
             fault = f"cannot be used ({type(error).__name__}: {error})"
         if fault is not None:

@@ -45,12 +45,14 @@ from sklearn_okl import (
     save,
 )
 from sklearn_okl._persistence import _FORMAT
+from sklearn_okl.evaluation import PrequentialSearch
 from sklearn_okl.untuned.rows import _steps
 from tests.instances import label, rows_for
 
 pytest.importorskip("skops")
 
 BANK = {"kernels": {"gamma": [0.1, 1.0]}, "n_components": 10, "random_state": 0}
+SEARCH = PrequentialSearch(VAWRegressor(), {"alpha": [0.1, 1.0]})
 MODELS = [
     VAWRegressor(forgetting=0.99),
     VAW2Regressor(**BANK),
@@ -69,6 +71,7 @@ OTHERS = [
     AdaptedForecaster(3),
     RefitRegressor(Ridge()),
     OnlineNystroem(random_state=0),
+    SEARCH,
     RunningOneHotEncoder(),
     CalendarFeatures(),
     FourierFeatures(random_state=0),
@@ -463,6 +466,8 @@ SPOILT = {
         ),
         "no numbers",
     ),
+    "a race": (SEARCH, lambda m: setattr(m._state, "sums", np.zeros((9, 9))), "each candidate"),
+    "a race of nobody": (SEARCH, lambda m: m._state.racing.fill(False), "each candidate"),
     "untuned": (
         OnlineKernelRegressor(budget="fast", random_state=0),
         lambda m: m._state.pop("scored"),

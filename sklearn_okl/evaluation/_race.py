@@ -149,6 +149,22 @@ class Race:
         kept = inside[np.argsort(self.sums[inside], kind="stable")]
         self.racing[kept[int(np.ceil(len(inside) / factor)) :]] = False
 
+    def is_sound(self):
+        """Tell whether there is one of everything for each candidate, and one that races."""
+        n = len(self.models)
+        lists = self.params, self.finals, self.map_of
+        arrays = self.racing, self.sums, self.weights, self.rounds, self.times
+        return bool(
+            all(len(part) == n for part in lists)
+            and all(np.shape(part) == (n,) for part in arrays)
+            and set(self.map_of) <= set(range(len(self.maps)))
+            and len(self.maps) == len(self.pasts)
+            and np.isin(self.leaders, np.arange(n)).all()
+            and self.racing.dtype == bool
+            and self.racing.any()
+            and np.isfinite([*self.sums, *self.weights]).all()
+        )
+
     def leader(self):
         """Return the index of the best candidate in the race."""
         return int(np.argmin(np.where(self.racing, self.sums, np.inf)))

@@ -261,6 +261,13 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         names = ("estimator", "param_grid", "n_iter", "loss")
         return {name: described(getattr(self, name)) for name in names}
 
+    def _look_over(self):
+        """Fail where a search, as one from a file, holds a race that none is."""
+        self._validate()
+        self._check_structure()
+        if not self._state.is_sound():
+            raise ValueError("its race has not one of everything for each candidate")
+
     def _validate(self):
         self._validate_params()
         if self.loss == "log_loss" and not hasattr(self.estimator, "prequential_predict_proba"):
