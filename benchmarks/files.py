@@ -101,7 +101,8 @@ def run(output=RESULTS, *, n_files=N_FILES, seed=0, only=None, quick=False):
     for fault in faults:
         print(f"{fault['file']:6d}  {fault['model']}, {fault['way']}: {fault['says']}")
     print("\n" + summary(found))
-    print(f"\n{len(faults)} of {n_files} files got through. Those are in {output / 'files'}.")
+    where_kept = f" Those are in {output / 'files'}." if faults else ""
+    print(f"\n{len(faults)} of {n_files} files got through.{where_kept}")
     settings = {"files": n_files, "seed": seed, "max_bytes": MAX_BYTES}
     print_saved(
         output / "files.json", {"environment": where, "settings": settings, "faults": faults}

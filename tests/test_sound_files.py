@@ -84,6 +84,7 @@ SOUND = {
 }
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("what", SOUND)
 def test_sound_models_are_not_refused(what, tmp_path):
     """At fe656ae ranges, logarithms, powers and timetables are: by trials that do not suit them."""
