@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin, clone
 
 from sklearn_okl import (
     ExpertsRegressor,
+    OKSPlusPlusRegressor,
     OnlineForecaster,
     OnlineKernelRegressor,
     ResidualRegressor,
@@ -82,6 +83,9 @@ def scaled(*steps, **arguments):
 CASES = {
     "estimator": Case(VAWRegressor(), {"alpha": 3.0}, rows=1e200),
     "bank": Case(VAW2Regressor(**BANK), {"n_components": 10}, targets=4e307),
+    "bandit": Case(  # plain numbers, whose squares fail where those of arrays are infinite
+        OKSPlusPlusRegressor(random_state=0), {"kernels": {"gamma": [0.1, 1.0]}}, targets=1e100
+    ),
     "default": Case(
         OnlineKernelRegressor(budget="fast", random_state=0, lags=0), {"lags": 2}, targets=4e307
     ),

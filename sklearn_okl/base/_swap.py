@@ -70,7 +70,7 @@ class SwapMixin:
             vars(model).pop("_state", None)
         try:
             state, answers = model._learn_given(None if is_start else former, *given)
-        except np.linalg.LinAlgError as error:
+        except (np.linalg.LinAlgError, OverflowError) as error:  # the latter of plain numbers
             raise ValueError(_OVERFLOWED) from error
         with np.errstate(over="ignore", invalid="ignore"):
             is_sound = model._is_sound(state, answers)
