@@ -1,4 +1,4 @@
-"""A docstring says what is new in its class; what the bases explain is filled in here, once.
+"""A docstring says what is new; what a base or a sibling has explained is filled in here, once.
 
 A family's base explains the parameters and attributes that its members share, in the sections of
 numpydoc. A member says the rest, and ``help`` shows all of it.
@@ -7,24 +7,35 @@ numpydoc. A member says the rest, and ``help`` shows all of it.
 import ast
 import inspect
 import re
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from typing import Any, TypeVar
+
+Same = TypeVar("Same")  # what is documented, and given back
 
 _ENTRIES = "Parameters", "Attributes"  # sections that are filled in entry by entry
-_WHOLE = ("References",)  # sections that a class without one takes from its nearest base
+# sections that one without them takes from the nearest that has them
+_OF_CLASSES = ("References",)
+_OF_FUNCTIONS = ("Returns", "Raises", "Warns", "References")
 _ORDER = (
     *("Parameters", "Attributes", "Methods", "Returns", "Raises", "Warns", "See Also"),
     *("Notes", "References", "Examples"),
 )
 _DEFAULT = re.compile(r"default=(.+)$")
+_NAME = re.compile(r"\*[^*]+\.\*")  # of a paragraph in the notes
 
 
-def inherit_documentation(cls):
-    """Complete a class's docstring by what its bases say of its parameters and attributes.
+def inherit_documentation(cls: Same) -> Same:
+    """Complete a class's docstring, and those of its methods, by what its bases say.
 
     Parameters of the signature that the class does not explain are taken from its nearest base
-    that does, with this signature's default; so are attributes. A section "References" is taken
-    whole where the class has none. The same holds for its public methods, and those of its bases
+    that does, with this signature's default; so are attributes. An entry that is nothing but its
+    head, as ``eta0 : float, default=0.1``, takes the words below it. A section "References" is
+    taken whole where the class has none. A paragraph of the notes that is nothing but its name, as
+    ``*Cost.*``, is that of the base.
+
+    The same holds for public methods, which take "Returns", "Raises" and "Warns" whole, from those
     that they override.
 
     Parameters
@@ -35,69 +46,117 @@ def inherit_documentation(cls):
     Returns
     -------
     cls : type
-        The same class.
+        It, with its docstrings completed.
     """
     _complete(cls, cls.__mro__[1:-1])
     for name, method in vars(cls).items():
-        if inspect.isfunction(method) and not name.startswith("_"):
-            methods = [vars(base).get(name) for base in cls.__mro__[1:-1]]
-            _complete(method, [base for base in methods if inspect.isfunction(base)])
+        if not name.startswith("_"):
+            methods = (_function(vars(base).get(name)) for base in cls.__mro__[1:-1])
+            _complete(_function(method), methods)
     return cls
 
 
-def explained_by(*others):
-    """Complete a function's docstring by what others say of parameters of the same names.
+def explained_by(*others: Any) -> Callable[[Same], Same]:
+    """Complete the docstring of a function, method or class by what others say.
+
+    Theirs is what is taken as in :func:`inherit_documentation`. A class that wears both asks them
+    before its bases, if this decorator is the inner one.
 
     Parameters
     ----------
-    *others : functions
-        Those that explain them, the first one first.
+    *others : functions, or classes
+        Those that explain, the first one first.
 
     Returns
     -------
     decorator : callable
-        It returns the function that it is given.
+        It returns what it is given.
     """
 
-    def decorator(function):
-        _complete(function, others)
-        return function
+    def decorator(part: Same) -> Same:
+        _complete(_function(part), map(_function, others))
+        return part
 
     return decorator
 
 
-def _complete(part, bases):
+def _function(part):
+    """Return what holds the docstring: the function inside a class method, or one on condition."""
+    for wrapped in "__func__", "fn":
+        part = getattr(part, wrapped, part)
+    return part if inspect.isfunction(part) or inspect.isclass(part) else None
+
+
+def _complete(part, others):
     """Complete the docstring of a class or a function by those of others, the first one first."""
-    bases = [_parsed(base.__doc__)[1] for base in bases if base.__doc__]
-    if part.__doc__ is None or not bases:  # python -OO
+    others = [other for other in others if other is not None and other.__doc__]
+    if part is None or part.__doc__ is None or not others:  # python -OO
         return
-    text, own = _parsed(part.__doc__)
+    text, own = sections_of(part.__doc__)
+    given = [sections_of(other.__doc__)[1] for other in others]
     sections = dict(own)
-    for title in _WHOLE:
-        given = [base[title] for base in bases if title in base]
-        if given:
-            sections.setdefault(title, given[0])
+    for title in _OF_CLASSES if inspect.isclass(part) else _OF_FUNCTIONS:
+        for section in given:
+            if title in section:
+                sections.setdefault(title, section[title])
+    if "Notes" in own:
+        sections["Notes"] = _with_paragraphs(own["Notes"], [s.get("Notes", []) for s in given])
     for title in _ENTRIES:
-        known = {}
-        for section in [sections, *bases]:
-            for names, entry in _entries(section.get(title, [])).items():
-                if not any(name in known for name in names):
-                    known |= dict.fromkeys(names, entry)
-        if title == "Parameters":
-            signature = inspect.signature(part).parameters
-            known = {
-                name: _with_default(known[name], parameter.default)
-                for name, parameter in signature.items()
-                if name in known
-            }
-        lines = [line for entry in dict.fromkeys(known.values()) for line in entry]
+        lines = _with_entries(part, title, own.get(title, []), [s.get(title, []) for s in given])
         if lines:
             sections[title] = lines
     part.__doc__ = _written(text, sections)
 
 
+def _with_entries(part, title, own, given):
+    """Return the lines of a section of entries: its own ones, and those that it lacks."""
+    known = {}
+    for lines in [own, *given]:
+        for names, entry in _entries(lines).items():
+            said = [known[name] for name in names if name in known]
+            if not said:
+                known |= dict.fromkeys(names, entry)
+            elif len(said[0]) == 1:  # a head without words
+                heads = [name for name in names if name in known]
+                known |= dict.fromkeys(heads, (said[0][0], *entry[1:]))
+    if title == "Parameters":
+        signature = inspect.signature(part).parameters
+        known = {
+            name: _with_default(known[name], parameter.default)
+            for name, parameter in signature.items()
+            if name in known
+        }
+    return [line for entry in dict.fromkeys(known.values()) for line in entry]
+
+
+def _with_paragraphs(own, given):
+    """Return the lines of notes; a paragraph that is nothing but its name is taken from others."""
+    known = {}
+    for lines in given:
+        for paragraph in _paragraphs(lines):
+            known.setdefault(_named(paragraph), paragraph)
+    lines = []
+    for paragraph in _paragraphs(own):
+        bare = _trimmed(paragraph)[:1] if len(_trimmed(paragraph)) == 1 else ()
+        if bare and bare[0] == _named(paragraph):
+            paragraph = known.get(bare[0], paragraph)
+        lines += [*_trimmed(paragraph), ""]
+    return lines
+
+
+def _paragraphs(lines):
+    """Split notes where a name stands, and leave what comes before the first one together."""
+    starts = [i for i, line in enumerate(lines) if _NAME.match(line)]
+    return [tuple(lines[i:j]) for i, j in pairwise([0, *starts, len(lines)]) if j > i]
+
+
+def _named(paragraph):
+    name = _NAME.match(paragraph[0])
+    return name and name[0]
+
+
 @cache  # a base is asked by each of its heirs
-def _parsed(docstring):
+def sections_of(docstring):
     """Return the lines before the sections, and the lines of each section."""
     lines = inspect.cleandoc(docstring).splitlines()
     heads = [i for i, line in enumerate(lines[:-1]) if line in _ORDER and _rules(lines[i + 1])]

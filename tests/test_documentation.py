@@ -1,8 +1,10 @@
 """Docstrings that are completed by what the bases say."""
 
 import inspect
+import re
 
-from sklearn_okl._documentation import inherit_documentation
+from sklearn_okl import all_estimators
+from sklearn_okl._documentation import explained_by, inherit_documentation, sections_of
 
 
 class Family:
@@ -136,3 +138,166 @@ def test_without_docstrings_nothing_happens():
 
     Member.__doc__ = None
     assert inherit_documentation(Member).__doc__ is None
+
+
+def test_a_head_takes_the_words_and_a_name_the_paragraph_of_the_base():
+    class Base:
+        """A base.
+
+        Parameters
+        ----------
+        low, high : float
+            The range.
+
+        Notes
+        -----
+        What only the base says.
+
+        *Cost.* O(1).
+
+        And no memory.
+
+        *Theorem.* None.
+        """
+
+        def __init__(self, low, high):
+            """Take the range."""
+
+    class Member(Base):
+        """A member.
+
+        Parameters
+        ----------
+        high : int, default=3
+
+        Notes
+        -----
+        *Departures.* One.
+
+        *Cost.*
+        """
+
+        def __init__(self, low, high=3):
+            """Take another range."""
+
+    expected = """A member.
+
+Parameters
+----------
+high : int, default=3
+    The range.
+
+Notes
+-----
+*Departures.* One.
+
+*Cost.* O(1).
+
+And no memory."""
+    assert completed(Member).rstrip() == expected
+
+
+class Learner:
+    """A learner."""
+
+    def learn(self, X, y):
+        """Learn rows.
+
+        Parameters
+        ----------
+        X : ndarray
+            Rows.
+        y : ndarray
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The learner.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+
+    @classmethod
+    def made(cls, X):
+        """Make one."""
+
+    @explained_by(learn)
+    def score(self, X):
+        """Score rows.
+
+        Returns
+        -------
+        score : float
+            The score.
+        """
+
+
+def test_methods_take_sections_from_those_that_they_override():
+    @inherit_documentation
+    class Other(Learner):
+        """Another."""
+
+        def learn(self, X, y):
+            """Learn otherwise.
+
+            Parameters
+            ----------
+            y : ndarray
+                Labels.
+            """
+
+        @classmethod
+        @explained_by(Learner.learn)
+        def made(cls, X):
+            """Make another."""
+
+    learn, made = inspect.getdoc(Other.learn), inspect.getdoc(Other.made)
+    assert "X : ndarray\n    Rows.\ny : ndarray\n    Labels.\n\nReturns" in learn
+    assert learn.rstrip().endswith("ValueError\n    If there are none.")
+    assert made.startswith("Make another.\n\nParameters\n----------\nX : ndarray\n    Rows.\n\nRet")
+
+
+def test_a_function_is_explained_by_another_and_keeps_its_own_sections():
+    score = inspect.getdoc(Learner.score)
+    assert "X : ndarray\n    Rows.\n\nReturns\n-------\nscore : float" in score
+    assert "Raises" in score
+    assert "y :" not in score
+    assert "self : object" not in score
+
+
+def test_a_class_is_explained_by_its_sibling():
+    class Sibling:
+        """A sibling.
+
+        Notes
+        -----
+        *Cost.* O(2).
+        """
+
+    @inherit_documentation
+    @explained_by(Sibling)
+    class Member(Family):
+        """A member.
+
+        Notes
+        -----
+        *Cost.*
+        """
+
+    assert inspect.getdoc(Member).count("*Cost.* O(2).") == 1
+    assert "The ridge." in inspect.getdoc(Member)
+
+
+def test_no_page_has_a_name_without_its_paragraph_or_a_head_without_words():
+    for name, cls in all_estimators():
+        sections = sections_of(cls.__doc__)[1]
+        bare = [line for line in sections.get("Notes", []) if re.fullmatch(r"\*[^*]+\.\*", line)]
+        assert not bare, f"{name} says nothing of {bare}"
+        for title in "Parameters", "Attributes":
+            lines = sections.get(title, ["  none"])
+            for line, following in zip(lines, [*lines[1:], ""], strict=True):
+                assert line[:1].isspace() or not line or following[:1].isspace(), f"{name}: {line}"

@@ -199,11 +199,6 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
     forgetting : float, default=1.0
         Discount of the past in (0, 1], see :class:`VAWRegressor`.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_kernels, D)
-        Current coefficients of the features of each kernel.
-
     See Also
     --------
     VAW2Regressor : The two-level algorithm, K times cheaper.

@@ -23,16 +23,10 @@ class WeightedRegressor(OnlineRegressor):
         Parameters
         ----------
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "fit", params)
         _refuse_zeros(sample_weight)
@@ -47,16 +41,10 @@ class WeightedRegressor(OnlineRegressor):
         Parameters
         ----------
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False, sample_weight=sample_weight)
@@ -70,7 +58,6 @@ class WeightedRegressor(OnlineRegressor):
         Parameters
         ----------
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
         **params : dict
@@ -100,11 +87,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
             Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "fit", params)
         _refuse_zeros(sample_weight)
@@ -127,11 +109,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
             Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "partial_fit", params)
         self._teach(X, y, classes, sample_weight)
@@ -178,12 +155,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
             Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Those forecast for each row before its label was seen, columns in the order of
-            ``classes_``.
         """
         refuse_arguments(self, "prequential_predict_proba", params)
         return self._shown(self._teach(X, y, classes, sample_weight))

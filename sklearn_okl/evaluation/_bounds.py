@@ -428,16 +428,6 @@ def vaw_ewa_loss_bound(
     alpha : float, default=1.0
         Ridge of the experts on the scaled features; the paper's lambda is D * alpha.
 
-    Returns
-    -------
-    bound : float or ndarray
-        In the unit of y squared, a sum over rounds.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a scale is not positive, or a horizon, norm or loss is negative.
-
     Notes
     -----
     Twice the paper's right-hand side. (y - z)^2 is eta-exp-concave on [-Y, Y] for

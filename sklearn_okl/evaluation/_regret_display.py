@@ -151,7 +151,6 @@ class RegretCurveDisplay(CurveDisplay):
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Targets.
         comparator : callable or array-like of shape (n_samples,), default=ridge_comparator
             The comparator's forecasts, or a function that is called with ``(X, y)`` and returns
             them under the name ``forecasts``: :func:`ridge_comparator`, by default the least
@@ -203,7 +202,6 @@ class RegretCurveDisplay(CurveDisplay):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Targets.
         forecasts : array-like of shape (n_samples,), or dict of str to such
             Forecasts of one learner, or of several with their names, each made before its target
             was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out of

@@ -125,11 +125,6 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         ----------
         **params : dict
             Handed to `predict` of the regressor, which must return forecasts and nothing else.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Forecasts.
         """
         state, X = self._asked(X)
         with one_blas_thread:
