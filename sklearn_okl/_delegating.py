@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.metaestimators import available_if
 
+from ._documentation import explained_by
 from ._types import Any, Array, ArrayLike, Self
 
 
@@ -48,6 +49,7 @@ class DelegatingVerbs:
         self._advance(X, y, "fit", params, restart=True)
         return self
 
+    @explained_by(fit)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Learn the next rounds; the first call starts the model.
 
@@ -57,29 +59,14 @@ class DelegatingVerbs:
             The next rows, in order.
         y : array-like of shape (n_samples,)
             Their targets.
-        **params : dict
-            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         self._advance(X, y, "partial_fit", params, restart=False)
         return self
 
     @available_if(inner_has("prequential_predict"))
+    @explained_by(partial_fit)
     def prequential_predict(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
 
         Returns
         -------
@@ -89,17 +76,14 @@ class DelegatingVerbs:
         return self._advance(X, y, "prequential_predict", params, restart=False)
 
     @available_if(inner_has("prequential_predict_proba"))
+    @explained_by(partial_fit)
     def prequential_predict_proba(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
         y : array-like of shape (n_samples,)
             Their labels.
-        **params : dict
-            Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
 
         Returns
         -------
@@ -128,13 +112,12 @@ class DelegatingVerbs:
         return self._ask("predict", X, params)
 
     @available_if(inner_has("decision_function"))
+    @explained_by(predict)
     def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision values of the inner estimator; changes nothing.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         **params : dict
             Handed to `decision_function` of the inner estimator.
 
@@ -146,13 +129,12 @@ class DelegatingVerbs:
         return self._ask("decision_function", X, params)
 
     @available_if(inner_has("predict_proba"))
+    @explained_by(predict)
     def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the inner estimator; changes nothing.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         **params : dict
             Handed to `predict_proba` of the inner estimator.
 
@@ -164,13 +146,12 @@ class DelegatingVerbs:
         return self._ask("predict_proba", X, params)
 
     @available_if(inner_has("predict_log_proba"))
+    @explained_by(predict)
     def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the logarithms of the probabilities of the inner estimator; changes nothing.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         **params : dict
             Handed to `predict_log_proba` of the inner estimator.
 
@@ -182,6 +163,7 @@ class DelegatingVerbs:
         return self._ask("predict_log_proba", X, params)
 
     @available_if(inner_has("predict_interval"))
+    @explained_by(predict)
     def predict_interval(
         self, X: ArrayLike, coverage: float | ArrayLike = 0.9, **params: Any
     ) -> Array:
@@ -189,8 +171,6 @@ class DelegatingVerbs:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         coverage : float or array-like of shape (n_levels,), default=0.9
             Share of targets to be held, or several of them.
         **params : dict
@@ -205,13 +185,9 @@ class DelegatingVerbs:
         return estimator.predict_interval(rows, coverage, **params)
 
     @available_if(inner_has("predict_experts"))
+    @explained_by(predict)
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert of the inner estimator; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------
@@ -222,6 +198,7 @@ class DelegatingVerbs:
         return estimator.predict_experts(rows)
 
     @available_if(inner_has("score"))
+    @explained_by(fit)
     def score(self, X: ArrayLike, y: ArrayLike, **params: Any) -> float:
         """Return the score of the inner estimator on rows; changes nothing.
 

@@ -14,16 +14,15 @@ from typing import Any, TypeVar
 
 Same = TypeVar("Same")  # what is documented, and given back
 
-_ENTRIES = "Parameters", "Attributes"  # sections that are filled in entry by entry
-# sections that one without them takes from the nearest that has them
-_OF_CLASSES = ("References",)
-_OF_FUNCTIONS = ("Returns", "Raises", "Warns", "References")
+_ENTRIES = "Parameters", "Attributes"  # entries that are missing are filled in
+_OUTCOMES = "Returns", "Raises", "Warns"  # of functions, taken whole by one without them
+HEADED = (*_ENTRIES, *_OUTCOMES)  # sections of entries, which have a head and words below it
 _ORDER = (
     *("Parameters", "Attributes", "Methods", "Returns", "Raises", "Warns", "See Also"),
     *("Notes", "References", "Examples"),
 )
 _DEFAULT = re.compile(r"default=(.+)$")
-_NAME = re.compile(r"\*[^*]+\.\*")  # of a paragraph in the notes
+NAME = re.compile(r"\*[^*]+\.\*")  # of a paragraph in the notes
 
 
 def inherit_documentation(cls: Same) -> Same:
@@ -48,19 +47,21 @@ def inherit_documentation(cls: Same) -> Same:
     cls : type
         It, with its docstrings completed.
     """
-    _complete(cls, cls.__mro__[1:-1])
+    _complete(cls, cls.__mro__[1:-1], _ENTRIES, ("References",))
     for name, method in vars(cls).items():
         if not name.startswith("_"):
             methods = (_function(vars(base).get(name)) for base in cls.__mro__[1:-1])
-            _complete(_function(method), methods)
+            _complete(_function(method), methods, ("Parameters",), (*_OUTCOMES, "References"))
     return cls
 
 
 def explained_by(*others: Any) -> Callable[[Same], Same]:
     """Complete the docstring of a function, method or class by what others say.
 
-    Theirs is what is taken as in :func:`inherit_documentation`. A class that wears both asks them
-    before its bases, if this decorator is the inner one.
+    A class takes from its siblings the words of what it names, and no more: of entries that are
+    nothing but their head, and of paragraphs that are nothing but their name. They are asked before
+    its bases, if this decorator is the inner one. A function takes the entries of its parameters,
+    and "Returns" and "Raises" whole.
 
     Parameters
     ----------
@@ -74,7 +75,9 @@ def explained_by(*others: Any) -> Callable[[Same], Same]:
     """
 
     def decorator(part: Same) -> Same:
-        _complete(_function(part), map(_function, others))
+        is_class = inspect.isclass(part)
+        added, whole = ((), ()) if is_class else (("Parameters",), ("Returns", "Raises"))
+        _complete(_function(part), map(_function, others), added, whole)
         return part
 
     return decorator
@@ -87,46 +90,56 @@ def _function(part):
     return part if inspect.isfunction(part) or inspect.isclass(part) else None
 
 
-def _complete(part, others):
-    """Complete the docstring of a class or a function by those of others, the first one first."""
+def _complete(part, others, added, whole):
+    """Complete the docstring of a class or a function by those of others, the first one first.
+
+    `added` are the titles of sections to which entries are added, `whole` those of sections that
+    are taken whole where there is none.
+    """
     others = [other for other in others if other is not None and other.__doc__]
     if part is None or part.__doc__ is None or not others:  # python -OO
         return
     text, own = sections_of(part.__doc__)
     given = [sections_of(other.__doc__)[1] for other in others]
     sections = dict(own)
-    for title in _OF_CLASSES if inspect.isclass(part) else _OF_FUNCTIONS:
+    for title in whole:
         for section in given:
             if title in section:
                 sections.setdefault(title, section[title])
     if "Notes" in own:
         sections["Notes"] = _with_paragraphs(own["Notes"], [s.get("Notes", []) for s in given])
-    for title in _ENTRIES:
-        lines = _with_entries(part, title, own.get(title, []), [s.get(title, []) for s in given])
-        if lines:
-            sections[title] = lines
+    for title in HEADED:
+        known = _entries(own.get(title, []))
+        if title not in added and all(len(entry) > 1 for entry in known.values()):
+            continue
+        entries = _with_entries(known, [s.get(title, []) for s in given], title in added)
+        if title == "Parameters":
+            entries = _in_order(entries, inspect.signature(part))
+        if entries:
+            sections[title] = [line for entry in dict.fromkeys(entries.values()) for line in entry]
     part.__doc__ = _written(text, sections)
 
 
-def _with_entries(part, title, own, given):
-    """Return the lines of a section of entries: its own ones, and those that it lacks."""
-    known = {}
-    for lines in [own, *given]:
+def _with_entries(own, given, adds):
+    """Return entries by each name: heads without words with those of others, and missing ones."""
+    known = {name: entry for names, entry in own.items() for name in names}
+    for lines in given:
         for names, entry in _entries(lines).items():
-            said = [known[name] for name in names if name in known]
-            if not said:
+            said = [name for name in names if name in known]
+            if adds and not said:
                 known |= dict.fromkeys(names, entry)
-            elif len(said[0]) == 1:  # a head without words
-                heads = [name for name in names if name in known]
-                known |= dict.fromkeys(heads, (said[0][0], *entry[1:]))
-    if title == "Parameters":
-        signature = inspect.signature(part).parameters
-        known = {
-            name: _with_default(known[name], parameter.default)
-            for name, parameter in signature.items()
-            if name in known
-        }
-    return [line for entry in dict.fromkeys(known.values()) for line in entry]
+            elif said and len(known[said[0]]) == 1:
+                known |= dict.fromkeys(said, (known[said[0]][0], *entry[1:]))
+    return known
+
+
+def _in_order(entries, signature):
+    """Return the entries of a signature's parameters, with its defaults, in its order."""
+    return {
+        name: _with_default(entries[name], parameter.default)
+        for name, parameter in signature.parameters.items()
+        if name in entries
+    }
 
 
 def _with_paragraphs(own, given):
@@ -146,12 +159,12 @@ def _with_paragraphs(own, given):
 
 def _paragraphs(lines):
     """Split notes where a name stands, and leave what comes before the first one together."""
-    starts = [i for i, line in enumerate(lines) if _NAME.match(line)]
+    starts = [i for i, line in enumerate(lines) if NAME.match(line)]
     return [tuple(lines[i:j]) for i, j in pairwise([0, *starts, len(lines)]) if j > i]
 
 
 def _named(paragraph):
-    name = _NAME.match(paragraph[0])
+    name = NAME.match(paragraph[0])
     return name and name[0]
 
 

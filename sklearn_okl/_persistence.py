@@ -15,6 +15,7 @@ from zipfile import BadZipFile, ZipFile
 from sklearn.base import BaseEstimator
 
 from ._archives import MOST_BYTES, TooLargeError, check_size
+from ._documentation import explained_by
 from ._model_checks import unsound_parameters, unsound_state
 from ._model_parts import (
     ambiguous,
@@ -134,6 +135,7 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     replace(target, content)
 
 
+@explained_by(save)
 def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES) -> BaseEstimator:
     """Load a model that `save` wrote; no code in the file is run.
 
@@ -156,7 +158,6 @@ def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
     Raises
     ------
     ImportError
-        If skops is not installed: ``pip install skops``.
     FileNotFoundError
         If there is no such file.
     ValueError
@@ -168,7 +169,6 @@ def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
     skops.io.exceptions.UntrustedTypesFoundException
         If the file holds types or functions that are not trusted; it names them. It is a TypeError.
     TypeError
-        If `trusted` is not a sequence of strings.
 
     See Also
     --------

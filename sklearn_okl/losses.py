@@ -169,8 +169,8 @@ class Loss(ValueObject, ABC):
         Returns
         -------
         float, ndarray or None
-            The largest :math:`\eta` for which :math:`e^{-\eta \ell}` is concave in y_pred; None,
-            as here, where there is none.
+            The largest :math:`\eta` for which :math:`e^{-\eta \ell}` is concave in y_pred; None
+            where there is none, which is what `Loss` itself says.
         """
         return None
 

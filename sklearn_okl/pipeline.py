@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from . import _warm_up
 from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
+from ._documentation import explained_by
 from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, part_of, through
 from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
-from .base import SwapMixin, _is_finite, described
+from .base import OnlineTransformer, SwapMixin, _is_finite, described
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
 
@@ -30,6 +31,7 @@ _SIMPLE = {"predict": False, "predict_proba": True, "predict_log_proba": True}
 _PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
+@explained_by(OnlineTransformer)
 class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
@@ -70,9 +72,7 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
     weights_ : ndarray of shape (n_experts,)
         Their weights, where the last step has any.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from .._delay import as_it_was, late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array
-from ..base import OnlineRegressor
+from ..base import ConvexAggregator, OnlineRegressor
 from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake, mix
 from ..features._moments import faded, paths
 from ..features._units import deviations, mean_and_variance
@@ -29,6 +29,7 @@ _BOA = BOARegressor()
 
 
 @inherit_documentation
+@explained_by(ConvexAggregator)
 class StackedBOARegressor(OnlineRegressor):
     r"""Mix experts in several ways, and mix these by BOA: seldom worse than any way, often better.
 
@@ -52,8 +53,6 @@ class StackedBOARegressor(OnlineRegressor):
     margin : float, default=0.1
         Share of the range of the past targets by which what is forecast may leave it.
     fallback : float, default=None
-        Forecast for rows in which every expert is asleep (NaN); nothing is learnt from them. None:
-        such rows are an error.
     label_delay : int, default=0
         Number D of rounds that targets come late: row t is forecast by what the targets up to
         t - 1 - D have taught, and each part is judged by the forecasts that it made so. For the

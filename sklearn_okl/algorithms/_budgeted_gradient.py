@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import aligned_slices
 from .._types import Any, Array, ArrayLike, Seed
 from ..base import OneAgainstRestClassifier, OneKernel, OnFourierFeatures, OnlineRegressor
 from ..base._descent import GradientSteps, descend, descend_columns, descend_features
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..dictionaries._nested import coordinates, dual, span_of
-from ..features._fourier import FourierBank
+from ..features._fourier import FourierBank, FourierFeatures
 from ..kernels import SHIFT_INVARIANT_CONSTRAINTS, kernel_of
 
 _FEATURES = OnFourierFeatures._parameter_constraints
@@ -27,16 +27,14 @@ _BLOCK = 64  # rows learnt at once
 _TILE = 512  # rows whose random features are held at once, a multiple of the block
 
 
+@explained_by(FourierFeatures)
 class _FourierDescent(GradientSteps):
     r"""FOGD: what its regressor and its classifier share.
 
     Parameters
     ----------
     kernel : str or ShiftInvariantKernel, default="rbf"
-        The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
-        Inverse length scale of the kernel, squared for ``"rbf"``. None is ``1 / n_features``, or
-        the gamma of an object that has one.
     n_components : int, default=100
         Number D of random features; the papers' D frequencies in paired form are 2D.
     eta0 : float, default=0.1
@@ -144,6 +142,8 @@ class _FourierDescent(GradientSteps):
         return forecasts
 
 
+@inherit_documentation
+@explained_by(_FourierDescent)
 class _NystroemDescent(OneKernel, GradientSteps):
     r"""NOGD: what its regressor and its classifier share.
 
@@ -155,8 +155,6 @@ class _NystroemDescent(OneKernel, GradientSteps):
     budget : int, default=400
         B, the number of rows stored, >= 1; the experiments of [2]_ take 400.
     eta0 : float, default=0.1
-        First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' constant
-        :math:`c / \sqrt T` is ``eta0=c / sqrt(T), power_t=0``; the default needs no T.
 
     Attributes
     ----------

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._teaching import forecast_expert, teach_expert
+from .._documentation import explained_by
+from ._teaching import forecast_expert, learn_expert, teach_expert
 
 
 class LateAggregator:
@@ -63,6 +64,7 @@ class LateAggregator:
         state["waiting"] = waiting
 
 
+@explained_by(learn_expert)
 def learn_late(name, expert, X, y, way, waiting, n_before, delay):
     """Teach an expert in place, as its own model of some rounds ago; return its forecasts.
 
@@ -70,11 +72,6 @@ def learn_late(name, expert, X, y, way, waiting, n_before, delay):
 
     Parameters
     ----------
-    name : str
-    expert : estimator
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-    way : Numbers or Probabilities
     waiting : tuple of ndarray
         X and y of the rows before these that it does not know yet, the oldest first.
     n_before : int

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..base import OnlineClassifier, OnlineRegressor
 from ..base._convex import softmax
@@ -323,6 +323,7 @@ class LKMBooksRegressor(LossOfTargets, _LKMBooks, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(LKMBooksRegressor)
 class LKMBooksClassifier(LossOfLabels, _LKMBooks, OnlineClassifier):
     r"""LKMBooks for two classes: kernels that share one small sample of the rows, mixed.
 
@@ -346,9 +347,7 @@ class LKMBooksClassifier(LossOfLabels, _LKMBooks, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O((d + K) B) per round for d features and K kernels, and O(d B) memory, whatever the
-    round. Which rows may enter is drawn before they are seen, so that all rows up to the next one
-    meet the sample together.
+    *Cost.*
 
     *Theorem.* For convex losses with bounded slopes and any f of the RKHS of any kernel, the
     expected regret is :math:`O(\sqrt{T \ln K} + \|f\|^2 \max\{\sqrt T, T / \sqrt B\})` ([1]_, as

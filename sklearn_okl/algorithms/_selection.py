@@ -6,7 +6,7 @@ dictionary at random, forecasts with its function and teaches this alone, at the
 
 from __future__ import annotations
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Seed
 from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
@@ -101,6 +101,7 @@ class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(OKSRegressor)
 class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     r"""OKS for two classes: kernel selection by exponential weights under bandit feedback.
 
@@ -116,9 +117,7 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
-    that was drawn.
+    *Cost.*
 
     *Rates.* Those of :class:`OKSRegressor`, from Remark 1 of [1]_.
 
@@ -133,9 +132,7 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     the Lipschitz constant of the slope (2 for the squared hinge, 1/4 for the logistic loss), so
     that no step overshoots. A given `horizon` is taken at its word.
 
-    *Departures.* :math:`\delta` is bounded by 1/2, T from below by 40. Weights are kept as
-    logarithms. The kernel of a round is drawn at the end of the round before, by one random number
-    per row, so that :meth:`predict` is what will be forecast.
+    *Departures.*
 
     Examples
     --------
@@ -167,6 +164,7 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
 
 
 @inherit_documentation
+@explained_by(OKSRegressor)
 class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, OnlineRegressor):
     r"""OKS++: online kernel selection under bandit feedback, all rates from the losses seen.
 
@@ -192,9 +190,7 @@ class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, Onlin
 
     Notes
     -----
-    *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
-    that was drawn.
+    *Cost.*
 
     *Rates.* With :math:`\tilde C_t` the sum of all losses seen, each divided by the probability of
     its draw, :math:`\Delta_{t,i}` the part of kernel i, both with this round's, and
@@ -251,6 +247,7 @@ class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, Onlin
 
 
 @inherit_documentation
+@explained_by(OKSPlusPlusRegressor, OKSClassifier)
 class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, OnlineClassifier):
     r"""OKS++ for two classes: kernel selection under bandit feedback, rates from the losses seen.
 
@@ -276,9 +273,7 @@ class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, Onlin
 
     Notes
     -----
-    *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
-    that was drawn.
+    *Cost.*
 
     *Rates.* Those of :class:`OKSPlusPlusRegressor`, with :math:`C_0 = 1` for the logistic loss and
     4 for the squared hinge.
@@ -328,6 +323,7 @@ class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, Onlin
 
 
 @inherit_documentation
+@explained_by(OKSRegressor, OKSPlusPlusRegressor)
 class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
     r"""IOKS: online kernel selection under bandit feedback by mirror descent with growing rates.
 
@@ -343,8 +339,6 @@ class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
     Parameters
     ----------
     radius : float, default=1.0
-        U, radius of the ball of its RKHS that each kernel's function is projected onto after a
-        step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
 
     See Also
     --------
@@ -354,9 +348,7 @@ class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
-    that was drawn.
+    *Cost.*
 
     *Rates.* :math:`\delta = T^{-3/4}`; the arms' first :math:`\eta` is the experiments', :math:`8
     K^{3/8} / (U G_1 \sqrt{T \ln T})` (the theorem's has 3/2 for 8), and grows by the factor
@@ -412,6 +404,7 @@ class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(OKSClassifier, OKSPlusPlusClassifier, IOKSRegressor)
 class IOKSClassifier(LossOfLabels, IOKSRule, KernelSelector, OnlineClassifier):
     r"""IOKS for two classes: kernel selection under bandit feedback by mirror descent.
 
@@ -423,8 +416,6 @@ class IOKSClassifier(LossOfLabels, IOKSRule, KernelSelector, OnlineClassifier):
     Parameters
     ----------
     radius : float, default=15.0
-        U, radius of the ball of its RKHS that each kernel's function is projected onto after a
-        step; 15 in the experiments with the logistic loss. It scales the steps too.
 
     See Also
     --------
@@ -434,9 +425,7 @@ class IOKSClassifier(LossOfLabels, IOKSRule, KernelSelector, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
-    that was drawn.
+    *Cost.*
 
     *Rates.* Those of :class:`IOKSRegressor`.
 

@@ -7,7 +7,7 @@ features and teaches these alone; what a round costs does not grow.
 
 from __future__ import annotations
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Seed
 from ..base import FeatureSelector, OnlineClassifier, OnlineRegressor
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
@@ -111,6 +111,7 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(RFOKSRegressor)
 class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
     r"""RF-OKS for two classes: kernel selection by exponential weights, on random features.
 
@@ -134,18 +135,14 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
 
     Notes
     -----
-    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
-    whatever the round. Kernels of the same name share their projections, which are computed 64 rows
-    at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
+    *Cost.*
 
     *Rates.* Those of :class:`OKSRegressor`, from Remark 1 of [1]_.
 
     *Theorem.* Theorem 2.1 of [1]_ as Remark 1 corrects it, on the features, see
     :class:`RFOKSRegressor`.
 
-    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, with the
-    distance from the coefficients at its start in place of the norm, and the stretches' sum is of
-    the same order.
+    *Horizon.*
 
     *Departures.* Those of :class:`RFOKSRegressor`: the box is that of eq. (8), and ``radius=None``
     is what repeats the published figures; :math:`\delta` is bounded by 1/2, T from below by 40, and
@@ -192,6 +189,7 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
 
 
 @inherit_documentation
+@explained_by(RFOKSRegressor)
 class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
     r"""RF-OKS++: online kernel selection on random features, rates from the losses seen.
 
@@ -220,9 +218,7 @@ class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, On
 
     Notes
     -----
-    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
-    whatever the round. Kernels of the same name share their projections, which are computed 64 rows
-    at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
+    *Cost.*
 
     *Rates.* Those of Theorem 3.1 of [1]_, from the estimated losses up to and with this round's,
     with :math:`C_0 = 4` and G = 1.
@@ -269,6 +265,7 @@ class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, On
 
 
 @inherit_documentation
+@explained_by(RFOKSPlusPlusRegressor)
 class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, OnlineClassifier):
     r"""RF-OKS++ for two classes: kernel selection on random features, self-tuned rates.
 
@@ -293,9 +290,7 @@ class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, On
 
     Notes
     -----
-    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
-    whatever the round. Kernels of the same name share their projections, which are computed 64 rows
-    at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
+    *Cost.*
 
     *Rates.* Those of Theorem 3.1 of [1]_, from the estimated losses up to and with this round's,
     with :math:`C_0 = 1` (4 for the squared hinge) and G = 1.
@@ -350,6 +345,7 @@ class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, On
 
 
 @inherit_documentation
+@explained_by(RFOKSRegressor)
 class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor):
     r"""RF-IOKS: online kernel selection on random features by mirror descent, rates growing.
 
@@ -371,9 +367,7 @@ class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor)
 
     Notes
     -----
-    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
-    whatever the round. Kernels of the same name share their projections, which are computed 64 rows
-    at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
+    *Cost.*
 
     *Rates.* :math:`\delta = T^{-3/4}`; the arms' rates start at :math:`8 K^{3/8} / (U G_1 \sqrt{T
     \ln T})`, the experiments' choice with :math:`\ell_{max} = 1`, and grow by the factor
@@ -387,9 +381,7 @@ class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor)
     and, with high probability over the frequencies, what the features cost,
     :math:`\tilde O(G_1 U T / \sqrt m)`.
 
-    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, with the
-    distance from the coefficients at its start in place of the norm, and the stretches' sum is of
-    the same order.
+    *Horizon.*
 
     *Departures.* T is bounded from below by 40. The first record of 1 / p is 2K, which the paper
     leaves out. The kernel of a round is drawn at the end of the round before, by one random number
@@ -430,6 +422,7 @@ class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor)
 
 
 @inherit_documentation
+@explained_by(RFIOKSRegressor)
 class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier):
     r"""RF-IOKS for two classes: kernel selection on random features by mirror descent.
 
@@ -447,24 +440,15 @@ class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier
 
     Notes
     -----
-    *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
-    whatever the round. Kernels of the same name share their projections, which are computed 64 rows
-    at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
+    *Cost.*
 
     *Rates.* Those of :class:`RFIOKSRegressor`.
 
-    *Theorem.* Theorem 5.2 of [1]_: for losses with slopes of at most :math:`G_1`, the expected
-    regret against any function of any kernel's class is :math:`O(U G_1 \sqrt{K T} \ln^{2/3} T)`
-    and, with high probability over the frequencies, what the features cost,
-    :math:`\tilde O(G_1 U T / \sqrt m)`.
+    *Theorem.*
 
-    *Horizon.* Without one the theorem holds for each stretch between two fresh starts, with the
-    distance from the coefficients at its start in place of the norm, and the stretches' sum is of
-    the same order.
+    *Horizon.*
 
-    *Departures.* T is bounded from below by 40. The first record of 1 / p is 2K, which the paper
-    leaves out. The kernel of a round is drawn at the end of the round before, by one random number
-    per row, so that :meth:`predict` is what will be forecast.
+    *Departures.*
 
     Examples
     --------

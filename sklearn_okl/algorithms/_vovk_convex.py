@@ -6,7 +6,7 @@ forecasts clipped to the range of the targets and averaged with weights from the
 
 from __future__ import annotations
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Seed
 from ..aggregators import (
     AARegressor,
@@ -142,6 +142,7 @@ class VAWEWARegressor(_WithRate):
 
 
 @inherit_documentation
+@explained_by(VAWEWARegressor)
 class VAWAARegressor(_WithRate):
     r"""VAW-Aggr: Vovk's aggregating algorithm over one clipped VAW forecaster per kernel.
 
@@ -168,8 +169,7 @@ class VAWAARegressor(_WithRate):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
-    combination takes O(K).
+    *Cost.*
 
     *Theorem.* Proposition 3.2 of [2]_ in the proof of Theorem 3 of [1]_: with phase features,
     ``y_range=(-Y, Y)`` that holds all targets and `eta` None, the expected loss exceeds that of any
@@ -281,6 +281,7 @@ class _SecondOrderVAW(VAWExperts):
 
 
 @inherit_documentation
+@explained_by(VAWEWARegressor)
 class VAWBOARegressor(_SecondOrderVAW):
     r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster per kernel.
 
@@ -304,22 +305,23 @@ class VAWBOARegressor(_SecondOrderVAW):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
-    combination takes O(K).
+    *Cost.*
 
     *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
     expert worse, so that each stays within :func:`sklearn_okl.evaluation.vaw_regret_bound` of the
-    best function of its features (``forecaster="vaw"``, ``forgetting=1``); and the combination
-    stays close to every expert: with :math:`r_{k,t}` its loss less that of expert k (of the
-    tangents, with the gradient trick), up to a factor that grows with :math:`\ln \ln T`
+    best function of its features (``forecaster="vaw"``, ``forgetting=1``). The combination stays
+    close to every expert, as is said next, where :math:`r_{k,t}` is its loss less that of expert k
+    (of the tangents, with the gradient trick).
+
+    *Distance from the experts.* Up to a factor that grows with :math:`\ln \ln T`
     (Theorem 3.3 of [2]_),
 
     .. math:: \sum_t r_{k,t} \lesssim \sqrt{\ln K \sum_t r_{k,t}^2} + \ln K \max_t |r_{k,t}| .
 
     *Departures.* The published tables are those of ``forecaster="ridge"``,
     ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
-    that range. The rule itself is that of the package ``opera`` [3]_, see
-    :class:`~sklearn_okl.BOARegressor`.
+    that range. The rule itself is that of the package ``opera`` [3]_, see the page of the
+    combination alone.
 
     References
     ----------
@@ -348,6 +350,7 @@ class VAWBOARegressor(_SecondOrderVAW):
 
 
 @inherit_documentation
+@explained_by(VAWBOARegressor)
 class VAWMLPolyRegressor(_SecondOrderVAW):
     r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster per kernel.
 
@@ -371,22 +374,16 @@ class VAWMLPolyRegressor(_SecondOrderVAW):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
-    combination takes O(K).
+    *Cost.*
 
-    *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
-    expert worse, so that each stays within :func:`sklearn_okl.evaluation.vaw_regret_bound` of the
-    best function of its features (``forecaster="vaw"``, ``forgetting=1``); and the combination
-    stays close to every expert: with :math:`r_{k,t}` its loss less that of expert k (of the
-    tangents, with the gradient trick), for regrets within [-1, 1] and up to a factor that
+    *Theorem.*
+
+    *Distance from the experts.* For regrets within [-1, 1] and up to a factor that
     grows with :math:`\ln T` inside the root (Theorem 5 of [2]_),
 
     .. math:: \sum_t r_{k,t} \lesssim \sqrt{K (1 + \sum_t r_{k,t}^2)} .
 
-    *Departures.* The published tables are those of ``forecaster="ridge"``,
-    ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
-    that range. The rule itself is that of the package ``opera`` [3]_, see
-    :class:`~sklearn_okl.MLPolyRegressor`.
+    *Departures.*
 
     References
     ----------
@@ -416,6 +413,7 @@ class VAWMLPolyRegressor(_SecondOrderVAW):
 
 
 @inherit_documentation
+@explained_by(VAWMLPolyRegressor, VAWBOARegressor)
 class VAWMLProdRegressor(_SecondOrderVAW):
     r"""VAW-ML-Prod: product weights over one clipped VAW forecaster per kernel.
 
@@ -440,22 +438,16 @@ class VAWMLProdRegressor(_SecondOrderVAW):
 
     Notes
     -----
-    *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
-    combination takes O(K).
+    *Cost.*
 
-    *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
-    expert worse, so that each stays within :func:`sklearn_okl.evaluation.vaw_regret_bound` of the
-    best function of its features (``forecaster="vaw"``, ``forgetting=1``); and the combination
-    stays close to every expert: with :math:`r_{k,t}` its loss less that of expert k (of the
-    tangents, with the gradient trick), for losses in [0, 1] and with constants of the order
+    *Theorem.*
+
+    *Distance from the experts.* For losses in [0, 1] and with constants of the order
     of :math:`\ln \ln T` (Corollary 4 of [2]_),
 
     .. math:: \sum_t r_{k,t} \le C_1 \sqrt{\ln K \, (1 + \sum_t r_{k,t}^2)} + C_2 .
 
-    *Departures.* The published tables are those of ``forecaster="ridge"``,
-    ``gradient_trick=False``, ``initial_rate=2**-20`` and ``y_range=(0, 1)``, on targets scaled to
-    that range. The rule itself is that of the package ``opera`` [3]_, see
-    :class:`~sklearn_okl.MLProdRegressor`.
+    *Departures.*
 
     References
     ----------

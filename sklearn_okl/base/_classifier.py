@@ -7,10 +7,12 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
 from ..losses import LogisticLoss
 from ._of_classes import OfClasses
+from ._regressor import OnlineRegressor
 
 
 def _has_probabilities(estimator):
@@ -18,6 +20,7 @@ def _has_probabilities(estimator):
     return loss == "log_loss" or type(loss) is LogisticLoss
 
 
+@inherit_documentation
 class OnlineClassifier(OfClasses):
     """Base of all margin classifiers: two classes, -1 and +1 to the private verbs.
 
@@ -74,15 +77,9 @@ class OnlineClassifier(OfClasses):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @explained_by(OnlineRegressor.predict)
     def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision value of each row, as if it were the next one; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            None are taken: any is refused.
 
         Returns
         -------
@@ -93,15 +90,9 @@ class OnlineClassifier(OfClasses):
         model = self._as_of_now()
         return model._answered(*model._asked(X))
 
+    @explained_by(OnlineRegressor.predict)
     def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast the label of each row as if it were the next one; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            None are taken: any is refused.
 
         Returns
         -------
@@ -113,15 +104,11 @@ class OnlineClassifier(OfClasses):
         return model._labels(model.decision_function(X))
 
     @available_if(_has_probabilities)
+    @explained_by(predict)
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probabilities that the logistic loss reads into the decision values.
 
         Only there with ``loss="log_loss"``, whose minimiser is the log-odds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------
@@ -132,13 +119,9 @@ class OnlineClassifier(OfClasses):
         return _probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)
+    @explained_by(predict_proba)
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Return the logarithms of `predict_proba`, exact where a probability rounds to 0 or 1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------
@@ -148,21 +131,11 @@ class OnlineClassifier(OfClasses):
         return _log_probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)
+    @explained_by(OfClasses.prequential_predict)
     def prequential_predict_proba(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
     ) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels, as in `partial_fit`.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------

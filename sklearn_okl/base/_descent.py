@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import explained_by
 from .._linalg import aligned_slices, row_slices
 from .._types import Any, Array
 from ..kernels import kernel_of
@@ -258,6 +259,7 @@ def descend(gram, before, y, loss, etas, radius, norm_sq, gradients_sq=0.0):
     return Descended(forecasts, coef, left, norm_sq, gradients_sq)
 
 
+@explained_by(descend)
 def descend_columns(gram, before, Y, loss, etas, radius, norms_sq):
     """Step as `descend` does, for q functions of the same features, a column of targets each.
 
@@ -265,18 +267,12 @@ def descend_columns(gram, before, Y, loss, etas, radius, norms_sq):
 
     Parameters
     ----------
-    gram : ndarray of shape (n, n)
     before, Y : ndarray of shape (n, q)
-    loss : Loss
     etas : ndarray of shape (n,)
     radius : float or None
         Of the ball of each function.
     norms_sq : ndarray of shape (q,)
         Squared norms of the functions before the block.
-
-    Returns
-    -------
-    Descended
     """
     forecasts, coef = np.empty(Y.shape), np.zeros(Y.shape)
     q = Y.shape[1]
@@ -308,6 +304,7 @@ def descend_columns(gram, before, Y, loss, etas, radius, norms_sq):
     return Descended(forecasts, coef, left, norms_sq, gradients_sq)
 
 
+@explained_by(descend)
 def descend_features(Z, theta, y, loss, etas, radius, gradients_sq=0.0):
     """Step along rows of features Z (n, D), which theta (D,), or (q, D) for columns of y, weighs.
 
@@ -325,6 +322,7 @@ def descend_features(Z, theta, y, loss, etas, radius, gradients_sq=0.0):
     return learnt.left * theta + learnt.coef @ Z, learnt
 
 
+@explained_by(descend)
 def solve_block(gram, before, y, steps):
     """Step n times at once: each new coefficient is -steps_t (forecast_t - y_t).
 
@@ -332,9 +330,6 @@ def solve_block(gram, before, y, steps):
     ----------
     gram : ndarray of shape (n, n)
         Kernel of the block's rows.
-    before : ndarray of shape (n,)
-        Forecasts by the function before the block.
-    y : ndarray of shape (n,)
     steps : ndarray of shape (n,)
 
     Returns

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._validation import validated
 from ..kernels import Kernel
@@ -53,17 +54,15 @@ _PIECE = 4096  # rows that are forecast at once: so that long calls need no more
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
+@explained_by(OnlineTransformer)
 class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     """What regressors and margin classifiers share: validation, structure, the swap of states.
 
     Attributes
     ----------
     n_samples_seen_ : int
-        Rounds learnt so far.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
     """
 
     _parameter_constraints = {}  # as scikit-learn's, of what it shall check

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments
+from ._classifier import OnlineClassifier
 from ._of_classes import OfClasses
+from ._regressor import OnlineRegressor
 
 
 class OnlineMulticlassClassifier(OfClasses):
@@ -36,42 +39,19 @@ class OnlineMulticlassClassifier(OfClasses):
         "afresh."
     )
 
+    @explained_by(OnlineClassifier.prequential_predict_proba)
     def prequential_predict_proba(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
     ) -> Array:
-        """Learn as `partial_fit` does, and return the probabilities forecast on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels, as in `partial_fit`.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Those forecast for each row before its label was seen, columns in the order of
-            ``classes_``.
-        """
+        """Learn as `partial_fit` does, and return the probabilities forecast on the way."""
         refuse_arguments(self, "prequential_predict_proba", params)
         return self._shown(self._advance(X, y, restart=False, validation={"classes": classes}))
 
+    @explained_by(OnlineRegressor.predict)
     def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the classes for each row as if it were the next one.
 
         Changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            None are taken: any is refused.
 
         Returns
         -------
@@ -82,40 +62,16 @@ class OnlineMulticlassClassifier(OfClasses):
         model = self._as_of_now()
         return model._shown(model._answered(*model._asked(X)))
 
+    @explained_by(OnlineClassifier.predict_log_proba, predict_proba)
     def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
-        """Return the logarithms of the probabilities of the classes; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            None are taken: any is refused.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+        """Return the logarithms of the probabilities of the classes; changes nothing."""
         refuse_arguments(self, "predict_log_proba", params)
         with np.errstate(divide="ignore"):  # of a class that a model has never met
             return np.log(self.predict_proba(X))
 
+    @explained_by(OnlineClassifier.predict)
     def predict(self, X: ArrayLike, **params: Any) -> Array:
-        """Forecast the label of each row as if it were the next one; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
-        **params : dict
-            None are taken: any is refused.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Labels.
-        """
+        """Forecast the label of each row as if it were the next one; changes nothing."""
         refuse_arguments(self, "predict", params)
         model = self._as_of_now()
         places = model.predict_proba(X).argmax(axis=1)

@@ -6,9 +6,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import plain_labels, refuse_arguments, refuse_dates, validated
 from ._estimator import OnlineEstimator, _aligned
+from ._regressor import OnlineRegressor
 
 
 class OfClasses(ClassifierMixin, OnlineEstimator):
@@ -30,27 +32,20 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
         tags.classifier_tags.poor_score = self._poor_score
         return tags
 
+    @explained_by(OnlineRegressor.fit)
     def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
         y : array-like of shape (n_samples,)
             Labels: numbers, strings or booleans.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "fit", params)
         self._advance(X, y, restart=True)
         return self
 
+    @explained_by(OnlineRegressor.partial_fit)
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
     ) -> Self:
@@ -61,25 +56,17 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
             All labels. Needed in the first call where `y` does not hold them all; later it may be
             left out.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False, validation={"classes": classes})
         return self
 
+    @explained_by(partial_fit)
     def prequential_predict(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
     ) -> Array:
@@ -87,14 +74,8 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their labels.
         classes : array-like of shape (n_classes,), default=None
             All labels, as in `partial_fit`.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------

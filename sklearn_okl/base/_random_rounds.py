@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._documentation import explained_by
 from .._types import Any
 from ..kernels import kernel_list
+from ._on_fourier_features import OnFourierFeatures
 
 # The experiments' six Gaussians: gamma = 1 / (2 sigma^2) for sigma = 2^-2, ..., 2^3.
 BANDIT_KERNELS = {"kernel": ["rbf"], "gamma": [2.0 ** (-2 * j - 1) for j in range(-2, 4)]}
 
 
+@explained_by(OnFourierFeatures)
 class RandomRounds:
     r"""Base of the algorithms that draw in every round whom they ask, or what they keep.
 
@@ -36,7 +39,6 @@ class RandomRounds:
     Attributes
     ----------
     kernels_ : list of dict
-        Parameters of each kernel, in the order of the grid.
     """
 
     _poor_score = True  # what a round asks or keeps is random

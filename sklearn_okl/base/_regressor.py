@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import RegressorMixin
 
+from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._estimator import OnlineEstimator
@@ -88,6 +89,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self._advance(X, y, restart=True)
         return self
 
+    @explained_by(fit)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Learn the next rounds; the first call starts the model.
 
@@ -100,29 +102,14 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             The next rows, in order.
         y : array-like of shape (n_samples,)
             Their targets.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False)
         return self
 
+    @explained_by(partial_fit)
     def prequential_predict(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            None are taken: any is refused, `sample_weight` too.
 
         Returns
         -------

@@ -131,7 +131,8 @@ class KernelSelector(BanditRounds):
     Notes
     -----
     *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    what the sampler costs. The model grows: every row is kept, once, by the kernel that was drawn.
+    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
+    that was drawn. What the sampler costs comes on top.
 
     The kernel of a round is drawn at the end of the round before, by one random number per row, and
     kept in the state, so that `predict` is pure and equals what will be forecast.

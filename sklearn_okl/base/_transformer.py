@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._documentation import explained_by
 from .._types import Array, ArrayLike, Self
 from .._validation import validated
 from ._answers import checked_answers, checked_state
@@ -112,6 +113,7 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
         self._advance(X, y, restart=True)
         return self
 
+    @explained_by(fit)
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn the next rows; the first call starts the transformer.
 
@@ -122,26 +124,13 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The next rows, in order.
-        y : array-like of shape (n_samples,), default=None
-            Targets, for transformers that learn them; others ignore them.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
         """
         self._advance(X, y, restart=False)
         return self
 
+    @explained_by(partial_fit)
     def prequential_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
         """Learn as `partial_fit` does, and return each row as it was before it was learnt.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,), default=None
-            Targets, for transformers that learn them; others ignore them.
 
         Returns
         -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._multiclass import OnlineMulticlassClassifier
@@ -33,35 +33,20 @@ class WeightedRegressor(OnlineRegressor):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
+    @explained_by(fit)
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
-        """Learn the next rounds; the first call starts the model.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows in the update.
-        **params : dict
-            No others are taken: any is refused.
-        """
+        """Learn the next rounds; the first call starts the model."""
         refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False, sample_weight=sample_weight)
         return self
 
+    @explained_by(fit)
     def prequential_predict(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Array:
         """Learn as `partial_fit` does, and return the forecasts made on the way.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows in the update.
-        **params : dict
-            No others are taken: any is refused.
 
         Returns
         -------
@@ -76,6 +61,7 @@ class WeightedRegressor(OnlineRegressor):
 class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
     """The shell of classifiers of any number of classes whose `_learn` takes `sample_weight`."""
 
+    @explained_by(OnlineMulticlassClassifier.fit, WeightedRegressor.fit)
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
@@ -83,8 +69,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
         """
@@ -93,6 +77,7 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
+    @explained_by(OnlineMulticlassClassifier.partial_fit, WeightedRegressor.partial_fit)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -105,8 +90,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
         """
@@ -114,6 +97,9 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         self._teach(X, y, classes, sample_weight)
         return self
 
+    @explained_by(
+        OnlineMulticlassClassifier.prequential_predict, WeightedRegressor.prequential_predict
+    )
     def prequential_predict(
         self,
         X: ArrayLike,
@@ -126,8 +112,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
 
@@ -139,6 +123,7 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         refuse_arguments(self, "prequential_predict", params)
         return self._labels(self._teach(X, y, classes, sample_weight))
 
+    @explained_by(OnlineMulticlassClassifier.prequential_predict_proba, WeightedRegressor.fit)
     def prequential_predict_proba(
         self,
         X: ArrayLike,
@@ -151,8 +136,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
 
         Parameters
         ----------
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows in the update.
         **params : dict
             No others are taken: any is refused.
         """

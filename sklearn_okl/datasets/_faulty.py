@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from .._documentation import explained_by
 from .._types import Any, Seed
 from ._generators import _autoregression
 
@@ -160,6 +161,7 @@ def make_faulty_stream(
     },
     prefer_skip_nested_validation=True,
 )
+@explained_by(make_faulty_stream)
 def make_shifted_stream(
     n_samples: int = 3000,
     *,
@@ -175,9 +177,6 @@ def make_shifted_stream(
 
     Parameters
     ----------
-    n_samples : int, default=3000
-        Number of rounds.
-
     base : {"table", "series"}, default="table"
         The clean stream, that of :func:`make_faulty_stream`.
 
@@ -191,14 +190,8 @@ def make_shifted_stream(
     shift_at : float, default=0.5
         Share of the rows before the change.
 
-    noise : float, default=0.1
-        Standard deviation of the noise, over that of what it is added to.
-
     random_state : int, RandomState instance or None, default=None
         Source of all that is random. With the same seed the stream before the change is the same.
-
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
 
     Returns
     -------

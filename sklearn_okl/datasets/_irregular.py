@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from .._documentation import explained_by
 from .._types import Any, Seed
+from ._faulty import make_faulty_stream, make_shifted_stream
 
 _DAY = 24  # rows
 _SLOPE = 3  # of a counter
@@ -39,6 +41,7 @@ _DEFAULTS = {  # rows between changes, size, noise, whether X says nothing of th
     },
     prefer_skip_nested_validation=True,
 )
+@explained_by(make_faulty_stream, make_shifted_stream)
 def make_irregular_stream(
     n_samples: int = 6000,
     *,

@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from .._documentation import explained_by
 from .._types import Array, Seed
+from ._faulty import make_faulty_stream
 
 _DAY, _YEAR = 24, 52 * 7 * 24  # hours
 _OPEN, _CLOSED, _SUMMER = 50.0, 10.0, 35.0
@@ -25,6 +27,7 @@ _OPEN, _CLOSED, _SUMMER = 50.0, 10.0, 35.0
     },
     prefer_skip_nested_validation=True,
 )
+@explained_by(make_faulty_stream)
 def make_timetable(
     n_samples: int = 3000,
     *,
@@ -41,9 +44,6 @@ def make_timetable(
 
     Parameters
     ----------
-    n_samples : int, default=3000
-        Number of rounds.
-
     n_columns : {1, 2, 3}, default=2
         How many of hour, day of the week and month there are, the first ones.
 

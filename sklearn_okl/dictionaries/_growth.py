@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._documentation import explained_by
 from .._linalg import aligned_slices
 from .._types import Any, Array, ArrayLike
 from ._nested import CLOSE, DEPENDENT, coordinates, grow_basis
@@ -131,22 +132,15 @@ def growth(kernel, rule, state, basis, X, count, length=_BLOCK):
         yield Stretch(slice(start + first, places.stop), block, first)
 
 
+@explained_by(growth)
 def entering(kernel, rule, state, rows, drawn):
     """Yield the places of the rows of a block that enter, in order; the rule takes note of each.
 
     Parameters
     ----------
-    kernel : sklearn_okl.kernels.Kernel
-    rule : EntryRule
-    state : dict
-        The state of the rule, edited.
     rows : Rows
     drawn : object
         What the rule has drawn for the block.
-
-    Yields
-    ------
-    int
     """
     low, n = 0, len(rows.X)
     while low < n:

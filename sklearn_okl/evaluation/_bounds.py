@@ -144,6 +144,7 @@ def vaw_regret_bound(
     return _plain(bound)
 
 
+@explained_by(vaw_regret_bound)
 def vaw_logdet_bound(
     X: ArrayLike, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
 ) -> Array:
@@ -158,8 +159,6 @@ def vaw_logdet_bound(
     ----------
     X : array-like of shape (n_samples, n_features)
         The rows z_t that the forecaster sees, in order (features, not raw inputs).
-    y_bound : float
-        Bound Y of the absolute targets, in the unit of y.
     alpha : float, default=1.0
         Ridge of the forecaster.
     norm_sq : float, default=0.0
@@ -212,6 +211,7 @@ def vaw_logdet_bound(
     return alpha * norm_sq + y_bound**2 * np.cumsum(log_growth)
 
 
+@explained_by(vaw_regret_bound)
 def concatenated_vaw_loss_bound(
     horizon: int | ArrayLike,
     *,
@@ -240,8 +240,6 @@ def concatenated_vaw_loss_bound(
     n_components : int
         Number D of random features **a kernel**, scaled so that their inner product approximates
         the kernel (as ``FourierFeatures`` does).
-    y_bound : float
-        Bound Y of the absolute targets, in the unit of y.
     norm_sq : float or array-like
         Squared norm of f in the space of the kernels' sum, in the unit of y squared.
     alpha : float, default=1.0
@@ -298,6 +296,7 @@ def _expert_excess(horizon, n_components, y_bound, norm_sq, alpha, feature_bound
     return (alpha + 2 * horizon / n_components) * norm_sq + log_term, log_term
 
 
+@explained_by(concatenated_vaw_loss_bound)
 def vaw2_loss_bound(
     horizon: int | ArrayLike,
     *,
@@ -321,14 +320,10 @@ def vaw2_loss_bound(
 
     Parameters
     ----------
-    horizon : int or array-like
-        Number of rounds T.
     n_kernels : int
         Number N of kernels (experts).
     n_components : int
         Number D of random features per kernel, scaled as ``FourierFeatures`` does.
-    y_bound : float
-        Bound Y of the absolute targets, in the unit of y.
     norm_sq : float or array-like
         Squared norm of f_j in the space of kernel j, in the unit of y squared.
     alpha : float, default=1.0
@@ -343,16 +338,6 @@ def vaw2_loss_bound(
         1 for the paired one. The default is valid for both.
     comparator_loss : float or array-like, default=0.0
         Sum of squared errors of f_j. The default 0 gives the bound of the expected regret.
-
-    Returns
-    -------
-    bound : float or ndarray
-        In the unit of y squared, a sum over rounds.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a scale is not positive, or a horizon, norm or loss is negative.
 
     Notes
     -----

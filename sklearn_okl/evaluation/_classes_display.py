@@ -9,12 +9,15 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from ._calibration import by_bins, error_of, known_rows, of_the_likeliest
 from ._display_parts import COLORS, axes_of, draw_legend, named_estimators, named_forecasts
 from ._prequential import prequential
+from ._prequential_display import PrequentialDisplay
 
 
+@explained_by(PrequentialDisplay)
 class PrequentialCalibrationDisplay:
     """Whether progressive probabilities hold: how often is right what is said to be so likely.
 
@@ -34,9 +37,7 @@ class PrequentialCalibrationDisplay:
         Name of each learner and its expected calibration error: the mean distance of the two over
         the rows, by bins.
     ax_ : matplotlib Axes
-        Axes with the curves.
     figure_ : matplotlib Figure
-        The figure of these axes.
     displays_ : list of sklearn.calibration.CalibrationDisplay
         What draws the curves, in their order.
 
@@ -71,15 +72,9 @@ class PrequentialCalibrationDisplay:
         """Expected calibration error of each learner."""
         return {name: error_of(*curve) for name, curve in self.curves.items()}
 
+    @explained_by(PrequentialDisplay.plot)
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure, with the legend beside the axes.
-        **kwargs : dict
-            Keywords for matplotlib's ``plot``, for all curves.
 
         Returns
         -------
@@ -102,6 +97,7 @@ class PrequentialCalibrationDisplay:
         return self
 
     @classmethod
+    @explained_by(PrequentialDisplay.from_estimator)
     def from_estimator(
         cls,
         estimator: Any,
@@ -118,8 +114,6 @@ class PrequentialCalibrationDisplay:
         estimator : estimator object, dict of str to estimator, or list of (str, estimator)
             One classifier with probabilities, named after its class, or several with their names.
             They are cloned and start from nothing.
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they come.
         y : array-like of shape (n_samples,)
             Labels.
         delay : int or array-like of int of shape (n_samples,), default=None
@@ -130,12 +124,10 @@ class PrequentialCalibrationDisplay:
         Returns
         -------
         display : PrequentialCalibrationDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         TypeError
             If a classifier has no probabilities.
         """
@@ -147,6 +139,7 @@ class PrequentialCalibrationDisplay:
         return cls.from_predictions(y, forecasts, **kwargs)
 
     @classmethod
+    @explained_by(from_estimator, PrequentialDisplay.from_predictions)
     def from_predictions(
         cls,
         y_true: ArrayLike,
@@ -170,20 +163,12 @@ class PrequentialCalibrationDisplay:
             The class whose probabilities are drawn; None: the likeliest of each row.
         n_bins : int, default=15
             Number of bins, of equal width, of the probabilities.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
         **kwargs : dict
             Keywords for :meth:`plot`.
-
-        Returns
-        -------
-        display : PrequentialCalibrationDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If probabilities and labels do not fit each other, or there is no such class.
         """
@@ -204,6 +189,7 @@ class PrequentialCalibrationDisplay:
         return cls(curves, class_label=class_label).plot(ax=ax, **kwargs)
 
 
+@explained_by(PrequentialCalibrationDisplay)
 class PrequentialConfusionDisplay:
     """Which labels were forecast in place of which, in the last rows of a stream.
 
@@ -221,7 +207,6 @@ class PrequentialConfusionDisplay:
     ax_ : matplotlib Axes
         Axes with the matrix.
     figure_ : matplotlib Figure
-        The figure of these axes.
     display_ : sklearn.metrics.ConfusionMatrixDisplay
         What draws it.
 
@@ -249,6 +234,7 @@ class PrequentialConfusionDisplay:
         self.confusion_matrix = confusion_matrix
         self.labels = labels
 
+    @explained_by(PrequentialDisplay.plot)
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the matrix.
 
@@ -274,6 +260,7 @@ class PrequentialConfusionDisplay:
         return self
 
     @classmethod
+    @explained_by(PrequentialCalibrationDisplay.from_estimator)
     def from_estimator(
         cls,
         estimator: Any,
@@ -289,30 +276,23 @@ class PrequentialConfusionDisplay:
         ----------
         estimator : estimator object
             A classifier. It is cloned and starts from nothing.
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they come.
-        y : array-like of shape (n_samples,)
-            Labels.
-        delay : int or array-like of int of shape (n_samples,), default=None
-            How late the labels come, as :func:`prequential` takes it.
         **kwargs : dict
             Keywords for :meth:`from_predictions`, such as ``window``.
 
         Returns
         -------
         display : PrequentialConfusionDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         result = prequential(estimator, X, y, delay=delay, loss="zero_one")
         return cls.from_predictions(y, result.forecasts, **kwargs)
 
     @classmethod
+    @explained_by(from_estimator, PrequentialCalibrationDisplay.from_predictions)
     def from_predictions(
         cls,
         y_true: ArrayLike,
@@ -327,8 +307,6 @@ class PrequentialConfusionDisplay:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
         forecasts : array-like of shape (n_samples,)
             Labels forecast, each before its own was seen. NaN, where there was no forecast, is left
             out.
@@ -336,20 +314,12 @@ class PrequentialConfusionDisplay:
             Number of last rows that count.
         normalize : {"true", "pred", "all"}, default=None
             Shares of the labels, of the forecasts, or of all; None: numbers of rows.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
         **kwargs : dict
             Keywords for :meth:`plot`.
-
-        Returns
-        -------
-        display : PrequentialConfusionDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If the lengths differ, or no row of the window has a forecast.
         """

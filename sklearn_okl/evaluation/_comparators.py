@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_symmetric
 
 from sklearn_okl.kernels import kernel_matrix
 
+from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Callable
 
 
@@ -93,6 +94,7 @@ def ridge_comparator(X: ArrayLike, y: ArrayLike, *, alpha: float = 0.0) -> Any:
     )
 
 
+@explained_by(ridge_comparator)
 def kernel_ridge_comparator(
     X: ArrayLike,
     y: ArrayLike,
@@ -110,8 +112,6 @@ def kernel_ridge_comparator(
     ----------
     X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         Inputs, or the kernel matrix if ``kernel="precomputed"``.
-    y : array-like of shape (n_samples,)
-        Targets.
     kernel : str or callable, default="rbf"
         A kernel of ``sklearn_okl.kernels.kernel_matrix``, or ``"precomputed"``.
     gamma : float, default=None
@@ -189,6 +189,7 @@ def _solve_shifted(K, y, alpha):
     return vectors @ ((vectors.T @ y) / (values[kept] + alpha))
 
 
+@explained_by(kernel_ridge_comparator)
 def effective_dimension(
     X: ArrayLike,
     alpha: float = 1.0,
@@ -211,8 +212,6 @@ def effective_dimension(
     kernel : str or callable, default="linear"
         ``"linear"`` for the rows' own inner products, ``"precomputed"``, or a kernel of
         ``sklearn_okl.kernels.kernel_matrix``.
-    gamma : float, default=None
-        The kernel's gamma; None as in ``kernel_matrix``.
 
     Returns
     -------
@@ -249,6 +248,7 @@ def effective_dimension(
     return float(np.sum(values / (values + alpha)))
 
 
+@explained_by(ridge_comparator)
 def regret(
     forecasts: ArrayLike,
     y: ArrayLike,
@@ -263,8 +263,6 @@ def regret(
     forecasts : array-like of shape (n_samples,)
         Online forecasts, each made before its target was seen. A leading run of NaN, the cold start
         of ``prequential``, is left out of both sums.
-    y : array-like of shape (n_samples,)
-        Targets.
     comparator_forecasts : array-like of shape (n_samples,), default=None
         Forecasts of the comparator. Give these or the losses.
     comparator_losses : array-like of shape (n_samples,), default=None

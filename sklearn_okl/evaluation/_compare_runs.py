@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _num_samples
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._part_files import replace, target_of
 from ._prequential import prequential
@@ -116,6 +117,7 @@ def load_run(file):
         raise ValueError(f"{file} is no stored run ({error}). Remove it to run again.") from error
 
 
+@explained_by(digest_of)
 def do_runs(stream, models, runs, delay, scores):
     """Let models learn one stream for one seed, in turn; return and store what comes out.
 
@@ -127,10 +129,6 @@ def do_runs(stream, models, runs, delay, scores):
         One for each run.
     runs : list of Run
         Of the same stream and the same seed.
-    delay : int, ndarray or None
-        How late the labels come.
-    scores : dict of str to Score
-        The scores.
 
     Returns
     -------

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils._optional_dependencies import check_pandas_support
 
+from .._documentation import explained_by
 from .._types import Any, Array
 from ._comparison_display import draw_curves
 from ._comparison_latex import latex_table
 from ._comparison_ranks import ranks_of
+from ._prequential_display import PrequentialDisplay
 
 SECONDS = "seconds_per_row"
 COLUMNS = ("stream", "model", "seed", "n_rows", SECONDS)  # of the results, besides the scores
@@ -182,6 +184,7 @@ class Comparison:
         unit = unit if by_seed else ("stream", "streams")
         return ranks_of(losses, self.models, unit, repeats=by_seed)
 
+    @explained_by(ranks)
     def to_latex(
         self, scoring: str | None = None, *, factor: float = 1.0, decimals: int | None = None
     ) -> str:
@@ -189,8 +192,6 @@ class Comparison:
 
         Parameters
         ----------
-        scoring : str, default=None
-            The score, or ``"seconds_per_row"``. None is the first score.
         factor : float, default=1.0
             What all numbers are multiplied by, such as 1e3 for small losses.
         decimals : int, default=None
@@ -217,6 +218,7 @@ class Comparison:
             factor * means, abs(factor) * deviations, best, self.models, self.streams, decimals
         )
 
+    @explained_by(PrequentialDisplay.plot)
     def plot(
         self,
         scoring: str | None = None,
@@ -238,8 +240,6 @@ class Comparison:
             Axes to draw on, one for each stream. None: a new figure.
         start : int, default=0
             Number of first rows to leave out of the figure. They stay in the scores.
-        **kwargs : dict
-            Keywords for matplotlib's ``plot``, for all curves.
 
         Returns
         -------

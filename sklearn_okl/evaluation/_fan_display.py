@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from ._display_parts import COLORS, axes_of, draw_legend
+from ._prequential_display import PrequentialDisplay
 
 
 class ForecastFanDisplay:
@@ -85,13 +87,12 @@ class ForecastFanDisplay:
         self.y_past = y_past
         self.past_times = past_times
 
+    @explained_by(PrequentialDisplay.plot)
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the forecasts, the darker the more likely, and what came in black.
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure, with the legend beside the axes.
         **kwargs : dict
             Keywords for matplotlib's ``plot``, for the line of the forecasts. Its ``color`` is also
             that of the intervals.
@@ -138,6 +139,7 @@ class ForecastFanDisplay:
         return self
 
     @classmethod
+    @explained_by(PrequentialDisplay.from_estimator)
     def from_forecaster(
         cls,
         forecaster: Any,
@@ -166,20 +168,14 @@ class ForecastFanDisplay:
             Rows before those that are forecast.
         series : int or str, default=0
             Which of several series is drawn: its place, or its name in a frame.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs : dict
-            Keywords for :meth:`plot`.
 
         Returns
         -------
         display : ForecastFanDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If there is no such series.
         """
@@ -198,6 +194,7 @@ class ForecastFanDisplay:
         )
 
     @classmethod
+    @explained_by(from_forecaster)
     def from_predictions(
         cls,
         forecasts: ArrayLike,
@@ -221,25 +218,10 @@ class ForecastFanDisplay:
         coverage : array-like of shape (n_levels,)
             Shares of rows that the intervals were asked to hold.
         y_true : {array-like, frame} of the shape of forecasts, default=None
-            What came, if it is known.
-        y_past : {array-like, frame} of shape (k,) or (k, m), default=None
-            Rows before those that are forecast.
-        series : int or str, default=0
-            Which of several series is drawn: its place, or its name in a frame.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs : dict
-            Keywords for :meth:`plot`.
-
-        Returns
-        -------
-        display : ForecastFanDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If there is no such series, or the shapes do not fit.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import mean_pinball_loss
 
+from .._documentation import explained_by
 from .._types import Array, ArrayLike
 
 
@@ -62,6 +63,7 @@ def interval_width(intervals: ArrayLike) -> Array:
     return (intervals[..., 1] - intervals[..., 0]).mean(axis=0)
 
 
+@explained_by(interval_coverage)
 def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike) -> Array:
     r"""Return the interval score, or Winkler score: the width, and what misses cost.
 
@@ -75,8 +77,6 @@ def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike)
     ----------
     y_true : array-like of shape (...)
         Targets; those that are NaN are left out.
-    intervals : array-like of shape (..., n_levels, 2)
-        Lower and upper ends, as `predict_interval` gives them.
     coverage : array-like of shape (n_levels,)
         Shares of targets that the intervals were asked to hold, above 0 and below 1.
 
@@ -84,11 +84,6 @@ def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike)
     -------
     score : ndarray of shape (n_levels,)
         Means over the targets, in their unit; less is better.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, a lower end is above its upper one, or no target is known.
 
     References
     ----------
@@ -142,6 +137,7 @@ def quantiles_from_intervals(intervals: ArrayLike, coverage: ArrayLike) -> tuple
     return ends[..., order], levels[order]
 
 
+@explained_by(interval_score)
 def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLike) -> float:
     r"""Return the continuous ranked probability score, as far as some quantiles tell it.
 
@@ -151,8 +147,6 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
 
     Parameters
     ----------
-    y_true : array-like of shape (...)
-        Targets; those that are NaN are left out.
     quantiles : array-like of shape (..., n_levels)
         Forecasts of the quantiles.
     levels : array-like of shape (n_levels,)

@@ -13,9 +13,12 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_array, check_scalar
 
+from .._documentation import explained_by
 from .._types import ArrayLike
+from ._bounds import vaw_regret_bound
 
 
+@explained_by(vaw_regret_bound)
 def kernel_vaw_regret_bound(
     K: ArrayLike, *, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
 ) -> float:
@@ -68,6 +71,7 @@ def kernel_vaw_regret_bound(
     return float(alpha * norm_sq + y_bound**2 * np.log1p(values / alpha).sum())
 
 
+@explained_by(kernel_vaw_regret_bound)
 def pkawv_regret_bound(
     K: ArrayLike, *, residual: float, y_bound: float, alpha: float = 1.0, norm_sq: float = 0.0
 ) -> float:
@@ -82,27 +86,9 @@ def pkawv_regret_bound(
 
     Parameters
     ----------
-    K : array-like of shape (n_samples, n_samples)
-        Kernel matrix of the rows, symmetric.
     residual : float
         :math:`\mu`, the largest eigenvalue of :math:`K-\Phi\Phi^\top` for the coordinates
         :math:`\Phi` of the rows in an orthonormal basis of the subspace.
-    y_bound : float
-        Bound B of the absolute targets, in the unit of y.
-    alpha : float, default=1.0
-        Ridge of the forecaster, in the unit of the kernel.
-    norm_sq : float, default=0.0
-        Squared norm of f in H, in the unit of y squared.
-
-    Returns
-    -------
-    bound : float
-        In the unit of y squared, a sum over rounds.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If K is not a finite square matrix, or a scale is not positive.
 
     Notes
     -----
@@ -130,6 +116,7 @@ def pkawv_regret_bound(
     return float(bound + (residual + alpha) * len(K) * residual * y_bound**2 / alpha**2)
 
 
+@explained_by(pkawv_regret_bound)
 def pkawv_taylor_degree(horizon: int, *, radius: float, gamma: float, alpha: float = 1.0) -> int:
     r"""Return the degree of Taylor features for which the projection costs next to nothing.
 

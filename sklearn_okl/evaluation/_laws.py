@@ -22,6 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
+from .._documentation import explained_by
 from .._types import Any, Seed
 from ..base import ConvexAggregator, OnlineEstimator
 from ._law_of_structure import check_structural
@@ -91,6 +92,7 @@ def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False
             yield name, partial(_checked, law, estimator, X, y)
 
 
+@explained_by(online_checks)
 def check_online_estimator(estimator: Any, *, random_state: Seed = 0, grows: bool = False) -> None:
     """Check that an online regressor or classifier keeps the laws.
 
@@ -99,10 +101,6 @@ def check_online_estimator(estimator: Any, *, random_state: Seed = 0, grows: boo
     estimator : estimator object
         An unfitted regressor, or classifier of two classes, with `partial_fit` and `predict`. It is
         cloned, never changed.
-    random_state : int, RandomState instance or None, default=0
-        Source of the streams.
-    grows : bool, default=False
-        Whether the model may grow with the stream, as exact kernel methods do.
 
     Raises
     ------

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike, Callable
 from ._display_parts import (
     CurveDisplay,
@@ -144,6 +145,7 @@ class PrequentialDisplay(CurveDisplay):
         return f"{loss},\n{mean}"
 
     @classmethod
+    @explained_by(prequential)
     def from_estimator(
         cls,
         estimator: Any,
@@ -214,6 +216,7 @@ class PrequentialDisplay(CurveDisplay):
         return cls(mean_losses, loss=loss, window=window).plot(ax=ax, **kwargs)
 
     @classmethod
+    @explained_by(from_estimator)
     def from_predictions(
         cls,
         y_true: ArrayLike,

@@ -21,6 +21,7 @@ from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 
 
+@explained_by(PrequentialDisplay)
 class RegretCurveDisplay(CurveDisplay):
     """Regret of one or several learners against a comparator, with a bound if there is one.
 
@@ -37,9 +38,7 @@ class RegretCurveDisplay(CurveDisplay):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Axes with the curves.
     figure_ : matplotlib Figure
-        The figure of these axes.
     lines_ : list of matplotlib Line2D
         The learners' curves, in the order of `regrets`.
     bound_ : matplotlib Line2D or None
@@ -86,6 +85,7 @@ class RegretCurveDisplay(CurveDisplay):
         self.regrets = regrets
         self.bound = bound
 
+    @explained_by(PrequentialDisplay.plot)
     def plot(
         self,
         ax: Any = None,
@@ -99,8 +99,6 @@ class RegretCurveDisplay(CurveDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure, with the legend beside the axes.
         start : int, default=0
             Number of first rounds to leave out of the figure. They stay in the sums.
         xscale : str, default="linear"
@@ -166,12 +164,10 @@ class RegretCurveDisplay(CurveDisplay):
         Returns
         -------
         display : RegretCurveDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If the comparator's forecasts or the bound are not one number per row.
         """
@@ -214,12 +210,10 @@ class RegretCurveDisplay(CurveDisplay):
         Returns
         -------
         display : RegretCurveDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If forecasts, targets or bound differ in length.
         """

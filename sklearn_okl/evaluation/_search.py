@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._delegating import DelegatingVerbs
+from .._documentation import explained_by
 from .._types import Any, Array, Seed
 from .._validation import (
     check_columns,
@@ -23,7 +24,7 @@ from .._validation import (
     targets_of,
     weights_of,
 )
-from ..base import SwapMixin, _is_finite, described
+from ..base import OnlineTransformer, SwapMixin, _is_finite, described
 from ..pipeline import StreamingPipeline
 from ._prequential import _progress
 from ._race import Race
@@ -31,6 +32,7 @@ from ._race import Race
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
+@explained_by(OnlineTransformer)
 class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Search for parameters in one pass over a stream.
 
@@ -83,7 +85,6 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
     classes_ : ndarray of shape (n_classes,)
         The classes, for classifiers.
     n_features_in_ : int
-        Number of features.
 
     See Also
     --------

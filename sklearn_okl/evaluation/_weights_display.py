@@ -11,10 +11,13 @@ from sklearn.utils import _safe_indexing, check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from ._display_parts import COLORS, GREY, PALE, STYLES, axes_of, draw_legend, named_estimators
+from ._prequential_display import PrequentialDisplay
 
 
+@explained_by(PrequentialDisplay)
 class ExpertWeightsDisplay:
     """Weights that combine experts: at the end, as bars, or over time.
 
@@ -35,7 +38,6 @@ class ExpertWeightsDisplay:
     ax_ : matplotlib Axes
         Axes with the weights.
     figure_ : matplotlib Figure
-        The figure of these axes.
     bars_ : list of matplotlib BarContainer or None
         Bars of each estimator, in the order of `weights`; None over time.
     areas_ : list of matplotlib PolyCollection or None
@@ -82,13 +84,12 @@ class ExpertWeightsDisplay:
         self.labels = labels
         self.rounds = rounds
 
+    @explained_by(PrequentialDisplay.plot)
     def plot(self, ax: Any = None, *, n_largest: int = 5, **kwargs: Any) -> Any:
         """Draw bars, or over time stacked areas for convex weights and curves for signed ones.
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure, with the legend beside the axes.
         n_largest : int, default=5
             Number of experts shown by name over time: those with the largest absolute weight on
             average over the points. The others are shown together, in grey. Bars show all.
@@ -176,6 +177,7 @@ class ExpertWeightsDisplay:
         return shown + grey[:1]
 
     @classmethod
+    @explained_by(PrequentialDisplay.from_estimator)
     def from_estimator(
         cls,
         estimator: Any,
@@ -211,20 +213,14 @@ class ExpertWeightsDisplay:
         class_label : label, default=None
             Of classifiers with weights for each class, the class whose weights are shown. None: of
             all classes, whose bars stand side by side.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs : dict
-            Keywords for :meth:`plot`.
 
         Returns
         -------
         display : ExpertWeightsDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         TypeError
             If an estimator has no weights.
         ValueError

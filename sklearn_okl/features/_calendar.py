@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
+from ..base import OnlineTransformer
 from ._columns import columns_of, is_missing, names_of
 
 _DAY = np.timedelta64(1, "D")
@@ -17,6 +19,7 @@ _A_MONDAY = np.datetime64("1970-01-05")
 _EPOCH = np.datetime64("2000-01-01")  # of the years, for numbers of moderate size
 
 
+@explained_by(OnlineTransformer)
 class CalendarFeatures(TransformerMixin, BaseEstimator):
     """Make numbers of dates: sines and cosines of the hour, the weekday and the day of the year.
 
@@ -35,9 +38,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------

@@ -10,12 +10,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike, Seed
 from .._validation import validated
+from ..base import OnFourierFeatures, OnlineTransformer
 from ..kernels import SAMPLINGS, SHIFT_INVARIANT_CONSTRAINTS
 from ..kernels._fourier import FourierBank, fourier_map
+from ._calendar import CalendarFeatures
 
 
+@explained_by(OnFourierFeatures, OnlineTransformer)
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random Fourier features of a shift-invariant kernel.
 
@@ -24,6 +28,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Parameters
     ----------
+    random_state : int, RandomState instance or None, default=None
     kernel : str or ShiftInvariantKernel, default="rbf"
         The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
@@ -41,8 +46,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     frequencies : array-like of shape (n_features, m), default=None
         Frequencies to use in place of a draw. They set the output dimension, 2m (paired) or m
         (phase); `kernel`, `gamma`, `n_components` and `sampling` are then not used.
-    random_state : int, RandomState instance or None, default=None
-        Source of all random draws, used once when the first row arrives.
 
     Attributes
     ----------
@@ -51,9 +54,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     phases_ : ndarray of shape (m,)
         Phases b; only with ``form="phase"``.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -121,6 +122,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.frequencies = frequencies
         self.random_state = random_state
 
+    @explained_by(CalendarFeatures.fit)
     def fit(self, X: ArrayLike, y: None = None) -> Any:
         """Draw the frequencies.
 
@@ -128,8 +130,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; only their number of features is used.
-        y : None
-            Ignored.
 
         Returns
         -------

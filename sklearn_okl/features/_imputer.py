@@ -8,10 +8,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from . import _moments
+from ._calendar import CalendarFeatures
 from ._columns import columns_of, names_of, numbers_of
 
 
@@ -89,13 +90,9 @@ class RunningImputer(OnlineTransformer):
         """What gaps are filled with now, of shape (n_features,)."""
         return self._known(self._fitted_state("statistics_")).copy()
 
+    @explained_by(CalendarFeatures.get_feature_names_out)
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of a transformed row.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Names of the inputs; None takes those seen in fitting.
 
         Returns
         -------

@@ -9,9 +9,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
+from ._calendar import CalendarFeatures
 
 
 @inherit_documentation
@@ -72,13 +73,9 @@ class LagFeatures(OnlineTransformer):
     def __init__(self, n_lags: int = 4) -> None:
         self.n_lags = n_lags
 
+    @explained_by(CalendarFeatures.get_feature_names_out)
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the columns of a transformed row.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Names of the inputs; None takes those seen in fitting.
 
         Returns
         -------

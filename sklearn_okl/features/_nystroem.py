@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import validated
@@ -22,6 +22,7 @@ from ..dictionaries._growth import growth
 from ..dictionaries._nested import coordinates, start_basis
 from ..dictionaries._novelty import FirstRows
 from ..kernels import kernel_of
+from ._calendar import CalendarFeatures
 
 
 class _GrowingNystroem(
@@ -35,6 +36,7 @@ class _GrowingNystroem(
         The atoms, in the order of their entry.
     """
 
+    @explained_by(CalendarFeatures.fit)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Forget everything, then learn every row once, in order.
 
@@ -42,17 +44,11 @@ class _GrowingNystroem(
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows in the order in which they arrived.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
         """
         self._advance(X, None, restart=True)
         return self
 
+    @explained_by(fit)
     def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
         """Learn the next rows; the first call starts the dictionary.
 
@@ -63,17 +59,11 @@ class _GrowingNystroem(
         ----------
         X : array-like of shape (n_samples, n_features)
             The next rows, in order.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
         """
         self._advance(X, None, restart=False)
         return self
 
+    @explained_by(CalendarFeatures.transform)
     def transform(self, X: ArrayLike) -> Any:
         """Compute the coordinates of rows in the dictionary as it stands; changes nothing.
 
@@ -269,6 +259,7 @@ class BudgetNystroem(_GrowingNystroem):
 
 
 @inherit_documentation
+@explained_by(ALDNystroem)
 class OnlineNystroem(SampledRows, _GrowingNystroem):
     """Nyström map whose atoms are sampled by their ridge leverage scores (KORS).
 
@@ -298,11 +289,7 @@ class OnlineNystroem(SampledRows, _GrowingNystroem):
     -----
     *Cost.* O(J (d + J)) per row with J sampled rows, in products over blocks of rows; O(J²) memory.
 
-    *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
-    K_S, whose diagonal is raised by 1e-13 of itself for stability. The number of columns is that
-    of the atoms so far. The basis is nested: what `partial_fit` adds is columns on the right, and
-    the old ones keep their meaning and, up to rounding, their values: a linear model that follows
-    may be padded with zeros.
+    *A map that grows.*
 
     *Theorem.* With β = 12 ln(T/δ) and ε = 1/2, with probability 1 − δ and at every t ≤ T,
     ‖K_t − K̃_t‖₂ ≤ μ, and at most 9 d_eff(μ) ln(2T/δ)² rows were sampled (Proposition 5 of [1]_).

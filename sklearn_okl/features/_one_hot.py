@@ -9,9 +9,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_feature_names_in
 
 from .._delay import late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike
 from ..base import OnlineTransformer
+from ._calendar import CalendarFeatures
 from ._columns import columns_of, distinct, hashed, kind_of, names_of, remembered
 
 
@@ -100,13 +101,9 @@ class RunningOneHotEncoder(OnlineTransformer):
         known = self._fitted_state("categories_")["categories"]
         return [np.array(values, dtype=object) for values in known]
 
+    @explained_by(CalendarFeatures.get_feature_names_out)
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the slots, which do not depend on the categories.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Names of the inputs; None takes those seen in fitting.
 
         Returns
         -------

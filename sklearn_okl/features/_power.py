@@ -7,10 +7,11 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import StrOptions
 
 from .._delay import kept_late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from ._moments import moderate
+from ._scalers import RunningScaler
 
 GRID = np.arange(-20, 21) / 10.0  # exponents
 _PLAIN = 30  # place of the exponent 1, which changes nothing
@@ -199,6 +200,7 @@ class RunningPowerTransformer(_PowerRecursion):
         """Exponents in use, of shape (n_features,)."""
         return self._known(self._fitted_state("lambdas_"))[0]
 
+    @explained_by(RunningScaler.inverse_transform)
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Undo the transform of rows by what is known now; changes nothing.
 
@@ -206,11 +208,6 @@ class RunningPowerTransformer(_PowerRecursion):
         ----------
         X : array-like of shape (n_samples, n_features)
             Transformed rows.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-            Rows in their own units.
         """
         X, dtype = self._asked(X)
         state = self._state

@@ -12,10 +12,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from .._validation import validated
+from ._calendar import CalendarFeatures
+from ._fourier import FourierFeatures
 
 
+@explained_by(FourierFeatures)
 class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Taylor features of the Gaussian kernel exp(−γ‖x − y‖²).
 
@@ -45,9 +49,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     gamma_ : float
         The γ used.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -98,6 +100,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.degree = degree
         self.max_components = max_components
 
+    @explained_by(CalendarFeatures.fit)
     def fit(self, X: ArrayLike, y: None = None) -> Any:
         """List the monomials.
 
@@ -105,8 +108,6 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; only their number of features is used.
-        y : None
-            Ignored.
 
         Returns
         -------
@@ -151,19 +152,9 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._factors = 1 / np.sqrt(last_powers)  # √((k−1)!/k!) for the variable that is added
         self._ends = [comb(degree + d, d) for degree in range(self.degree + 1)]
 
+    @explained_by(FourierFeatures.transform)
     def transform(self, X: ArrayLike) -> Any:
-        """Compute the features.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Features, dense, float32 for float32 rows and else float64.
-        """
+        """Compute the features."""
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         rows = (X.toarray() if issparse(X) else X).astype(np.float64)

@@ -16,6 +16,7 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 
+from .._documentation import explained_by
 from .._types import Any
 from ._sampler import Sampler
 
@@ -95,6 +96,7 @@ class Exp3Sampler(Sampler):
         return step
 
 
+@explained_by(Exp3Sampler)
 @dataclass(frozen=True)
 class AdaptiveExp3Sampler(Sampler):
     r"""Exponential weights on estimated losses, all rates from the losses seen (OKS++).
@@ -105,7 +107,6 @@ class AdaptiveExp3Sampler(Sampler):
     Parameters
     ----------
     n_arms : int
-        K.
     radius : float
         U, of the ball the arms' functions stay in.
     smoothness : float
@@ -150,6 +151,7 @@ class AdaptiveExp3Sampler(Sampler):
         return size / chance
 
 
+@explained_by(Exp3Sampler, AdaptiveExp3Sampler)
 @dataclass(frozen=True)
 class TsallisSampler(Sampler):
     r"""Mirror descent with the Tsallis regulariser, alpha = 8, and rates that grow (IOKS).
@@ -162,13 +164,10 @@ class TsallisSampler(Sampler):
     Parameters
     ----------
     n_arms : int
-        K.
+    horizon : int, default=None
     radius : float
-        U, of the ball the arms' functions stay in.
     slope_bound : float
         :math:`G_1`, of the loss on that ball: 2 (U + 1) for the square loss, 1 for the absolute.
-    horizon : int, default=None
-        T. None guesses it by the doubling trick.
     loss_bound : float, default=1.0
         :math:`\ell_{max}`, by which losses are divided.
     """

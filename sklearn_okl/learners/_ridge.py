@@ -68,7 +68,6 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         Returns
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Forecasts.
         y_std : ndarray of the same shape
             Only with ``return_std``: :math:`\hat\sigma \sqrt{1 + z^T S^{-1} z}`, with
             :math:`\hat\sigma^2` the running mean of the squared normalised ridge errors

@@ -5,7 +5,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from ..base import OnlineMulticlassClassifier, OnlineRegressor
 from ._refitted import N_FIRST, Refitted
 
@@ -120,6 +120,7 @@ class RefitRegressor(Refitted, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(RefitRegressor)
 class RefitClassifier(Refitted, OnlineMulticlassClassifier):
     r"""Any classifier with probabilities on a stream, fitted anew whenever the past has grown.
 
@@ -146,8 +147,7 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
 
     Notes
     -----
-    *Cost.* That of the fits, :math:`\log(T / 30) / \log(1 + g)` of them in T rounds, 120 for 10 000
-    rows with the default; memory for the past or the window. Rounds in between cost a forecast.
+    *Cost.*
 
     *Theorem.* There is none: what is fitted to a past need not forecast.
 
@@ -159,8 +159,7 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
     *Frames* with categories or text are handed on as they came, gaps too. Other rows come as
     arrays.
 
-    *Copies.* Copies and pickles in mid-stream share or hold the past. A model that was fitted is
-    never changed, so that copies share it.
+    *Copies.*
 
     Examples
     --------

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Seed, Self
 from ..base import SwapMixin, _is_finite, twin
@@ -225,6 +226,7 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
         self._advance(y, X, restart=True)
         return self
 
+    @explained_by(fit)
     def partial_fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Learn the next rows.
 
@@ -232,8 +234,6 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
         ----------
         y : {array-like, frame} of shape (n,) or (n, m)
             The next rows of one or several series; NaN is a missing value.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
 
         Returns
         -------
@@ -249,6 +249,7 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
         self._advance(y, X)
         return self
 
+    @explained_by(partial_fit)
     def prequential_predict(
         self, y: ArrayLike, X: ArrayLike | None = None, X_future: Any = None
     ) -> Array:
@@ -256,10 +257,6 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
 
         Parameters
         ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            The next rows of one or several series; NaN is a missing value.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
         X_future : {array-like, frame} of shape (horizon, d), default=None
             Columns known ahead of the `horizon` rows after the last. Without them forecasts of
             those rows are NaN, where there are columns known ahead.

@@ -183,8 +183,6 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         ahead : bool, default=False
             Whether the rows are the next ones in order, see `decision_function`.
 
@@ -202,8 +200,6 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         ahead : bool, default=False
             Whether the rows are the next ones in order, see `decision_function`.
 
@@ -220,15 +216,8 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         ahead : bool, default=False
             Whether the rows are the next ones in order, see `decision_function`.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X, ahead=ahead))
 

@@ -367,8 +367,6 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         return_std : bool, default=False
             Whether to return the size of the latest errors too.
         ahead : bool, default=False
@@ -379,7 +377,6 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         Returns
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Forecasts.
         y_std : ndarray of the same shape
             Only with ``return_std``: the standard deviation of Gaussian errors whose mean size is
             that of the latest fifty or so progressive errors, the same for every row.
