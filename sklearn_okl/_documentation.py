@@ -30,12 +30,12 @@ def inherit_documentation(cls: Same) -> Same:
 
     Parameters of the signature that the class does not explain are taken from its nearest base
     that does, with this signature's default; so are attributes. An entry that is nothing but its
-    head, as ``eta0 : float, default=0.1``, takes the words below it. A section "References" is
-    taken whole where the class has none. A paragraph of the notes that is nothing but its name, as
-    ``*Cost.*``, is that of the base.
+    head, as ``eta0 : float, default=0.1``, takes the words below it. Sections "Raises" and
+    "References" are taken whole where the class has none. A paragraph of the notes that is nothing
+    but its name, as ``*Cost.*``, is that of the base.
 
-    The same holds for public methods, which take "Returns", "Raises" and "Warns" whole, from those
-    that they override.
+    The same holds for public methods, which take "Returns" and "Warns" whole too, from those that
+    they override.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def inherit_documentation(cls: Same) -> Same:
     cls : type
         It, with its docstrings completed.
     """
-    _complete(cls, cls.__mro__[1:-1], _ENTRIES, ("References",))
+    _complete(cls, cls.__mro__[1:-1], _ENTRIES, ("Raises", "References"))
     for name, method in vars(cls).items():
         if not name.startswith("_"):
             methods = (_function(vars(base).get(name)) for base in cls.__mro__[1:-1])

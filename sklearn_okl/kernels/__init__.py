@@ -20,13 +20,11 @@ or an object of the class. Kernels of anybody's own derive from :class:`Distance
 :class:`ShiftInvariantKernel` or :class:`Kernel`.
 """
 
-from ._cauchy import Cauchy
 from ._distance import DistanceKernel
+from ._euclidean import RBF, Matern
 from ._functions import kernel_matrix, sample_frequencies
 from ._grid import kernel_list, paper_kernel_grid
 from ._kernel import Kernel
-from ._laplacian import Laplacian
-from ._matern import Matern
 from ._named import (  # noqa: F401  for the rest of the package
     KERNEL_CONSTRAINTS,
     KERNEL_STRUCTURE,
@@ -38,7 +36,7 @@ from ._named import (  # noqa: F401  for the rest of the package
     shift_invariant_kernel,
 )
 from ._polynomial import Polynomial
-from ._rbf import RBF
+from ._products import Cauchy, Laplacian
 from ._sampling import SAMPLINGS  # noqa: F401
 from ._shift_invariant import ShiftInvariantKernel
 

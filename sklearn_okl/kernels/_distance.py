@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
+from .._documentation import inherit_documentation
 from .._types import Any, Array
 from ._shift_invariant import ShiftInvariantKernel
 
@@ -17,6 +18,7 @@ _METRICS = ("sqeuclidean", "euclidean", "cityblock")
 _FEW_FEATURES = 16  # up to here differences cost no more than products
 
 
+@inherit_documentation
 class DistanceKernel(ShiftInvariantKernel):
     r"""Base of kernels that are functions of gamma times a distance.
 
@@ -34,12 +36,8 @@ class DistanceKernel(ShiftInvariantKernel):
     Attributes
     ----------
     metric : {"sqeuclidean", "euclidean", "cityblock"}
-        The distance, by its name in SciPy: ‖δ‖₂², ‖δ‖₂ or ‖δ‖₁ with δ = x − y.
-
-    Raises
-    ------
-    ValueError
-        For a `gamma` that is negative, not finite or no number, or a subclass of another metric.
+        The distance, by its name in SciPy: ‖δ‖₂², ‖δ‖₂ or ‖δ‖₁ with δ = x − y. A subclass of
+        another one is refused, with a ValueError.
 
     See Also
     --------
@@ -116,11 +114,6 @@ class DistanceKernel(ShiftInvariantKernel):
         Rows of d standardised features have squared distances of about 2d, absolute ones of about
         d and Euclidean ones of about the root of 2d.
 
-        Parameters
-        ----------
-        n_features : int
-            Input dimension d.
-
         Returns
         -------
         float
@@ -139,11 +132,6 @@ class DistanceKernel(ShiftInvariantKernel):
 
     def frequency_scale(self, gamma: float) -> float:
         """Return the number by which frequencies of :meth:`unit` are multiplied.
-
-        Parameters
-        ----------
-        gamma : float
-            The bandwidth: never None.
 
         Returns
         -------

@@ -19,7 +19,8 @@ class Kernel(ValueObject, ABC):
     A subclass keeps its parameters as attributes of the names that its ``__init__`` gives them,
     as estimators do, and writes ``__call__``. Its instances then serve as `kernel` of every
     estimator of one exact kernel and of the Nyström maps. One that depends on the difference of
-    the rows alone derives from :class:`ShiftInvariantKernel`, and serves everywhere.
+    the rows alone derives from :class:`ShiftInvariantKernel`, and serves everywhere. One with a
+    formula for :meth:`diagonal` may write it, which here calls the kernel for each row.
 
     A kernel is a value: two are equal, with equal hashes, if their classes and parameters are.
     So parameters are numbers, strings or tuples, and are not changed once the kernel is made.
@@ -63,7 +64,7 @@ class Kernel(ValueObject, ABC):
         """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
 
     def diagonal(self, X: ArrayLike) -> Any:
-        """Compute the values of rows with themselves.
+        """Compute the values of rows with themselves, by a formula where there is one.
 
         Parameters
         ----------
@@ -73,8 +74,7 @@ class Kernel(ValueObject, ABC):
         Returns
         -------
         ndarray of shape (n,)
-            ``k(X[i], X[i])``. The base calls the kernel for each row; write it anew where a
-            formula is at hand.
+            ``k(X[i], X[i])``.
         """
         return np.array([self(x[None], x[None])[0, 0] for x in X])
 

@@ -5,12 +5,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._cauchy import Cauchy
+from ._euclidean import RBF, Matern
 from ._kernel import Kernel
-from ._laplacian import Laplacian
-from ._matern import Matern
 from ._polynomial import Polynomial
-from ._rbf import RBF
+from ._products import Cauchy, Laplacian
 from ._shift_invariant import ShiftInvariantKernel
 
 # Every kernel that a string finds, as the string means it. A new one is found once it stands here.

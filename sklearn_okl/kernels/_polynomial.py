@@ -7,10 +7,12 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from .._documentation import inherit_documentation
 from .._types import Any, ArrayLike
 from ._kernel import Kernel, checked_gamma
 
 
+@inherit_documentation
 class Polynomial(Kernel):
     r"""Polynomial kernel, (γ x·y + coef0)^degree: the string ``"poly"``.
 
@@ -79,10 +81,6 @@ class Polynomial(Kernel):
         ----------
         X : ndarray of shape (n, d)
             Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         return self._power(np.einsum("ij,ij->i", X, X), X.shape[1])
 

@@ -8,11 +8,13 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._documentation import inherit_documentation
 from .._types import Any, ArrayLike, Seed
 from ._kernel import Kernel, checked_gamma
 from ._sampling import normal_points
 
 
+@inherit_documentation
 class ShiftInvariantKernel(Kernel):
     r"""Base of kernels k(x, y) = κ(x − y) with κ(0) = 1, which have frequencies.
 
@@ -182,10 +184,6 @@ class ShiftInvariantKernel(Kernel):
         ----------
         X : ndarray of shape (n, d)
             Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         return np.ones(len(X))
 

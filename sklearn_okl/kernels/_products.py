@@ -1,14 +1,75 @@
-"""The product of Cauchy kernels."""
+"""Kernels that are products over the coordinates: the Laplacian one and Cauchy's.
+
+They are each other's spectral measure. With δ = x − y, and u uniform on [0, 1], from the tails of a
+normal number of sign s, coordinate by coordinate:
+
+=========  ==================  =====================
+kernel     a factor            a coordinate of ω
+=========  ==================  =====================
+Laplacian  exp(−γ |δ|)         γ s / tan(π u / 2)
+Cauchy     1 / (1 + γ² δ²)     −γ s log(u)
+=========  ==================  =====================
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from .._documentation import inherit_documentation
 from .._types import Any
+from ._distance import DistanceKernel
 from ._sampling import two_sided_tails
 from ._shift_invariant import ShiftInvariantKernel
 
 
+@inherit_documentation
+class Laplacian(DistanceKernel):
+    r"""Laplacian kernel, exp(−γ ‖x − y‖₁): the string ``"laplacian"``.
+
+    Parameters
+    ----------
+    gamma : float, default=None
+        Inverse length in the units of X. None is ``1 / n_features``, as in
+        :func:`sklearn.metrics.pairwise.laplacian_kernel`.
+
+    See Also
+    --------
+    Matern : With nu = 1/2 the same of the Euclidean distance, which is isotropic.
+    Cauchy : The same with values and law of the frequencies exchanged.
+
+    Notes
+    -----
+    A product over the coordinates, and so is the law of its frequencies, whose coordinates are
+    i.i.d. Cauchy of scale γ [1]_. They are made from normal points coordinate by coordinate,
+    through the distribution functions.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
+       Figure 1.
+
+    Examples
+    --------
+    >>> from sklearn_okl.kernels import Laplacian, kernel_matrix
+    >>> kernel_matrix([[1.0, 1.0]], [[0.0, 0.0]], kernel=Laplacian(0.5)).round(4)
+    array([[0.3679]])
+    """
+
+    name = "laplacian"
+    metric = "cityblock"
+    exponent = 1
+
+    def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
+        """Return exp(−γ D) of absolute distances D."""
+        K = np.multiply(distances, -gamma, out)
+        return np.exp(K, K)
+
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
+        """Return Cauchy numbers of scale γ at the quantiles of the points' coordinates."""
+        return gamma * np.sign(points) / np.tan(np.pi / 2 * two_sided_tails(points))
+
+
+@inherit_documentation
 class Cauchy(ShiftInvariantKernel):
     r"""Cauchy kernel, ∏ⱼ 1 / (1 + γ² (xⱼ − yⱼ)²): the string ``"cauchy"``.
 
@@ -16,11 +77,6 @@ class Cauchy(ShiftInvariantKernel):
     ----------
     gamma : float, default=None
         Inverse length in the units of X. None is ``1 / n_features``, as for the other kernels.
-
-    Raises
-    ------
-    ValueError
-        For a `gamma` that is negative, not finite or no number.
 
     See Also
     --------

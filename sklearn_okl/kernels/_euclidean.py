@@ -1,15 +1,76 @@
-"""The Matérn kernels of half-integer smoothness."""
+"""Kernels of the Euclidean distance: the Gaussian one, and Matérn's of half-integer smoothness.
+
+With r = γ ‖x − y‖₂ and g from N(0, I), χ² of 2ν degrees:
+
+==========  ===============================  ==================
+kernel      values                           a frequency ω
+==========  ===============================  ==================
+Gaussian    exp(−γ ‖x − y‖₂²)                √(2γ) g
+Matérn 1/2  exp(−r)                          γ g √(2ν / χ²)
+Matérn 3/2  (1 + √3 r) exp(−√3 r)            γ g √(2ν / χ²)
+Matérn 5/2  (1 + √5 r + 5r²/3) exp(−√5 r)    γ g √(2ν / χ²)
+==========  ===============================  ==================
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from .._documentation import inherit_documentation
 from .._types import Any
 from ._distance import DistanceKernel
 
 _SMOOTHNESS = (0.5, 1.5, 2.5)
 
 
+@inherit_documentation
+class RBF(DistanceKernel):
+    r"""Gaussian kernel, exp(−γ ‖x − y‖₂²): the string ``"rbf"``.
+
+    Parameters
+    ----------
+    gamma : float, default=None
+        Inverse squared length in the units of X, 1 / (2σ²) for standard deviation σ. None is
+        ``1 / n_features``, as in :func:`sklearn.metrics.pairwise.rbf_kernel`.
+
+    See Also
+    --------
+    Laplacian : The same of absolute differences, with a kink.
+    Matern : Between both in smoothness.
+
+    Notes
+    -----
+    The law of its frequencies is N(0, 2γ I) [1]_.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
+       Figure 1.
+
+    Examples
+    --------
+    >>> from sklearn_okl.kernels import RBF, kernel_matrix
+    >>> RBF(0.5)
+    RBF(gamma=0.5)
+    >>> kernel_matrix([[2.0]], [[0.0]], kernel=RBF(0.5)).round(4)
+    array([[0.1353]])
+    """
+
+    name = "rbf"
+    metric = "sqeuclidean"
+    exponent = 2
+
+    def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
+        """Return exp(−γ D) of squared distances D."""
+        K = np.multiply(distances, -gamma, out)
+        return np.exp(K, K)
+
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
+        """Return √(2γ) g of the points g."""
+        return np.sqrt(2 * gamma) * points
+
+
+@inherit_documentation
 class Matern(DistanceKernel):
     r"""Matérn kernel of r = γ ‖x − y‖₂: the strings ``"matern12"``, ``"matern32"``, ``"matern52"``.
 
