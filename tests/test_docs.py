@@ -43,6 +43,26 @@ def code_of(page):
     return "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_that_a_page_includes_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    for path, options in re.findall(r"```\{literalinclude\} (\S+)\n(.*?)```", text, re.S):
+        source = (page.parent / path).read_text(encoding="utf-8")
+        first, last = re.findall(r':(?:start|end)-at: "(.*)"', options)
+        assert source.count(first) == 1, f"{page.name} includes from {first!r} on"
+        assert last in source.split(first)[1], f"{page.name} includes up to {last!r}"
+
+
+def test_the_page_on_extending_shows_all_that_the_base_lets_a_class_set():
+    source = (ROOT / "sklearn_okl" / "base" / "_estimator.py").read_text(encoding="utf-8")
+    shown = source.split("# what parameters may be")[1].split("_poor_score = False")[0]
+    for name in "_parameter_constraints", "_multi_output", "_allow_nan", "_learns_banks":
+        assert f"    {name} = " in shown
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    for name in "_structural", "_validate()", "_fault_of_loss(loss)":  # of its bases, or methods
+        assert f"`{name}`" in page
+
+
 def test_there_are_examples():
     assert len(EXAMPLES) >= 8
 

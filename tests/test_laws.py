@@ -29,7 +29,7 @@ from sklearn_okl import (
 from sklearn_okl.base import ConvexAggregator, described, structural_parameters
 from sklearn_okl.base._random_rounds import RandomRounds
 from sklearn_okl.evaluation import online_checks
-from tests.instances import ARGUMENTS, GROWING, POOR_SCORE, defaults, instances, label, rows_for
+from tests.instances import GROWING, POOR_SCORE, arguments_of, defaults, instances, label, rows_for
 
 CHANCE = RandomRounds
 
@@ -158,7 +158,7 @@ def listed():
     return [
         getattr(sklearn_okl, name)(**arguments)
         for name, better in POOR_SCORE.items()
-        for arguments in (better, *ARGUMENTS[name])
+        for arguments in (better, *arguments_of(getattr(sklearn_okl, name)))
     ]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import sklearn_okl
 from sklearn_okl import all_estimators
-from tests.instances import ARGUMENTS
+from tests.instances import ARGUMENTS, arguments_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_okl"
@@ -39,8 +39,14 @@ LAYERS = [
 FLOORS = ["rows", "experts", "rounds"]  # of untuned, each on those before
 
 
-def test_every_estimator_has_instances_for_the_laws():
-    assert set(ARGUMENTS) == {name for name, _ in all_estimators()}
+def test_arguments_of_instances_are_said_in_one_place_and_are_parameters():
+    found = dict(all_estimators())
+    assert set(ARGUMENTS) <= set(found)
+    for name, class_ in found.items():
+        said = vars(class_).get("_test_parameters")
+        assert said is None or name not in ARGUMENTS, f"{name} is listed and says its own"
+        for arguments in arguments_of(class_):
+            assert set(arguments) <= set(inspect.signature(class_).parameters), name
 
 
 def test_public_names_are_there():

@@ -168,6 +168,8 @@ class EWARegressor(_OnTargetRange):
     array([1., 0., 0.])
     """
 
+    _test_parameters = ({}, {"eta": 0.5, "fallback": 0.5}, {"gradient_trick": True})
+
     def _update(self, state, regrets, y):
         state["losses"] -= regrets
         state["losses"] -= state["losses"].min()
@@ -271,6 +273,8 @@ class AARegressor(_OnTargetRange):
     >>> model.prequential_predict([[0.0, 0.4], [0.0, 0.4], [0.0, 0.4]], [0.5, 0.5, 0.5]).round(3)
     array([0.245, 0.286, 0.319])
     """
+
+    _test_parameters = ({}, {"y_range": (-4, 4), "prior_weights": None})
 
     _parameter_constraints = {
         "eta": [_POSITIVE, None],
@@ -384,6 +388,8 @@ class FixedShareRegressor(_OnTargetRange):
     >>> float(FixedShareRegressor(y_range=(0, 1)).fit(X, y).predict(X[:1]).round(2)[0])
     0.99
     """
+
+    _test_parameters = ({}, {"eta": 1.0, "share": 0.1})
 
     _parameter_constraints = {
         **_OnTargetRange._parameter_constraints,

@@ -122,6 +122,8 @@ class BOARegressor(_SecondOrder):
     0
     """
 
+    _test_parameters = ({}, {"gradient_trick": False, "initial_rate": 9.5367431640625e-07})
+
     def _start_rule(self, log_prior):
         start = _NOTHING if self.initial_rate is None else float(self.initial_rate)
         return {
@@ -238,6 +240,8 @@ class MLProdRegressor(_SecondOrder):
     array([1., 0.])
     """
 
+    _test_parameters = ({}, {"loss": "absolute_error"})
+
     def _start_rule(self, log_prior):
         start = 1.0 if self.initial_rate is None else float(self.initial_rate)
         return {
@@ -318,6 +322,8 @@ class MLPolyRegressor(_SecondOrder):
     >>> MLPolyRegressor(gradient_trick=False).fit(experts, y).weights_
     array([1., 0., 0.])
     """
+
+    _test_parameters = ({}, {"gradient_trick": False})
 
     def _start_rule(self, log_prior):
         start = 1.0 if self.initial_rate is None else float(self.initial_rate)

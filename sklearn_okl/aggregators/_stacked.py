@@ -121,6 +121,8 @@ class StackedBOARegressor(OnlineRegressor):
     0.1
     """
 
+    _test_parameters = ({}, {"fadings": (0.9,), "stacks": ((1.0, 1.0),), "n_direct": 1})
+
     _allow_nan = True
     _parameter_constraints = {
         "fadings": ["array-like"],

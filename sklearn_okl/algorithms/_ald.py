@@ -96,6 +96,8 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
     (True, True)
     """
 
+    _test_parameters = ({}, {"gamma": 0.02, "radius": 2.0, "novelty": 0.1})
+
     _parameter_constraints = {**NovelRows._parameter_constraints, **_STEPS}
 
     def __init__(
@@ -339,6 +341,11 @@ class AOGDALDRegressor(_GrowingDescentRegressor):
     >>> len(model.components_) < 30
     True
     """
+
+    _test_parameters = (
+        {"gamma": 0.02, "radius": 6.0, "novelty": 0.1},
+        {"radius": 6.0, "novelty": 0.1, "budget": 20},
+    )
 
     _poor_score = True  # the default radius, and with it the steps, are for targets in [0, 1]
 

@@ -76,4 +76,6 @@ class KOGDRegressor(ExactDescentRegressor):
     True
     """
 
+    _test_parameters = ({"eta0": 0.7}, {"eta0": 0.7, "radius": 20.0})
+
     _poor_score = True  # the default step is short for one pass over a few hundred rows

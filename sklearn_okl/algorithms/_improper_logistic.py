@@ -184,6 +184,8 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     (1, 2)
     """
 
+    _test_parameters = ({}, {"alpha": 0.01, "radius": 2.0})
+
     _parameter_constraints = {
         **_ImproperSteps._parameter_constraints,
         **WithIntercept._parameter_constraints,
@@ -259,6 +261,8 @@ class KernelAIOLIClassifier(_ImproperSteps, DualNewton, OnlineClassifier):
     >>> bool((model.classes_[P.argmax(axis=1)] == y).mean() > 0.9)
     True
     """
+
+    _test_parameters = ({}, {"kernel": "laplacian", "alpha": 0.1, "radius": 2.0})
 
     _parameter_constraints = {
         **DualNewton._parameter_constraints,

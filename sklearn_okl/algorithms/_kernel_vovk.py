@@ -185,3 +185,5 @@ class KernelVAWRegressor(_ExactVovkRegressor):
     >>> bool(((y - forecasts) ** 2).mean() < y.var())
     True
     """
+
+    _test_parameters = ({}, {"kernel": "laplacian", "alpha": 0.1, "forecaster": "ridge"})

@@ -132,6 +132,11 @@ class KONSRegressor(_DualNewtonRegressor):
     True
     """
 
+    _test_parameters = (
+        {"gamma": 0.03, "mu": 5.0, "radius": 3.0},
+        {"kernel": "poly", "gamma": 0.05, "degree": 2, "mu": 10.0, "radius": 2.0},
+    )
+
 
 @inherit_documentation
 class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
@@ -338,6 +343,18 @@ class PROSNKONSRegressor(_SampledNewtonRegressor):
     True
     """
 
+    _test_parameters = (
+        {
+            "kernel": "poly",
+            "gamma": 0.1,
+            "degree": 1,
+            "mu": 10.0,
+            "kors_mu": 10.0,
+            "radius": 2.0,
+            "random_state": 0,
+        },
+    )
+
     _poor_score = True  # the last restart may have been a row ago
 
     def _admit(self, newton, learnt, phi, y):
@@ -384,3 +401,8 @@ class CONKONSRegressor(_SampledNewtonRegressor):
     >>> bool(((y - forecasts) ** 2).mean() < 0.2 * y.var())
     True
     """
+
+    _test_parameters = (
+        {"gamma": 0.03, "mu": 5.0, "radius": 3.0, "random_state": 0},
+        {"kernel": "laplacian", "gamma": 0.05, "kors_mu": 2.0, "radius": 2.0, "random_state": 0},
+    )

@@ -273,6 +273,12 @@ class PKAWVRegressor(_ProjectedVovk, OnlineRegressor):
     (2,)
     """
 
+    _test_parameters = (
+        {"random_state": 0},
+        {"projection": "taylor"},
+        {"gamma": 1.0, "kors_mu": 0.01, "forecaster": "ridge", "random_state": 0},
+    )
+
     _multi_output = True
 
 
@@ -316,3 +322,5 @@ class PKAWVClassifier(_ProjectedVovk, OneAgainstRestClassifier):
     >>> bool((forecasts == labels).mean() > 0.6)
     True
     """
+
+    _test_parameters = ({"random_state": 0}, {"projection": "taylor"})

@@ -65,14 +65,22 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
     """
 
-    _parameter_constraints = {}  # as scikit-learn's, of what it shall check
+    # what parameters may be, in scikit-learn's words; checked whenever one has changed
+    _parameter_constraints = {}
+    # whether `y` may have columns; `_start` then gets their number in `n_targets`
     _multi_output = False
+    # whether `X` may hold NaN
     _allow_nan = False
-    _allow_nan_targets = False  # whether rows without a target are forecast, and not learnt
-    _learns_banks = False  # whether the private verbs carry a leading axis of experts
-    _swaps_state = True  # its verbs never edit its state, so that copies may share it
+    # whether rows whose target is NaN are forecast, and not learnt
+    _allow_nan_targets = False
+    # whether it can be the expert of every kernel: all arrays of the state, nested ones too, then
+    # have a leading axis of experts
+    _learns_banks = False
     # scikit-learn's tag: whether the defaults may score badly on 200 standardised rows, learnt once
     _poor_score = False
+    # constructor arguments of the instances that this package's tests make of a class
+    _test_parameters = ({},)
+    _swaps_state = True  # its verbs never edit its state, so that copies may share it
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -75,6 +75,8 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
     array([[ 0., -1.,  7.,  0.]])
     """
 
+    _test_parameters = ({}, {"features": ("month", "is_weekend", "years")})
+
     learns_from_data = False  # of the rows `fit` reads how many columns they have
 
     _parameter_constraints = {"features": [tuple, list]}

@@ -92,6 +92,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     True
     """
 
+    _test_parameters = (
+        {"random_state": 0},
+        {"random_state": 0, "form": "phase", "kernel": "laplacian", "sampling": "qmc"},
+        {"kernel": "matern32", "sampling": "orthogonal", "n_components": 5, "random_state": 0},
+    )
+
     learns_from_data = False  # of the rows `fit` reads how many columns they have
 
     _parameter_constraints = {

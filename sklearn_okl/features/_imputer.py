@@ -74,6 +74,8 @@ class RunningImputer(OnlineTransformer):
            [3., 1.]])
     """
 
+    _test_parameters = ({"add_indicator": True}, {"strategy": "last"})
+
     _allow_nan = True
     _structural = ("strategy", "add_indicator")
     _parameter_constraints = {

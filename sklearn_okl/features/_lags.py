@@ -65,6 +65,8 @@ class LagFeatures(OnlineTransformer):
     array([[1., 7., 6.]])
     """
 
+    _test_parameters = ({}, {"n_lags": 1})
+
     _needs_targets = True
     _allow_nan = True
     _structural = ("n_lags",)

@@ -173,6 +173,8 @@ class ALDNystroem(NovelRows, _GrowingNystroem):
     (200, 9)
     """
 
+    _test_parameters = ({}, {"kernel": "poly", "horizon": 100})
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -236,6 +238,8 @@ class BudgetNystroem(_GrowingNystroem):
     array([[0.],
            [1.]])
     """
+
+    _test_parameters = ({}, {"budget": 20})
 
     _parameter_constraints = {
         **OneKernel._parameter_constraints,
@@ -319,3 +323,8 @@ class OnlineNystroem(SampledRows, _GrowingNystroem):
     >>> bool(abs(Z[0] @ Z[99] - np.exp(-((X[0, 0] - X[99, 0]) ** 2))) < 0.1)
     True
     """
+
+    _test_parameters = (
+        {"random_state": 0},
+        {"kernel": "laplacian", "kors_mu": 0.1, "random_state": 0},
+    )

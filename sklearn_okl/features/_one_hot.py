@@ -84,6 +84,8 @@ class RunningOneHotEncoder(OnlineTransformer):
     [array(['a', 'b'], dtype=object)]
     """
 
+    _test_parameters = ({}, {"max_categories": 5, "n_hashed": 2})
+
     _allow_nan = True
     _structural = ("max_categories", "n_hashed")
     _parameter_constraints = {

@@ -76,6 +76,8 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
     (True, True)
     """
 
+    _test_parameters = ({}, {"n_quantiles": 10, "output_distribution": "uniform"})
+
     _allow_nan = True
     _structural = ("n_quantiles",)
     _parameter_constraints = {

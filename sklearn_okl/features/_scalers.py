@@ -134,6 +134,8 @@ class RunningStandardScaler(RunningScaler):
            [2.]])
     """
 
+    _test_parameters = ({}, {"forgetting": 0.99})
+
     _parameter_constraints = {"forgetting": [Interval(Real, 0, 1, closed="right")]}
 
     def __init__(self, forgetting: float = 1.0) -> None:
@@ -274,6 +276,8 @@ class RunningMinMaxScaler(RunningScaler):
            [3. ]])
     """
 
+    _test_parameters = ({}, {"feature_range": (-1, 1), "clip": True})
+
     _parameter_constraints = {"feature_range": [tuple], "clip": ["boolean"]}
 
     def __init__(self, feature_range: Any = (0, 1), *, clip: bool = False) -> None:
@@ -365,6 +369,8 @@ class RunningRobustScaler(RunningScaler):
     >>> scaler.center_
     array([2.5])
     """
+
+    _test_parameters = ({"window": 100},)
 
     _parameter_constraints = {
         "window": [Interval(Integral, 2, None, closed="left")],

@@ -85,6 +85,8 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     True
     """
 
+    _test_parameters = ({}, {"gamma": 0.1, "degree": 1})
+
     learns_from_data = False  # of the rows `fit` reads how many columns they have
 
     _parameter_constraints = {

@@ -205,6 +205,8 @@ class OGDRegressor(_Descent):
     array([ 1. , -2. ,  0.5])
     """
 
+    _test_parameters = ({}, {"shrinkage": 0.001}, {"loss": "absolute_error", "radius": 10.0})
+
     _parameter_constraints = {
         "shrinkage": [Interval(Real, 0, None, closed="left")],
         **TARGET_LOSSES,

@@ -96,6 +96,8 @@ class VAWRegressor(RidgeRecursion):
     50
     """
 
+    _test_parameters = ({}, {"forecaster": "ridge"}, {"forgetting": 0.98})
+
     _parameter_constraints = {
         **RidgeRecursion._parameter_constraints,
         **WithIntercept._parameter_constraints,
