@@ -53,7 +53,7 @@ def main(package=PACKAGE):
     return report(
         Figure("lines of documentation that stand twice", twice, 1189, 847),
         Figure("those of them below heads of entries", said_twice, 487, 396),
-        Figure("median file", int(median(files.values())), 175, 175),
+        Figure("median file", int(median(files.values())), 177, 175),
         longest("longest file", files, 600, 500),
         longest("longest function, its docstring left aside", functions, 79, 60),
         longest("longest named class", classes, 100, 100),
