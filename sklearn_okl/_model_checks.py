@@ -76,7 +76,7 @@ def unsound_state(parts):
                 pass
             elif isinstance(part, _OURS) and part.__sklearn_is_fitted__():
                 fault = _fault(part)
-            elif isinstance(part, MAPS) and "n_features_in_" in vars(part):
+            elif isinstance(part, MAPS) and any(name.endswith("_") for name in vars(part)):
                 fault = fault_of_map(part)
             elif isinstance(part, OnlineForecaster) and part.__sklearn_is_fitted__():
                 try_forecaster(part)

@@ -123,6 +123,8 @@ def fault_of_map(part):
     """
     model = twin(part)
     vars(model).pop("feature_names_in_", None)
+    if not hasattr(model, "n_features_in_"):
+        return "does not say of how many columns it is"
     if isinstance(model, CalendarFeatures):
         model.n_features_in_ = 1  # nothing depends on it
     elif not _is_of_width(model):

@@ -343,6 +343,16 @@ SPOILT = {
         lambda m: setattr(m, "frequencies_", m.frequencies_.T),
         "not of its width",
     ),
+    "no width of frequencies": (
+        FourierFeatures(random_state=0),
+        lambda m: vars(m).pop("n_features_in_"),
+        "does not say of how many columns",
+    ),
+    "no width of monomials": (
+        TaylorFeatures(),
+        lambda m: vars(m).pop("n_features_in_"),
+        "does not say of how many columns",
+    ),
     "a NaN": (
         FourierFeatures(random_state=0),
         lambda m: setattr(m, "frequencies_", np.nan * m.frequencies_),
