@@ -11,13 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
-from .._validation import refuse_second_writer
-from ..base import _same, twin
+from ..base import SwapMixin, _is_finite, twin
 from . import _correction, _fixed_share, _frames, _intervals, _rounds
 from ._forecaster import OnlineForecaster
 
 
-class AdaptedForecaster(BaseEstimator):
+class AdaptedForecaster(SwapMixin, BaseEstimator):
     r"""Correct the forecasts of any other forecaster online, and never lose much to it.
 
     The base is whatever forecasts: a frozen network, a pretrained model, ARIMA, last season. It is
@@ -152,6 +151,7 @@ class AdaptedForecaster(BaseEstimator):
         "forecaster": [OnlineForecaster, None],
         "window": [Interval(Integral, 2, None, closed="left")],
     }
+    _structural = ("horizon", "forecaster", "window")
 
     def fit(self, y: ArrayLike, base_forecasts: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
@@ -313,9 +313,6 @@ class AdaptedForecaster(BaseEstimator):
         """What the regret is at most on any stretch of the rows so far, per step and series."""
         return _fixed_share.bound(self._known_state()["shares"])
 
-    def __sklearn_is_fitted__(self):
-        return "_state" in vars(self)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -328,24 +325,11 @@ class AdaptedForecaster(BaseEstimator):
         check_is_fitted(self)
         return self._state
 
-    def _structure(self):
-        return {name: getattr(self, name) for name in self._parameter_constraints}
-
-    def _check_unchanged(self):
-        before = self._parameters_at_start
-        changed = [name for name, now in self._structure().items() if not _same(now, before[name])]
-        if changed:
-            raise ValueError(
-                f"The parameters {changed} of {type(self).__name__} cannot change in mid-stream: "
-                "the state was built with other values. Call 'fit' to start afresh, or set the "
-                "old values again."
-            )
-
     def _asked(self, base_forecasts, X_future, n_steps):
         """Return what is said of the next rows, the forecasts (n_steps, m), and the layout."""
         model = twin(self)  # another thread may install a new state meanwhile
         state = model._known_state()
-        model._check_unchanged()
+        model._check_structure()
         layout = model.forecaster_._layout
         base = _base_of(base_forecasts, (model.horizon, layout["n_series"]))
         if hasattr(base_forecasts, "index"):
@@ -358,37 +342,32 @@ class AdaptedForecaster(BaseEstimator):
             forecasts = _correction.forecast(slot, ours)
         return slot, forecasts[: len(said)], layout
 
-    def _own_forecaster(self):
-        """Return our own forecaster, which knows nothing yet."""
-        self._validate_params()
-        if self.forecaster is None:
-            return OnlineForecaster(self.horizon)
-        if self.forecaster.horizon != self.horizon:
+    def _validate(self):
+        super()._validate()
+        if self.forecaster is not None and self.forecaster.horizon != self.horizon:
             raise ValueError(
                 f"forecaster has horizon={self.forecaster.horizon}, but horizon={self.horizon}: "
                 "our own forecaster is to forecast as many rows as the base."
             )
-        return clone(self.forecaster)
+
+    def _own_forecaster(self):
+        """Return our own forecaster, which knows nothing yet."""
+        return OnlineForecaster(self.horizon) if self.forecaster is None else clone(self.forecaster)
 
     def _advance(
         self, y, base_forecasts, X, X_future=None, *, restart=False, keeps_forecasts=False
     ):
         """Learn rows; on any failure leave `self` as it was."""
-        model, former = twin(self), vars(self).get("_state")
-        if restart or former is None:
-            model.forecaster_, is_start = self._own_forecaster(), True
-            model._parameters_at_start = {
-                name: clone(value) if hasattr(value, "get_params") else value
-                for name, value in self._structure().items()
-            }
-        else:
-            self._check_unchanged()
-            model.forecaster_, is_start = twin(self.forecaster_), False
+        return self._swap(restart, y, base_forecasts, X, X_future, keeps_forecasts)
+
+    def _learn_given(self, former, y, base_forecasts, X, X_future, keeps_forecasts):
+        is_start = former is None
+        self.forecaster_ = self._own_forecaster() if is_start else twin(self.forecaster_)
         series, heard = _frames.series_of(y), []
         n, n_series = series.values.shape
         given = _base_of(base_forecasts, (n, self.horizon, n_series))
         _check_aligned(series.index, base_forecasts)
-        ours = model.forecaster_._advance(
+        ours = self.forecaster_._advance(
             y, X, X_future, restart=is_start, keeps_forecasts=keeps_forecasts, heard=heard
         )
         rows, *heard = heard
@@ -407,10 +386,11 @@ class AdaptedForecaster(BaseEstimator):
                     forecasts.append(_correction.forecast(slot, asked[t]))
                 known = np.where(is_learnt, rows.y[t], np.nan)
                 _correction.absorb(state, slot, features, base[t], said, known)
-        model._state = state
-        refuse_second_writer(self, former is vars(self).get("_state"))
-        self.__dict__ = model.__dict__  # the one assignment
-        return np.array(forecasts)
+        return state, np.array(forecasts)
+
+    def _is_sound(self, state, forecasts=None):
+        # forecasts of those who are silent are NaN
+        return _is_finite(forecasts, allow_nan=True) and _is_finite(state["shares"])
 
 
 def _check_aligned(index, base_forecasts):
