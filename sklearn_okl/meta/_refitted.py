@@ -243,7 +243,13 @@ class Refitted:
         state["n_fits"] += 1
 
     def _fit_model(self, model, X, y, weights):
-        model.fit(X, self._given(y))
+        try:
+            model.fit(X, self._given(y))
+        except ValueError as error:
+            raise ValueError(
+                f"{type(model).__name__} could not be fitted to the {len(y)} rows kept so far: "
+                f"{error}"
+            ) from error
         return model
 
     def _forecast(self, state, X):

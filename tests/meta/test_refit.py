@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
@@ -200,3 +200,15 @@ def test_each_of_several_targets_is_forecast_as_it_alone(estimator):
     assert_allclose(pickle.loads(pickle.dumps(model)).predict(X), expected, rtol=1e-9)
     assert_allclose(clone(model).fit(X, Y[:, :1]).predict(X), expected[:, :1], rtol=1e-9)
     assert clone(model).fit(X[:9], Y[:9]).predict(X[:1]) == pytest.approx(Y[:9].mean(axis=0)[None])
+
+
+@pytest.mark.parametrize("value", [1e160, -1e300])
+def test_a_fit_that_fails_says_whose_it_is_and_leaves_the_model_as_it_was(value):
+    X, y = stream(60)
+    model = RefitRegressor(Ridge()).fit(X[:30], y[:30])
+    before = model.predict(X)
+    X[40, 1] = value  # its squares are too large for the products of the solver
+    with pytest.raises(ValueError, match=r"Ridge could not be fitted to the .* rows kept so far: "):
+        model.partial_fit(X[30:], y[30:])
+    assert_array_equal(model.predict(X[:30]), before[:30])
+    assert model.n_samples_seen_ == 30

@@ -58,6 +58,7 @@ class Renewal(Trust):
         known = {
             "rest": np.full(2, self.rest, dtype=np.intp),
             "heard_from": 0,  # the round from which on the new model is heard
+            "studies": False,  # whether it is to learn what levels follow
             "rows": _no_rows(n_columns, n_targets),  # the latest, with which it begins
         }
         return super().start(n_targets, delay) | known
@@ -76,7 +77,7 @@ class Renewal(Trust):
 
     def is_due(self, anew: Any, state: Any) -> Any:
         """Return whether a suspected change is followed up: young, only what levels follow."""
-        return super().wants_twin(anew, n_rows(state)) or is_restless(state)
+        return super().wants_twin(anew, n_rows(state) - 1) or is_restless(state)
 
     def _is_first(self, anew):
         return int(anew["rest"][0]) == self.rest
@@ -113,9 +114,10 @@ class Renewal(Trust):
     def begin_anew(self, anew: Any, state: Any, fresh: Any) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state."""
         t = n_rows(state)
-        self.begin(anew, t, fresh, _errors(state, fresh), np.inf)
+        anew["studies"] = is_restless(state)
+        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        unheard = self.study if is_restless(state) else self.unheard
+        unheard = self.study if anew["studies"] else self.unheard
         anew["heard_from"] = t + max(unheard + len(anew["odds"]) - 1 - fresh["t"], 0)
         self._let_be_heard(anew, t)
 
@@ -136,7 +138,7 @@ class Renewal(Trust):
         self._let_be_heard(anew, t)
         if t % self.block:
             return False
-        self.rescale(anew, _errors(state, anew["twin"]))
+        self.rescale(anew, _errors(state, anew["twin"], anew["studies"]))
         return t > anew["heard_from"] and self._is_over(anew, t) and self._replaces(anew, state)
 
     def likelier(self, state: Any) -> Any:
@@ -203,11 +205,19 @@ def _no_rows(n_columns, n_targets):
     return parts | {"weights": np.empty(0)}
 
 
-def _errors(state, fresh):
-    """Return the root mean squares of the latest errors (q,) of the better one, as targets came."""
+def _errors(state, fresh, with_levels):
+    """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
+
+    What levels have cost is a part of them where a model may learn what these follow.
+    """
     with np.errstate(over="ignore"):
         ours, theirs = (
-            np.array([np.sqrt(guard["power"]) * unit(guard) for guard in one["targets"]])
+            np.array(
+                [
+                    np.sqrt(guard["power"] + with_levels * guard["of_levels"]) * unit(guard)
+                    for guard in one["targets"]
+                ]
+            )
             for one in (state, fresh)
         )
     return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
@@ -216,7 +226,7 @@ def _errors(state, fresh):
 def _in_place_of(state, fresh):
     """Return the state of a new model that goes on for another one, with its record."""
     guards = [
-        guard | {"n_faulty": guard["n_faulty"] + before["n_faulty"], "guarded": before["guarded"]}
+        guard | {name: before[name] for name in ("n_faulty", "guarded")}
         for guard, before in zip(fresh["targets"], state["targets"], strict=True)
     ]
     n_before = n_rows(state) - fresh["t"]

@@ -135,6 +135,7 @@ class TargetFence:
             "level": 0.0,  # median of the latest block
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
+            "of_levels": 0.0,  # and what the rows by which a level was told add to it
             "suspect": False,  # whether that of the latest block is much larger
             "n_moves": 0,  # of the level, in this block
             "missed": 0.0,  # sum of the squares by which these were missed
@@ -458,9 +459,10 @@ class TargetFence:
         errors, usual = np.abs(u - forecasts)[in_doubt == 0.0], state["long"]
         if 2 * len(errors) < self.block:  # a matter of levels and units
             return False
-        # what a level has cost is a loss, too
-        power = float((np.square(errors).sum() + state["missed"]) / len(errors))
-        state["power"] += (self.recall if state["power"] else 1.0) * (power - state["power"])
+        power = float(np.square(errors).mean())
+        of_levels = state["missed"] / len(errors)
+        for name, now in (("power", power), ("of_levels", of_levels)):
+            state[name] += (self.recall if state[name] else 1.0) * (now - state[name])
         limit = self.cap * (usual or _MAD * np.median(errors))
         size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
         if size == 0.0 or usual == 0.0:
@@ -502,7 +504,7 @@ class TargetFence:
         state["unit"] = float(np.clip(slope * unit(state), *_UNITS))
         state["level"] = (state["level"] - level) / slope
         state["dispute"], state["moved"] = np.zeros(4), np.zeros(3)
-        state["long"], state["power"], state["suspect"] = 0.0, 0.0, False
+        state |= {"long": 0.0, "power": 0.0, "of_levels": 0.0, "suspect": False}
         state["errors"] = np.abs(block - state["level"])[:0]
         state["values"] = state["errors"]
         return (block - level) / slope
