@@ -75,9 +75,12 @@ def without_callbacks(model, parts):
 def unsound(parts):
     """Return which estimator of ours has a state that is not finite, in words, or None.
 
-    Every learning call ends with a state that is: our estimators and scalers see to it.
+    Every learning call ends with a state that is: our estimators and scalers see to it. Nor may a
+    random generator stand at a place that it does not have: its next draw would end the process.
     """
     for part in parts:
+        if isinstance(part, (np.random.RandomState, np.random.Generator)) and _is_astray(part):
+            return f"a {type(part).__name__} that stands at a place that it does not have"
         if isinstance(part, (OnlineEstimator, OnlineTransformer)):
             state = vars(part).get("_state")
             if not part._is_sound(state):
@@ -86,6 +89,18 @@ def unsound(parts):
                     "leaves behind"
                 )
     return None
+
+
+def _is_astray(generator):
+    """Tell whether a generator would read beyond the numbers that it holds; NumPy does not look."""
+    if isinstance(generator, np.random.RandomState):
+        state = generator.get_state(legacy=False)
+    else:
+        state = generator.bit_generator.state
+    held = state["state"]
+    if "pos" in held:  # of a Mersenne twister
+        return not 0 <= held["pos"] <= len(held["key"])
+    return "buffer_pos" in state and not 0 <= state["buffer_pos"] <= len(state["buffer"])
 
 
 def ambiguous(parts):

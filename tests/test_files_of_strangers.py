@@ -44,6 +44,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
     save,
 )
+from sklearn_okl._model_parts import parts_of
 from sklearn_okl._persistence import _FORMAT
 from sklearn_okl.evaluation import PrequentialSearch
 from sklearn_okl.untuned.rows import _steps
@@ -224,6 +225,13 @@ def large_tail(model):
     tail.directions = np.full_like(tail.directions, 1e6)
 
 
+def lost_generator(model):
+    (generator,) = (p for p in parts_of(model._state) if isinstance(p, np.random.RandomState))
+    known = generator.get_state(legacy=False)
+    known["state"]["pos"] = 10**6
+    generator.set_state(known)
+
+
 def circular_tree(model):
     tree = {"columns": np.zeros(1, dtype=int), "children": np.zeros((1, 2), dtype=int)}
     state = _steps.start(1) | {"tree": tree | {"thresholds": np.zeros(1)}}
@@ -343,6 +351,7 @@ SPOILT = {
         lambda m: setattr(m, "frequencies_", m.frequencies_.T),
         "not of its width",
     ),
+    "a generator": (OKSRegressor(random_state=0), lost_generator, "that it does not have"),
     "no width of frequencies": (
         FourierFeatures(random_state=0),
         lambda m: vars(m).pop("n_features_in_"),
@@ -497,6 +506,32 @@ def test_spoilt_models_are_refused_in_a_sentence(what, path):
         load(path)
     assert tracemalloc.get_traced_memory()[1] < 5e7
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize("place", [625, -1, 10**9])
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        (np.random.RandomState, lambda state: (state["state"], "pos")),
+        (lambda seed: np.random.Generator(np.random.Philox(seed)), lambda s: (s, "buffer_pos")),
+    ],
+)
+def test_generators_that_would_end_the_process_are_refused(path, kind, where, place):
+    """NumPy sets a place beyond its numbers unlooked at, and the next draw is a segfault."""
+    model = VAWRegressor().fit(np.ones((3, 2)), np.arange(3.0))
+    model.random_state = generator = kind(0)
+    save(model, path)
+    load(path)
+    holder = generator if isinstance(generator, np.random.RandomState) else generator.bit_generator
+    known = holder.get_state(legacy=False) if holder is generator else holder.state
+    inner, name = where(known)
+    inner[name] = place
+    if holder is generator:
+        generator.set_state(known)
+    else:
+        holder.state = known
+    with pytest.raises(ValueError, match="stands at a place that it does not have"):
+        save(model, path)
 
 
 def test_slots_that_nobody_has_seen_ask_for_no_memory(path):
