@@ -51,14 +51,21 @@ def cut(rng, content):
     return content[: rng.integers(len(content))]
 
 
+def drawn_array(rng, parts):
+    """Return the name of one of the arrays of a file, and itself; None where it holds none."""
+    names = arrays_of(parts)
+    if not names:
+        return None, None
+    name = names[rng.integers(len(names))]
+    return name, np.load(io.BytesIO(parts[name]))
+
+
 def other_array(rng, content):
     """Another array in place of one: of another shape or type, or of other numbers."""
     parts = entries(content)
-    names = arrays_of(parts)
-    if not names:
+    name, array = drawn_array(rng, parts)
+    if array is None:
         return flipped(rng, content)
-    name = names[rng.integers(len(names))]
-    array = np.load(io.BytesIO(parts[name]))
     ways = [
         lambda a: a[..., None],
         lambda a: a[:0] if a.ndim else a,
@@ -85,11 +92,9 @@ def other_array(rng, content):
 def other_numbers(rng, content):
     """One or all numbers of an array are other ones: absurd, none, or those of other places."""
     parts = entries(content)
-    names = arrays_of(parts)
-    if not names:
+    name, array = drawn_array(rng, parts)
+    if array is None:
         return other_schema(rng, content)
-    name = names[rng.integers(len(names))]
-    array = np.load(io.BytesIO(parts[name]))
     if not array.size or array.dtype.kind not in "fi":
         return other_array(rng, content)
     if rng.integers(4) == 0:

@@ -32,6 +32,12 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
 }
+_TRIED = {  # whose states are made of others' -> what raises, or says, what is wrong with them
+    OnlineForecaster: try_forecaster,
+    AdaptedForecaster: try_adapted,
+    StreamingPipeline: try_pipeline,
+    DelegatingVerbs: lambda part: part._look_over(),  # a search
+}
 _NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
 _FIRST_SIZE = 16  # at which a fresh state is made before one of full size
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
@@ -70,26 +76,24 @@ def unsound_state(parts):
     for part in parts:
         name, fault = type(part).__name__, None
         try:
-            if isinstance(part, SwapMixin) and part.__sklearn_is_fitted__():
-                fault = _fault_of_record(part)
-            if fault is not None:
-                pass
-            elif isinstance(part, _OURS) and part.__sklearn_is_fitted__():
-                fault = _fault(part)
-            elif isinstance(part, MAPS) and any(name.endswith("_") for name in vars(part)):
+            if isinstance(part, MAPS) and any(name.endswith("_") for name in vars(part)):
                 fault = fault_of_map(part)
-            elif isinstance(part, OnlineForecaster) and part.__sklearn_is_fitted__():
-                try_forecaster(part)
-            elif isinstance(part, AdaptedForecaster) and part.__sklearn_is_fitted__():
-                try_adapted(part)
-            elif isinstance(part, StreamingPipeline) and part.__sklearn_is_fitted__():
-                try_pipeline(part)
-            elif isinstance(part, DelegatingVerbs) and part.__sklearn_is_fitted__():
-                part._look_over()  # a search
+            elif isinstance(part, SwapMixin) and part.__sklearn_is_fitted__():
+                fault = _fault_of_record(part) or _fault_of_kind(part)
         except Exception as error:  # what does not fit together fails anywhere
             fault = f"cannot be used ({type(error).__name__}: {error})"
         if fault is not None:
             return f"a {name} whose state {fault}"
+    return None
+
+
+def _fault_of_kind(part):
+    """Return what is wrong with what learns on the way, of which all are swapped, or None."""
+    if isinstance(part, _OURS):
+        return _fault(part)
+    for kind, try_out in _TRIED.items():
+        if isinstance(part, kind):
+            return try_out(part)
     return None
 
 

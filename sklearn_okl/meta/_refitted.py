@@ -231,10 +231,10 @@ class Refitted:
         X = self._handed(state, X.copy())  # it may keep or change what it gets
         one_thread.look_again()  # an estimator may have loaded its library just now
         if self.fit_delay:
-            model = BackgroundFit(partial(twin(self)._fit_model, model, X, y, weights))
+            model = BackgroundFit(partial(twin(self)._fit_or_say, model, X, y, weights))
         else:
             with one_thread if small else nullcontext():
-                model = self._fit_model(model, X, y, weights)
+                model = self._fit_or_say(model, X, y, weights)
         fits = [*state["fits"], (state["t"] + self.fit_delay, model)]
         # a late forecast reads the latest one that it may know of, and then those after it
         while len(fits) > 1 and fits[1][0] <= state["t"] - self.label_delay:
@@ -242,14 +242,18 @@ class Refitted:
         state["fits"] = tuple(fits)
         state["n_fits"] += 1
 
-    def _fit_model(self, model, X, y, weights):
+    def _fit_or_say(self, model, X, y, weights):
+        """Return a model fitted, or say whose fit has failed."""
         try:
-            model.fit(X, self._given(y))
+            return self._fit_model(model, X, y, weights)
         except ValueError as error:
             raise ValueError(
                 f"{type(model).__name__} could not be fitted to the {len(y)} rows kept so far: "
                 f"{error}"
             ) from error
+
+    def _fit_model(self, model, X, y, weights):
+        model.fit(X, self._given(y))
         return model
 
     def _forecast(self, state, X):

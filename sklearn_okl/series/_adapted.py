@@ -5,18 +5,18 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
-from ..base import SwapMixin, _is_finite, twin
+from ..base import _is_finite, twin
 from . import _correction, _fixed_share, _frames, _intervals, _rounds
 from ._forecaster import OnlineForecaster
+from ._shell import SeriesEstimator
 
 
-class AdaptedForecaster(SwapMixin, BaseEstimator):
+class AdaptedForecaster(SeriesEstimator):
     r"""Correct the forecasts of any other forecaster online, and never lose much to it.
 
     The base is whatever forecasts: a frozen network, a pretrained model, ARIMA, last season. It is
@@ -287,16 +287,8 @@ class AdaptedForecaster(SwapMixin, BaseEstimator):
         """
         coverage = _intervals.checked_coverage(coverage)
         slot, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
-        reach = _intervals.interpolated(slot["reach"], coverage)[: len(forecasts)]
-        known = np.isfinite(reach)
-        reach = np.where(known, reach, 1.0) * np.where(known, slot["unit"][:, None], np.inf)
-        ends = np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
+        ends = _intervals.around(forecasts, slot["reach"], slot["unit"], coverage)
         return ends[:, 0] if layout["is_flat"] else ends
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learnt so far, those filled in for gaps included."""
-        return self._known_state()["t"]
 
     @property
     def expert_weights_(self) -> Array:
@@ -312,18 +304,6 @@ class AdaptedForecaster(SwapMixin, BaseEstimator):
     def regret_bound_(self) -> Array:
         """What the regret is at most on any stretch of the rows so far, per step and series."""
         return _fixed_share.bound(self._known_state()["shares"])
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.allow_nan = True
-        tags._skip_test = True  # it takes y first
-        return tags
-
-    def _known_state(self):
-        check_is_fitted(self)
-        return self._state
 
     def _asked(self, base_forecasts, X_future, n_steps):
         """Return what is said of the next rows, the forecasts (n_steps, m), and the layout."""

@@ -6,20 +6,19 @@ import warnings
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Seed, Self
-from ..base import SwapMixin, _is_finite, twin
+from ..base import _is_finite, twin
 from ..features import _faults
 from . import _experts, _frames, _intake, _intervals, _mixture, _plan, _rounds
+from ._shell import SeriesEstimator
 
 
-class OnlineForecaster(SwapMixin, BaseEstimator):
+class OnlineForecaster(SeriesEstimator):
     """Forecast the next rows of one or several series, and learn each row as it comes.
 
     A row of the series comes, and `predict` says the next `horizon` rows: tomorrow's 24 hours, say,
@@ -323,18 +322,8 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
         """
         coverage = _intervals.checked_coverage(coverage)
         slot, forecasts = self._asked(X_future, n_steps)
-        reach = _intervals.interpolated(slot["reach"], coverage)[: len(forecasts)]  # (H, m, levels)
-        scale = slot["scale"][0][:, None]
-        reach = np.where(np.isfinite(reach), reach, 1.0) * np.where(
-            np.isfinite(reach), scale, np.inf
-        )
-        ends = np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
+        ends = _intervals.around(forecasts, slot["reach"], slot["scale"][0], coverage)
         return ends[:, 0] if self._layout["is_flat"] else ends
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learnt so far, those filled in for gaps included."""
-        return self._known_state()["t"]
 
     @property
     def n_faulty_(self) -> Array:
@@ -350,18 +339,6 @@ class OnlineForecaster(SwapMixin, BaseEstimator):
     def expert_weights_(self) -> Array:
         """What each expert counts for at present, per step and series."""
         return np.moveaxis(_mixture.coefficients(self._known_state()["mixture"]), 0, -1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.allow_nan = True
-        tags._skip_test = True  # it takes y first
-        return tags
-
-    def _known_state(self):
-        check_is_fitted(self)
-        return self._state
 
     def _validate(self):
         self._validate_params()

@@ -99,6 +99,17 @@ def interpolated(known, coverage):
     return np.moveaxis(np.where(mixed >= 0.0, mixed, np.inf), 0, -1)
 
 
+def around(forecasts, known, units, coverage):
+    """Return intervals (h, m, k, 2) of coverages (k,) around forecasts (h, m) of series in units.
+
+    What is `known` is from `reaches`; where it is nothing, an interval is the whole line.
+    """
+    reach = interpolated(known, coverage)[: len(forecasts)]
+    is_known = np.isfinite(reach)
+    reach = np.where(is_known, reach, 1.0) * np.where(is_known, units[:, None], np.inf)
+    return np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
+
+
 def learn(state, t, season, errors, issued):
     """Learn the errors (H, m) of the forecasts of row t, NaN unknown, 1 to H steps ahead.
 

@@ -513,13 +513,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     def _advance(self, X, y, *, restart, **arguments):
         if restart:  # by 'fit', which has nothing else to learn from
-            missing = targets.put_aside(columns.marked(y, self.missing_values))[1]
+            missing = columns.put_aside(columns.marked(y, self.missing_values))[1]
             if missing is not None and missing.all():
                 raise ValueError("Input y contains NaN in every row: there is no target to learn.")
         return super()._advance(X, y, restart=restart, **arguments)
 
     def _validated_rows(self, X, y, restart, **validation):
-        y, missing = targets.put_aside(columns.marked(y, self.missing_values))
+        y, missing = columns.put_aside(columns.marked(y, self.missing_values))
         X, y = super()._validated_rows(X, y, restart, **validation)
         if missing is not None:
             y = np.where(missing.reshape(y.shape), np.nan, y)

@@ -492,8 +492,8 @@ class TargetFence:
             u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
             distances = distances[in_doubt > 0.0]
         # what an expert sees in X is no new level, however little the one of reference knows of it
-        reach, far = self.reach * state["usual"], np.median(np.abs(u - references))
-        if np.median(distances) <= max(0.5 * reach, 0.25 * far):
+        far = np.median(np.abs(u - references))
+        if _knows(np.median(distances), far, self.reach * state["usual"]):
             return None
         return self._line(u, references, state["usual"])
 
@@ -553,26 +553,12 @@ def distances_from(u: Any, experts: Any) -> Any:
 
 def _is_explained(target, error, experts, reach):
     """Tell whether some expert's forecast (K,) knows of the error, or of most of it."""
-    return bool((np.abs(target - experts) <= max(0.5 * reach, 0.25 * abs(error))).any())
+    return bool(_knows(np.abs(target - experts), abs(error), reach).any())
 
 
-def put_aside(y):
-    """Return targets with 0 for those that are missing, and which are (None if none is)."""
-    values = np.asarray(y)
-    try:
-        missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None
-    except (TypeError, ValueError):
-        missing = None
-    if missing is None or values.ndim not in (1, 2) or not missing.any():
-        return y, None  # or the shell says what is wrong with it
-    of_rows = missing.reshape(len(values), -1)
-    in_part = of_rows.any(axis=1) & ~of_rows.all(axis=1)
-    if in_part.any():
-        raise ValueError(
-            f"Row {in_part.argmax()} of y has some of its targets, and others are missing. Give "
-            "all targets of a row, or NaN for each of them: such a row is forecast and not learnt."
-        )
-    return np.where(missing, 0.0, values.astype(np.float64)), missing
+def _knows(distances, error, reach):
+    """Tell whether experts that are so far off know of the size of an error, or of most of it."""
+    return distances <= max(0.5 * reach, 0.25 * error)
 
 
 def unit(state):

@@ -129,6 +129,25 @@ def asked(estimator, X, known):
     return rows
 
 
+def put_aside(y):
+    """Return targets with 0 for those that are missing, and which are (None if none is)."""
+    values = np.asarray(y)
+    try:
+        missing = np.isnan(values.astype(np.float64)) if values.dtype.kind in "fO" else None
+    except (TypeError, ValueError):
+        missing = None
+    if missing is None or values.ndim not in (1, 2) or not missing.any():
+        return y, None  # or the shell says what is wrong with it
+    of_rows = missing.reshape(len(values), -1)
+    in_part = of_rows.any(axis=1) & ~of_rows.all(axis=1)
+    if in_part.any():
+        raise ValueError(
+            f"Row {in_part.argmax()} of y has some of its targets, and others are missing. Give "
+            "all targets of a row, or NaN for each of them: such a row is forecast and not learnt."
+        )
+    return np.where(missing, 0.0, values.astype(np.float64)), missing
+
+
 def marked(values, missing):
     """Return a column, or an array of numbers, with NaN or None for what is said to be missing."""
     if missing is None:
