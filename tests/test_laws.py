@@ -127,7 +127,7 @@ def of_few_trees(default):
     return lambda self: default(self).set_params(max_iter=3, learning_rate=0.7)
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long(every=12)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("estimator", other_than_the_instances(), ids=label)
 def test_scikit_learn_as_constructed_by_default(estimator, full_size, monkeypatch):
@@ -201,7 +201,7 @@ def test_what_scikit_learn_cannot_check_is_listed():
     assert skipped == {"CalendarFeatures"}
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("check", our_checks())
 def test_online(check):
     check()
@@ -384,7 +384,7 @@ def of_several_classes():
     ]
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=20)
 @pytest.mark.parametrize("estimator", of_several_classes(), ids=label)
 def test_four_classes(estimator):
     """The laws of `online_checks`, whose streams have two classes, in short."""

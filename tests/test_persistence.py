@@ -204,7 +204,7 @@ def check_that_it_comes_back(model, X, path):
             assert type(getattr(again, name)) is type(getattr(model, name)), name
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=9)
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("kind", ON_NUMBERS)
 def test_regressors_of_scikit_learn_come_back(kind, tmp_path):
@@ -410,7 +410,7 @@ def test_damaged_files_are_refused_in_a_sentence(make, tmp_path):
         load(path)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("seed", range(4))
 def test_flipped_bits_are_found_or_do_no_harm(seed, tmp_path):
     rng = np.random.default_rng(seed)

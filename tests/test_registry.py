@@ -186,6 +186,7 @@ def test_families_in_the_readme_are_up_to_date_and_every_estimator_has_a_row():
     assert "{{ algorithms }}" in page  # the table itself is made when the page is built
 
 
+@pytest.mark.long
 def test_the_readme_runs_as_it_stands(tmp_path, monkeypatch):
     pytest.importorskip("skops")
     monkeypatch.chdir(tmp_path)

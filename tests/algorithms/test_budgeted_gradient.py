@@ -197,7 +197,7 @@ def rivals(Z, y, rng):
     return np.array(points).T
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=9)
 @pytest.mark.parametrize("how", ["against", "pattern", "coins"])
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", *MARGIN])
 @pytest.mark.parametrize("name", ["FOGD", "NOGD"])
@@ -265,7 +265,7 @@ def test_laws(model):
 # Stability
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=9)
 @pytest.mark.parametrize("sigma", [1e-3, 1e-2, 1.0, 1e2, 1e3])
 @pytest.mark.parametrize("kind", ["smooth", "repeated", "near-duplicates"])
 @pytest.mark.parametrize("loss", ["squared_error", "hinge"])

@@ -149,7 +149,7 @@ def test_equals_a_multi_kernel_regressor_of_the_same_parts():
     assert_allclose(model.weights_, bank.weights_, rtol=1e-7)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", range(3))
 def test_regret_of_vaw_over_any_experts_is_within_its_bound(seed):
     X, y = stream(seed, n=250)
@@ -170,7 +170,7 @@ def test_regret_of_vaw_over_any_experts_is_within_its_bound(seed):
     assert 0.05 * bound < regret <= bound
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long(every=18)
 @pytest.mark.parametrize(
     "model",
     [
@@ -445,7 +445,7 @@ class Diverges(LastTarget):
 INSANE = [1e56, -1e4, np.inf, -np.inf, np.nan]
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     ("aggregator", "insane", "alone"),
     [
@@ -520,7 +520,7 @@ def test_an_expert_that_diverged_until_it_fails_sleeps_for_good():
     assert_array_equal(resumed.prequential_predict(X, y), model.prequential_predict(X, y))
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=15)
 @pytest.mark.parametrize(
     ("at", "fault", "aggregator"),
     [

@@ -281,7 +281,7 @@ def test_rfomkr_tends_to_omkr_with_many_features():
     assert gaps[1] < 0.02 < gaps[0]
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize(
     "model",
     [

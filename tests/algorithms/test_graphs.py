@@ -245,6 +245,7 @@ def assert_unbiased(model):
     assert (abs(sums / n - 1) < 5.5 * deviations + 1e-9).all()
 
 
+@pytest.mark.long
 def test_importance_weights_of_omkl_gf_are_nearly_unbiased_otherwise():
     # eq. (21) takes the node's law as if it did not depend on the graph
     model = taught(OMKLGFRegressor, n_selected=3, exploration0=1.0, freeze_after=1000)
@@ -254,6 +255,7 @@ def test_importance_weights_of_omkl_gf_are_nearly_unbiased_otherwise():
     assert_allclose(sums / 10_000, 1, atol=0.2)
 
 
+@pytest.mark.long
 def test_a_graph_of_one_s_own():
     check_online_estimator(PairsRegressor(GRID, random_state=0), random_state=1)
     X, y = stream(2, 400)

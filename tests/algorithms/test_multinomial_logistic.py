@@ -87,6 +87,7 @@ def test_the_surrogate_lies_below_the_loss(radius, n_classes):
         assert min(lower) < 0.0
 
 
+@pytest.mark.long
 def test_every_step_of_the_proof():
     rng, alpha, radius, K, d = np.random.default_rng(0), 0.1, 3.0, 3, 2
     share = curvature(radius, K)

@@ -206,6 +206,7 @@ def test_arms_are_drawn_by_their_law(class_, draws):
     assert np.std(z_scores) > 0.5
 
 
+@pytest.mark.long
 def test_rf_oks_keeps_theorem_2_1_where_it_bites():
     """Remark 1's bound on the features, absolute loss, in expectation over seeds."""
     T, K, U = 4000, 2, 1.0

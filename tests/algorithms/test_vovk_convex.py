@@ -268,6 +268,7 @@ def test_one_kernel_is_its_clipped_vaw(class_):
     assert_allclose(forecasts, alone, rtol=1e-9)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("class_", RULES)
 def test_scikit_learn(class_):

@@ -128,12 +128,13 @@ GROWING = {"KOGDRegressor", "OKSRegressor", "OKSPlusPlusRegressor", "OKSPlusPlus
 GROWING |= {"NOGDRegressor", "NOGDClassifier"}
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=8)
 @each_model
 def test_the_laws(model):
     check_online_estimator(model, grows=type(model).__name__ in GROWING)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @each_model
 def test_scikit_learn_checks(model):

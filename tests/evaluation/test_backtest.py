@@ -136,6 +136,7 @@ def test_intervals_groups_and_records(kind, m):
     assert_array_equal(records["upper_0.9"], result.intervals[..., 1, 1].ravel())
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("refit_every", [None, 1, 4])
 def test_a_forecaster_of_ours_is_asked_as_one_would(refit_every):
     rng = np.random.default_rng(1)
@@ -152,6 +153,7 @@ def test_a_forecaster_of_ours_is_asked_as_one_would(refit_every):
     assert result.forecaster.n_samples_seen_ == result.origins[-1]
 
 
+@pytest.mark.long
 def test_one_that_knows_no_columns_ahead_and_one_that_corrects_a_base():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 1)), rng.normal(size=80)

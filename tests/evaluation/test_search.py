@@ -280,7 +280,7 @@ def late_search(D, estimator=None, **kwargs):
     return PrequentialSearch(estimator or LateRidge(D), grid, **kwargs)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=12)
 @pytest.mark.parametrize("D", [1, 5, 23])
 @pytest.mark.parametrize(
     ("halving_rounds", "mapped"), [((), False), ((20, 44), False), ((30, 33, 55), True)]

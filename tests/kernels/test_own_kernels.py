@@ -118,7 +118,7 @@ def test_random_features_are_the_kernel(kernel, stream):
     assert clone(features).kernel == kernel
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize(
     ("estimator", "grows"),
     [

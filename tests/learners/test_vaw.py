@@ -175,6 +175,7 @@ def test_online_ridge_breaks_the_vaw_bound():
     assert regret > vaw_logdet_bound(X, y_bound=1.0, alpha=1e-3, norm_sq=w @ w)[-1]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_million_rows_do_not_drift(full_size):
     n = 1_000_000 if full_size else 100_000
@@ -200,6 +201,7 @@ def test_a_million_rows_do_not_drift(full_size):
     assert error < 1e-8
 
 
+@pytest.mark.long
 def test_forgetting_does_not_wind_up():
     rng = np.random.default_rng(9)
     X = np.ones((50_000, 3))

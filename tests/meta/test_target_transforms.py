@@ -29,7 +29,7 @@ def wages(seed, n=500):
     return X, np.exp(7.0 + 0.5 * X[:, 0] - 0.2 * X[:, 1] + 0.6 * rng.normal(size=n))
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=24)
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     "transformer",

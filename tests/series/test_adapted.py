@@ -76,6 +76,7 @@ def bases(kind, y, rng):
     return np.where(blocks == 1, truth, -5.0 * truth)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", ["random", "drifting", "perfect", "adversarial"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_on_no_stretch_is_a_base_made_worse_by_more_than_the_bound(kind, seed):
@@ -129,6 +130,7 @@ def test_without_delay_the_regret_grows_like_a_logarithm():
     assert state["inverse_rate"][0, 0] <= 4.0
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("n_series", [1, 2])
 def test_no_forecast_depends_on_what_is_not_known(n_series):
     y, base = stream(n_series)
@@ -146,6 +148,7 @@ def columns(n=110):
     return np.random.default_rng(5).normal(size=(n, 2))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("has_columns", [False, True])
 def test_the_cut_of_the_stream_changes_nothing(has_columns):
     (y, base), X = stream(2), columns() if has_columns else None
@@ -159,6 +162,7 @@ def test_the_cut_of_the_stream_changes_nothing(has_columns):
     assert pickle.dumps(parts.forecaster_._state) == pickle.dumps(whole.forecaster_._state)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("has_columns", [False, True])
 def test_prequential_forecasts_are_those_of_predict(has_columns):
     (y, base), X = stream(2), columns() if has_columns else None
@@ -177,6 +181,7 @@ def test_prequential_forecasts_are_those_of_predict(has_columns):
     assert np.isfinite(whole).all()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("has_columns", [False, True])
 def test_the_regret_is_that_of_the_forecasts(has_columns):
     (y, base), X = stream(2, seed=3), columns() if has_columns else None
@@ -193,6 +198,7 @@ def test_the_regret_is_that_of_the_forecasts(has_columns):
         assert_allclose(model.regret_[h], worse.sum(axis=0), rtol=1e-8)
 
 
+@pytest.mark.long
 def test_a_fault_is_judged_as_if_it_were_missing():
     y, base = stream(n=150)
     faulty, missing = y.copy(), y.copy()
@@ -206,6 +212,7 @@ def test_a_fault_is_judged_as_if_it_were_missing():
     assert_array_equal(*(model.regret_bound_ for model in models))
 
 
+@pytest.mark.long
 def test_models_that_were_stored_go_on_as_others(tmp_path):
     pytest.importorskip("skops")
     y, base = stream()
@@ -218,6 +225,7 @@ def test_models_that_were_stored_go_on_as_others(tmp_path):
         assert_array_equal(other.prequential_predict(y[60:], base[60:]), expected)
 
 
+@pytest.mark.long
 def test_units_do_not_matter_and_the_state_does_not_grow():
     y, base = stream(n=300)
     plain = adapted().prequential_predict(y, base)
@@ -231,6 +239,7 @@ def test_units_do_not_matter_and_the_state_does_not_grow():
     assert max(sizes) - min(sizes) < 100
 
 
+@pytest.mark.long
 def test_before_the_first_judgement_the_base_is_left_alone_and_silence_is_ours():
     y, base = stream()
     base[80:] = np.nan
@@ -242,6 +251,7 @@ def test_before_the_first_judgement_the_base_is_left_alone_and_silence_is_ours()
     assert np.isnan(silent[0]).all()
 
 
+@pytest.mark.long
 def test_intervals_hold_as_often_as_they_are_asked_to():
     rng = np.random.default_rng(3)
     y = rng.normal(size=(900, 1))
@@ -260,6 +270,7 @@ def test_intervals_hold_as_often_as_they_are_asked_to():
     assert_array_equal(first[..., 1], np.inf)
 
 
+@pytest.mark.long
 def test_a_base_with_a_bias_is_corrected():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(600, 1))
@@ -287,6 +298,7 @@ def test_frames_are_continued_and_gaps_are_silent():
         model.partial_fit(series.iloc[105:], frame.iloc[104:109])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "call"),
     [

@@ -26,7 +26,7 @@ def next_review(t):
     return min([n for n in (8, 16, 32, 64) if n > t], default=t + 1)
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=10)
 @pytest.mark.parametrize("place", [0, 1, 7, 15, 31, 32, 33, 63, 64, 100])
 def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
     size = (1e6, -1e15, 1e80)[place % 3]
@@ -40,7 +40,7 @@ def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
     assert_array_equal(ours.n_faulty_, [1, 0, 0])
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=12)
 @pytest.mark.parametrize("known_ahead", ["all", [0], []])
 @pytest.mark.parametrize("place", [0, 32, 40, 63])
 def test_a_faulty_cell_is_a_missing_cell(place, known_ahead):
@@ -56,7 +56,7 @@ def test_a_faulty_cell_is_a_missing_cell(place, known_ahead):
     assert ours.n_faulty_.sum() == 1
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.05, 0.2])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_number_that_stands_for_none(share, seed):
@@ -73,6 +73,7 @@ def test_a_number_that_stands_for_none(share, seed):
     assert_array_equal(ours.n_faulty_, faulty.sum(axis=0))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("n_columns", [0, 2])
 def test_a_number_within_the_fence_that_stands_for_none(n_columns):
     y, X = stream(400, n_columns, n_columns)
@@ -103,6 +104,7 @@ def test_what_columns_explain_is_no_fault():
     assert OnlineForecaster(**SMALL).fit(y, X[:, 1:]).n_faulty_[0] == 7
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("place", [20, 50, 62, 100])
 def test_a_level_is_no_fault(place):
     y, X = stream(200, place)
@@ -115,6 +117,7 @@ def test_a_level_is_no_fault(place):
     assert model.n_faulty_[0] <= 2  # two of three rows in doubt
 
 
+@pytest.mark.long
 def test_three_faults_in_a_row_that_differ_are_no_level():
     y, X = stream(200)
     told = y.copy()
@@ -132,6 +135,7 @@ def test_another_unit_is_learnt():
     assert np.median(errors) < 0.5 * np.std(y[900:])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("cut", [1, 3, 64])
 def test_the_cut_changes_nothing(cut):
     y, X = stream(140)
@@ -184,7 +188,7 @@ def with_true_zeros(n, seed):
     return np.where(rng.uniform(size=n) < 0.1, 0.0, 50.0 + 5.0 * rng.normal(size=n))
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_where_true_values_are_doubted_it_is_said_and_can_be_cured(seed):
     y = with_true_zeros(600, seed)
@@ -198,6 +202,7 @@ def test_where_true_values_are_doubted_it_is_said_and_can_be_cured(seed):
     assert np.mean((forecasts[200:] - y[200:]) ** 2) < 1.1 * np.var(y[200:])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("cut", [1, 7, 100])
 def test_it_is_said_once(cut):
     y = with_true_zeros(400, cut)

@@ -130,6 +130,7 @@ def test_units_do_not_matter(case):
     assert_allclose((scaled + 300.0) * 2.0**10, plain, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.long
 def test_state_does_not_grow():
     y, _, model = stream("two series", n=500)
     sizes = [
@@ -150,6 +151,7 @@ def test_a_series_may_begin_later_and_values_may_be_missing():
     assert np.isfinite(model.predict()).all()
 
 
+@pytest.mark.long
 def test_a_fault_is_forgotten_and_a_new_level_is_not():
     y, _, model = stream("one series", n=200)
     faulty, missing = y.copy(), y.copy()
@@ -164,7 +166,7 @@ def test_a_fault_is_forgotten_and_a_new_level_is_not():
         assert np.nanmean(np.abs(errors)) < 1.2 * usual
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("n_rows", [3, 40])
 def test_a_level_may_come_back(n_rows):
     y, X, model = stream("columns", n=240)

@@ -51,6 +51,7 @@ CASES = {
 }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("case", CASES)
 def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     monkeypatch.setattr(_experts, "_N_FREQUENCIES", 3)  # the loop inverts in every round
@@ -86,6 +87,7 @@ def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
         np.testing.assert_allclose(found, (weights * said[:, h].T).sum(axis=1))
 
 
+@pytest.mark.long
 def test_smoothing_follows_seasons_over_many_weeks():
     rng = np.random.default_rng(0)
     week = rng.normal(size=168)

@@ -132,6 +132,7 @@ def test_rows_in_the_cycles_of_a_calendar(index, lengths):
     assert _frames.rows_in_cycles(_frames.time_of(index)) == lengths
 
 
+@pytest.mark.long
 def test_a_season_is_found_anew_when_it_changes():
     rng = np.random.default_rng(0)
     before, after = (np.tile(rng.normal(size=k), 700 // k + 1)[:700] for k in (10, 23))

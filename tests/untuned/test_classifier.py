@@ -71,6 +71,7 @@ def test_any_cut_gives_the_same_with_trees_and_weights(parameters):
     assert whole.predict_experts(X[:2]).shape == (2, n_experts, 3)
 
 
+@pytest.mark.long
 def test_trees_help_where_there_are_steps():
     rng = np.random.default_rng(0)
     X = rng.random((1200, 8))

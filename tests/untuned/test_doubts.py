@@ -111,7 +111,7 @@ def test_what_is_near_is_learnt_to_the_last_bit(seed):
     assert n_near > 50
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("every", "seed"), [(300, 1), (100, 0)])
 def test_levels_that_a_column_shows_do_not_move_what_is_known(every, seed):
     # the level began with a strange row, or a line through a kernel's forecasts explained it: the

@@ -27,7 +27,7 @@ def loss_after(rows, model, X, y):
     return np.square(model.prequential_predict(X, y) - y)[rows].mean()
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("value", [1e30, -1e160, 1e300])
 def test_an_absurd_cell_among_the_first_rows_costs_next_to_nothing(value):
     losses = []

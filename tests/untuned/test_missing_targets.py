@@ -139,6 +139,7 @@ def test_words_in_frames(class_):
     assert_array_equal(model.predict(said), expected.predict(told))
 
 
+@pytest.mark.long
 def test_many_faults_are_warned_of_once_and_named():
     X, y, rng = stream(400)
     faulty = rng.uniform(size=400) < 0.1

@@ -62,7 +62,7 @@ def test_in_the_end_it_is_a_model_that_began_there(seed):
     assert f"After {len(y)} rows" in " ".join(model.summary().split())
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_stays_as_it_is_begins_nothing_for_good(seed):
     rng = np.random.RandomState(seed)

@@ -104,7 +104,7 @@ def test_a_tree_grows_where_there_is_something_to_explain():
     assert len(steps.grown(rows, 100.0 * rows @ [1.0, 10.0, 100.0])["columns"]) == 2 * 32 - 1
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 5])
 @pytest.mark.parametrize("kind", ["one target", "two targets", "two classes", "three classes"])
 def test_any_cut_gives_the_same(kind, delay):

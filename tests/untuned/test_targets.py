@@ -134,7 +134,7 @@ def soaked(seed, n, kinds=KINDS):
     return (X, y), (Z, z), units
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_soak(budget, full_size):

@@ -107,6 +107,7 @@ def test_the_cut_is_invisible_in_the_first_rows(seed):
         assert_allclose(np.append(first, rest), whole, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.long
 def test_first_targets_that_are_alike_do_no_harm():
     # the scale of the targets is next to nothing then, and the third one is far off in it
     X, y = make_friedman_stream(1500, n_features=5, random_state=1)
@@ -158,7 +159,7 @@ def of_one_unit():
     return X, y, late_loss(X, y)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("unit", CHANGES)
 def test_a_column_that_changes_its_unit(unit, of_one_unit):
     X, y, loss = of_one_unit
