@@ -17,6 +17,7 @@ from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake, mix
 from ..features._moments import faded, paths
 from ..features._units import deviations, mean_and_variance
 from ..learners import VAWRegressor
+from ._bounded import BoundedBOA
 from ._second_order import BOARegressor
 
 _SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
@@ -25,7 +26,7 @@ _FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is
 _HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
 _KNOWN = 24.0  # faded rounds from which on these losses say something
 _TINY = np.finfo(float).tiny
-_BOA = BOARegressor()
+_BOA, _LAST = BOARegressor(), BoundedBOA()
 
 
 @inherit_documentation
@@ -36,7 +37,7 @@ class StackedBOARegressor(OnlineRegressor):
     :class:`BOARegressor` over the experts, the columns of X, for its theorem; their means under
     likelihoods that fade, for quick changes; ridge regressions of the errors of the first of these
     means on the experts' deviations from it, for what no expert knows alone; and BOA over all of
-    these.
+    these, in which no round counts much more than any other.
 
     Parameters
     ----------
@@ -90,11 +91,16 @@ class StackedBOARegressor(OnlineRegressor):
     *The regressions* are stacking [3]_ in sequence, each a :class:`VAWRegressor` from the
     deviations of the experts to the error of the mean, so that a whole is an affine combination.
 
-    *Theorem.* BOA's, once for each level [1]_: with :math:`r_{k,t}` the difference of the losses,
-    the regret against expert k, its forecasts clipped as above, is of the order of
-    :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` for the first BOA, and the last one adds as much with the
-    number of ways in the place of K. Against the best mean or regression it is that of the last BOA
-    alone. For the means themselves, and regressions that forget, no bound is known.
+    *The last BOA* measures squared errors by the usual ones, the least of the faded means of its
+    ways, and lets no regret of a round count more than three of these. After rounds in which all
+    were far off, first ones or those of a new level, the rates of the plain rule would be too low
+    for thousands of rounds to tell the ways apart.
+
+    *Theorem.* That of the first BOA [1]_: with :math:`r_{k,t}` the difference of the losses, its
+    regret against expert k, its forecasts clipped as above, is of the order of
+    :math:`\sqrt{\ln K \sum_t r_{k,t}^2}`. The last one adds as much with the number of ways in the
+    place of K, in losses measured and cut as said; no bound of its plain sum is known, nor one for
+    the means and for regressions that forget.
 
     *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
     it gets no weight, BOA counts no regret, a mean charges it what BOA loses, and for a regression
@@ -158,7 +164,7 @@ class StackedBOARegressor(OnlineRegressor):
     @property
     def way_weights_(self) -> Array:
         """Weights in the last BOA, of shape (n_ways,)."""
-        return _BOA._weights(self._fitted_state("way_weights_")["last"])
+        return _LAST._weights(self._fitted_state("way_weights_")["last"])
 
     def _weights(self, state):
         return _BOA._weights(state["experts"])
@@ -200,7 +206,7 @@ class StackedBOARegressor(OnlineRegressor):
             "experts": _BOA._start(n_features, late=late),
             "fading": [_start_likelihoods(n_features, late) for _ in self.fadings],
             "stacks": [regression._start(n_features, late=late) for regression in regressions],
-            "last": _BOA._start(n_ways, late=late),
+            "last": _LAST._start(n_ways, late=late),
         }
 
     def _learn(self, state, X, y):
@@ -241,8 +247,8 @@ class StackedBOARegressor(OnlineRegressor):
         for part, name, known in parts:
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
-        for level in ("experts", "last"):
-            _BOA._pass(state[level], n)
+        for level, boa in (("experts", _BOA), ("last", _LAST)):
+            boa._pass(state[level], n)
 
     def _forecast(self, state, X):
         forecasts, idle = self._room(X)
@@ -370,7 +376,7 @@ class _Learning:
             yield regression._learn(state, D, errors, self._weights)
 
     def last(self, columns):
-        return _BOA._learn(self._state["last"], columns, self._y, self._weights)
+        return _LAST._learn(self._state["last"], columns, self._y, self._weights)
 
 
 class _Asking:

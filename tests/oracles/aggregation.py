@@ -122,12 +122,12 @@ def aggregating(F, y, eta=None, y_range=None, prior=None):
     return out
 
 
-def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **loss):
+def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, bound=np.inf, **loss):
     """Wintenberger (2017) as the package runs it: the rate of the regrets counts this round.
 
     Late forecasts are mixed by the weights of so many rounds ago, and squares of regrets then hold
     their products with those that were out (McMahan, Streeter 2014). The losses of rows may have
-    weights of their own.
+    weights of their own, and be less where a regret would be above a bound.
     """
     T, K = F.shape
     weights = np.ones(T) if weights is None else weights
@@ -141,6 +141,7 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **los
         known.append(np.log(prior * eta) + eta * R)
         _, out[t] = average(known.pop(0), F[t], awake)
         r = weights[t] * instant_regrets(y[t], F[t], out[t], awake, gradient, **loss)
+        r = r * min(1.0, bound / max(np.abs(r).max(), 1e-300))
         B, V = np.maximum(B, np.abs(r)), V + r**2
         if late:
             V = V + 2 * np.abs(r * sum(regrets[-late:]))
@@ -154,6 +155,23 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, **los
             large = eta[heard] * r[heard] > 0.5
             R[heard] += (r[heard] - eta[heard] * r[heard] ** 2 + B2 * large) / 2
     return out, average(np.log(prior * eta) + eta * R, np.zeros(K), np.ones(K, bool))[0]
+
+
+def bounded_boa(F, y, late=0, weights=None, prior=None):
+    """BOA of squared errors over the least of their faded means, three of which count at most."""
+    T, _ = F.shape
+    weights = np.ones(T) if weights is None else weights
+    squares = (F - y[:, None]) ** 2
+    worst = np.nanmax(squares, axis=1, keepdims=True)
+    squares = np.where(np.isnan(squares), worst, squares)
+    of_rounds = np.zeros(T)
+    for t in range(3 + late, T):
+        known = t - late
+        ages = weights[:known] * 0.99 ** np.arange(known - 1, -1, -1)
+        losses = ages @ squares[:known]
+        least = max(losses.min(), 1e-18 * losses.max())
+        of_rounds[t] = ages.sum() / least if least else 0.0
+    return boa(F, y, prior=prior, late=late, weights=weights * of_rounds, bound=3.0)
 
 
 def ml_poly(F, y, start=None, prior=None, gradient=True, late=0, **loss):

@@ -7,7 +7,7 @@ by themselves.
 import numpy as np
 from scipy.stats import norm
 
-from .aggregation import boa
+from .aggregation import boa, bounded_boa
 from .vovk import vaw
 
 
@@ -167,7 +167,7 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
     columns = np.column_stack([*columns, F[:, :n_plain]])
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
     columns = np.where(same, columns[:, :1], columns)
-    return boa(columns, y, late=delay, weights=weights)[0]
+    return bounded_boa(columns, y, delay, weights)[0]
 
 
 def sane(forecast, past):
