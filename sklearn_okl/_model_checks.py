@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 from ._delegating import DelegatingVerbs
 from ._model_trials import (
     MAPS,
+    begun,
     fault_of_map,
+    fault_of_others,
     try_adapted,
     try_forecaster,
     try_model,
@@ -19,9 +21,11 @@ from ._model_trials import (
 from ._tail import SharedInverse
 from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
 from .base._intercept import start_lookout
+from .base._swap import _is_finite
+from .features import RunningOneHotEncoder
 from .meta._past import Past
 from .pipeline import StreamingPipeline
-from .series import AdaptedForecaster, OnlineForecaster
+from .series import AdaptedForecaster, OnlineForecaster, _delayed_ridge
 from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
 
@@ -31,6 +35,7 @@ _LARGEST = 2**53  # numbers that count
 _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
+    frozenset(_delayed_ridge.start((1, 1, 1), 1, 1, 1.0, 1.0)): _delayed_ridge.is_sound,
 }
 _TRIED = {  # whose states are made of others' -> what raises, or says, what is wrong with them
     OnlineForecaster: try_forecaster,
@@ -80,6 +85,8 @@ def unsound_state(parts):
                 fault = fault_of_map(part)
             elif isinstance(part, SwapMixin) and part.__sklearn_is_fitted__():
                 fault = _fault_of_record(part) or _fault_of_kind(part)
+            elif isinstance(part, BaseEstimator):
+                fault = fault_of_others(part)
         except Exception as error:  # what does not fit together fails anywhere
             fault = f"cannot be used ({type(error).__name__}: {error})"
         if fault is not None:
@@ -93,7 +100,7 @@ def _fault_of_kind(part):
         return _fault(part)
     for kind, try_out in _TRIED.items():
         if isinstance(part, kind):
-            return try_out(part)
+            return _fault_of_numbers(part._state) or try_out(part)
     return None
 
 
@@ -119,7 +126,9 @@ def _fault(part):
     if d > _n_numbers(state) + _SPARE:
         return "is of other sizes than its parameters"
     if isinstance(part, OnlineTransformer):
-        return try_model(part)
+        if not _is_finite(state):
+            return "holds numbers that are none"
+        return _unlike_begun(part) or try_model(part)
     model = part._as_taught()
     if not _is_of_size(model):
         return "is of other sizes than its parameters"
@@ -127,6 +136,15 @@ def _fault(part):
     if "lookout" in state and "lookout" not in fresh:
         fresh["lookout"] = start_lookout(d, model._n_targets or 1)
     return _unlike(fresh, state) or try_model(model)
+
+
+def _unlike_begun(part):
+    """Return in what the state of a transformer is of another shape than a fresh one, or None."""
+    if isinstance(part, RunningOneHotEncoder):  # who knows as many categories as have come
+        return None
+    # a number in a small file makes nothing large
+    small = _of_size(part, _n_numbers(part._state) + _SPARE)
+    return _unlike(begun(small), part._state)
 
 
 def _is_count(value):

@@ -53,6 +53,32 @@ def try_model(part):
     )
 
 
+def begun(model):
+    """Return the state of a transformer before the first of the rows of a trial."""
+    X = _rows(model, 1)
+    return model._begin(X, _targets(model, X))
+
+
+def fault_of_others(part):
+    """Return what is wrong with an estimator that is not ours, as far as can be told, or None."""
+    for name in ("coef_", "intercept_"):
+        values = np.asarray(vars(part).get(name, 0.0))
+        if values.dtype.kind not in "fi" or not np.isfinite(values).all():
+            return f"holds numbers that are none: {name}"
+    steps = vars(part).get("transformers_")  # of columns
+    if steps is None:
+        return None
+    for step in steps:
+        if not (isinstance(step, tuple) and len(step) == 3 and isinstance(step[0], str)):
+            return "holds steps that are none"
+        if step[1] not in ("drop", "passthrough") and not hasattr(step[1], "transform"):
+            return f"holds a step that transforms nothing: {step[0]}"
+    known = [name for name, *_ in part.transformers]
+    if [step[0] for step in steps if step[0] != "remainder"] != known:
+        return "holds other steps than it is made of"
+    return None
+
+
 def _rows(model, n=_N_ROWS):
     """Return rows of a trial: small positive numbers, and of what is known of other columns."""
     if isinstance(model, CalendarFeatures):

@@ -12,6 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from benchmarks.damaged_files import WAYS, entries, nodes_of, packed, saved_array
@@ -24,6 +25,7 @@ from sklearn_okl import (
     FOGDRegressor,
     FourierFeatures,
     KernelVAWRegressor,
+    LagFeatures,
     OKSClassifier,
     OKSRegressor,
     OnlineForecaster,
@@ -34,7 +36,9 @@ from sklearn_okl import (
     RakerClassifier,
     RefitClassifier,
     RefitRegressor,
+    RunningImputer,
     RunningOneHotEncoder,
+    RunningPowerTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
     TaylorFeatures,
@@ -240,6 +244,22 @@ def circular_tree(model):
 
 def set_past(**values):
     return lambda model: vars(model._state["past"]).update(values)
+
+
+def first_ridge(model):
+    return next(expert for expert in model._state["experts"] if "ridge" in expert)["ridge"]
+
+
+def in_columns(place, step):
+    """Put another step into the transformer of columns that a pipeline begins with."""
+    return lambda model: model.steps_[0][1].transformers_.__setitem__(place, step)
+
+
+def of_columns():
+    columns = ColumnTransformer(
+        [("a", RunningStandardScaler(), [0]), ("b", RunningStandardScaler(), [1, 2])]
+    )
+    return make_streaming_pipeline(columns, VAWRegressor())
 
 
 SPOILT = {
@@ -484,6 +504,32 @@ SPOILT = {
             deviations=np.nan * m._state["mixture"]["recent"]["deviations"]
         ),
         "no numbers",
+    ),
+    "another shape in a series": (
+        OnlineForecaster(3, random_state=0),
+        lambda m: first_ridge(m).update(sums=first_ridge(m)["sums"][:0]),
+        "do not go together",
+    ),
+    "complex numbers in a series": (
+        OnlineForecaster(3, random_state=0),
+        lambda m: m._state["views"][0].update(values=m._state["views"][0]["values"] + 0j),
+        "complex numbers",
+    ),
+    "no columns": (of_columns(), in_columns(0, ()), "steps that are none"),
+    "a column's step": (of_columns(), in_columns(1, ("b", 1.0, [1, 2])), "transforms nothing"),
+    "a column's name": (of_columns(), in_columns(0, ("c", "drop", [0])), "other steps"),
+    "an infinite model": (
+        RefitClassifier(LogisticRegression()),
+        lambda m: m._state["fits"][0][1].coef_.fill(np.inf),
+        "coef_",
+    ),
+    "means of gaps": (RunningImputer(), set_state(sums=np.full(4, np.nan)), "that are none"),
+    "large lags": (LagFeatures(), set_state(lags=np.zeros((300, 300))), "should be"),
+    "large powers": (RunningPowerTransformer(), set_state(logs=np.zeros((300, 300))), "should be"),
+    "a race of whole numbers": (
+        SEARCH,
+        lambda m: setattr(m._state, "weights", m._state.weights.astype(int)),
+        "each candidate",
     ),
     "a race": (SEARCH, lambda m: setattr(m._state, "sums", np.zeros((9, 9))), "each candidate"),
     "a race of nobody": (SEARCH, lambda m: m._state.racing.fill(False), "each candidate"),

@@ -162,6 +162,8 @@ class Race:
             and np.isin(self.leaders, np.arange(n)).all()
             and self.racing.dtype == bool
             and self.racing.any()
+            and all(part.dtype == np.float64 for part in (self.sums, self.weights, self.times))
+            and self.rounds.dtype.kind == "i"
             and np.isfinite([*self.sums, *self.weights]).all()
         )
 

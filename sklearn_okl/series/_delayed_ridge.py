@@ -68,6 +68,21 @@ def start(shape, width, horizon, alpha, forgetting):
     }
 
 
+def is_sound(state):
+    """Tell whether the arrays of a bank, as of one from a file, go together."""
+    horizon, *groups_and_targets, width = np.shape(state["theta"])
+    recent, squares = state["recent"], np.shape(state["sums"])
+    rows = np.shape(recent["rows"])
+    return bool(
+        len(groups_and_targets) == 2
+        and squares == np.shape(state["P"]) == (groups_and_targets[0], width, width)
+        and rows == np.shape(recent["gains"]) == (horizon + BLOCK, squares[0], *rows[2:])
+        and len(rows) == 4
+        and rows[3] == width
+        and np.shape(recent["tail"]) == (squares[0], BLOCK * rows[2], width)
+    )
+
+
 def forecasts(state, Z):
     """Return the forecasts (H, G, R, q) of an origin with features Z (G, R, D)."""
     return Z @ state["theta"].swapaxes(-1, -2)
