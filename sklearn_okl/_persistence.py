@@ -31,7 +31,7 @@ from ._types import Any, PathLike
 from .kernels import NAMED
 from .losses import NAMED as LOSSES
 
-_FORMAT = 3  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
+_FORMAT = 4  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
 _PICKLE = "pickle for files that nobody else can write"
 

@@ -11,6 +11,7 @@ from .._delay import late
 from .._documentation import inherit_documentation
 from .._types import Any
 from ..base import ConvexAggregator
+from ..base._convex import mix
 
 _NOTHING = 2.0**-1000  # stands for 0 where a state is divided by before the first regret
 _SURE = 1e-12  # least ln(1/prior): one expert alone has prior 1 and still needs a rate
@@ -349,6 +350,13 @@ class MLPolyRegressor(_SecondOrder):
         state["largest"] = largest
 
 
+def mixed(state, F, ago):
+    """Return the mean (n,) of forecasts F (n, K) under the weights of BOA some rounds ago."""
+    log_weights = state["past"][-ago] if ago else _BOA._log_weights(state)
+    asleep = np.isnan(F)
+    return mix(log_weights, np.where(asleep, 0.0, F), asleep if asleep.any() else None)
+
+
 def _root_rates(state):
     """Return sqrt(ln(1 / prior) / sum of squared regrets), (K,)."""
     rates = state["surprises"] / state["squares"]
@@ -357,3 +365,6 @@ def _root_rates(state):
 
 def _power_of_two(sizes):
     return np.exp2(np.ceil(np.log2(sizes)))
+
+
+_BOA = BOARegressor()

@@ -13,20 +13,26 @@ from .._documentation import explained_by, inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array
 from ..base import ConvexAggregator, OnlineRegressor
-from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake, mix
-from ..features._moments import faded, paths
+from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake
+from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
 from ..learners import VAWRegressor
-from ._bounded import BoundedBOA
-from ._second_order import BOARegressor
+from ._fading_means import (
+    known_likelihoods,
+    learn_likelihoods,
+    likelihood_paths,
+    means_of,
+    start_likelihoods,
+)
+from ._second_order import BOARegressor, mixed
+from ._two_boas import TwoBOAs
 
 _SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
 _LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
 _FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
 _HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
 _KNOWN = 24.0  # faded rounds from which on these losses say something
-_TINY = np.finfo(float).tiny
-_BOA, _LAST = BOARegressor(), BoundedBOA()
+_BOA, _LAST = BOARegressor(), TwoBOAs()
 
 
 @inherit_documentation
@@ -37,7 +43,7 @@ class StackedBOARegressor(OnlineRegressor):
     :class:`BOARegressor` over the experts, the columns of X, for its theorem; their means under
     likelihoods that fade, for quick changes; ridge regressions of the errors of the first of these
     means on the experts' deviations from it, for what no expert knows alone; and BOA over all of
-    these, in which no round counts much more than any other.
+    these, beside one in which no round counts much more than any other.
 
     Parameters
     ----------
@@ -64,7 +70,7 @@ class StackedBOARegressor(OnlineRegressor):
     weights_ : ndarray of shape (n_features,)
         Weights of the experts in the first BOA for the next round if all are awake.
     way_weights_ : ndarray of shape (n_ways,)
-        Weights in the last BOA: of the first one, the means, the regressions, the direct experts.
+        Weights at the last level: of the first BOA, the means, the regressions, the direct experts.
 
     See Also
     --------
@@ -91,16 +97,16 @@ class StackedBOARegressor(OnlineRegressor):
     *The regressions* are stacking [3]_ in sequence, each a :class:`VAWRegressor` from the
     deviations of the experts to the error of the mean, so that a whole is an affine combination.
 
-    *The last BOA* measures squared errors by the usual ones, the least of the faded means of its
-    ways, and lets no regret of a round count more than three of these. After rounds in which all
-    were far off, first ones or those of a new level, the rates of the plain rule would be too low
-    for thousands of rounds to tell the ways apart.
+    *The last level* is two BOAs of the same ways. One measures squared errors by the usual ones,
+    the least of the faded means of its ways, and lets no regret of a round count more than three of
+    these: after rounds in which all were far off, first ones or those of a new level, the rates of
+    the plain one are too low for thousands of rounds to tell the ways apart. The plain one knows
+    better where rare large errors are what counts. What both say is mixed by likelihoods that fade.
 
     *Theorem.* That of the first BOA [1]_: with :math:`r_{k,t}` the difference of the losses, its
     regret against expert k, its forecasts clipped as above, is of the order of
-    :math:`\sqrt{\ln K \sum_t r_{k,t}^2}`. The last one adds as much with the number of ways in the
-    place of K, in losses measured and cut as said; no bound of its plain sum is known, nor one for
-    the means and for regressions that forget.
+    :math:`\sqrt{\ln K \sum_t r_{k,t}^2}`. The plain last one adds as much with the number of ways
+    in the place of K. For means under likelihoods, and regressions that forget, no bound is known.
 
     *Sleeping experts.* NaN in a column of X says that this expert gives no forecast in that round:
     it gets no weight, BOA counts no regret, a mean charges it what BOA loses, and for a regression
@@ -164,7 +170,7 @@ class StackedBOARegressor(OnlineRegressor):
     @property
     def way_weights_(self) -> Array:
         """Weights in the last BOA, of shape (n_ways,)."""
-        return _LAST._weights(self._fitted_state("way_weights_")["last"])
+        return _LAST.weights(self._fitted_state("way_weights_")["last"])
 
     def _weights(self, state):
         return _BOA._weights(state["experts"])
@@ -204,9 +210,9 @@ class StackedBOARegressor(OnlineRegressor):
             "past": np.zeros((late, 3)),
             "past sums": np.zeros((late, 3)),
             "experts": _BOA._start(n_features, late=late),
-            "fading": [_start_likelihoods(n_features, late) for _ in self.fadings],
+            "fading": [start_likelihoods(n_features, late) for _ in self.fadings],
             "stacks": [regression._start(n_features, late=late) for regression in regressions],
-            "last": _LAST._start(n_ways, late=late),
+            "last": _LAST.start(n_ways, late),
         }
 
     def _learn(self, state, X, y):
@@ -242,13 +248,13 @@ class StackedBOARegressor(OnlineRegressor):
         parts = [(state, "past", [state["low"], state["high"], state["t"]])]
         parts += [(state, "past sums", state["sums"][:, 0])]
         parts += [(one, "past", one["theta"]) for one in state["stacks"]]
-        for one in state["fading"]:
+        for one in (*state["fading"], state["last"]["likelihoods"]):
             parts += [(one["past"], name, one[name]) for name in one["past"]]
         for part, name, known in parts:
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
-        for level, boa in (("experts", _BOA), ("last", _LAST)):
-            boa._pass(state[level], n)
+        _BOA._pass(state["experts"], n)
+        _LAST.wait(state["last"], n)
 
     def _forecast(self, state, X):
         forecasts, idle = self._room(X)
@@ -314,7 +320,7 @@ class StackedBOARegressor(OnlineRegressor):
         if self.n_direct and self.fadings:
             F = self._without_hopeless(F, *side.latest_losses(F))
         columns = [side.first(F)]
-        columns += [_means(F, *known) for known in side.likelihoods(everybody, columns[0])]
+        columns += [means_of(F, *known) for known in side.likelihoods(everybody, columns[0])]
         base = columns[min(1, len(self.fadings))]
         D = _deviations(F, base, side.scales)
         for correction in side.corrections(D, base):
@@ -355,7 +361,7 @@ class _Learning:
     def latest_losses(self, F):
         squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[:, None])
         state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
-        losses = _likelihood_paths(state, squares, fading, self._weights)["losses"]
+        losses = likelihood_paths(state, squares, fading, self._weights)["losses"]
         known = late(losses[:-1], state["past"]["losses"])[0]
         return known, _faded_rounds(self.limits[:, 2:], fading)
 
@@ -367,7 +373,7 @@ class _Learning:
         squares = np.where(np.isnan(F), of_boa[:, None], F) - self._y[:, None]
         np.square(squares, out=squares)
         for fading, state in zip(self._mixture.fadings, self._state["fading"], strict=True):
-            yield _learn_likelihoods(state, squares, fading, self._weights)
+            yield learn_likelihoods(state, squares, fading, self._weights)
 
     def corrections(self, D, base):
         errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST)
@@ -376,7 +382,7 @@ class _Learning:
             yield regression._learn(state, D, errors, self._weights)
 
     def last(self, columns):
-        return _LAST._learn(self._state["last"], columns, self._y, self._weights)
+        return _LAST.learn(self._state["last"], columns, self._y, self._weights)
 
 
 class _Asking:
@@ -387,7 +393,7 @@ class _Asking:
         self._mixture, self._state, self._ago = mixture, state, ago
 
     def latest_losses(self, F):
-        losses, _ = _known_likelihoods(self._state["fading"][-1], self._ago)
+        losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
         return losses, _faded_rounds(self.limits[2:], self._mixture.fadings[-1])
 
     def first(self, F):
@@ -395,7 +401,7 @@ class _Asking:
 
     def likelihoods(self, F, of_boa):
         for state in self._state["fading"]:
-            yield _known_likelihoods(state, self._ago)
+            yield known_likelihoods(state, self._ago)
 
     def corrections(self, D, base):
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
@@ -403,7 +409,7 @@ class _Asking:
             yield _regression(*stack, "past" in state)._forecast(known, D)
 
     def last(self, columns):
-        return mixed(self._state["last"], columns, self._ago)
+        return _LAST.forecast(self._state["last"], columns, self._ago)
 
 
 def _learn_scales(state, y):
@@ -420,62 +426,9 @@ def _scales(weights, sums, squares):
     return np.where(scales > 0.0, scales, 1.0)
 
 
-def _start_likelihoods(n_experts, delay):
-    """Return the state of likelihoods that fade, before the first row."""
-    return {
-        "losses": np.zeros(n_experts),
-        "rounds": np.zeros(1),
-        "past": {"losses": np.zeros((delay, n_experts)), "rounds": np.zeros((delay, 1))},
-    }
-
-
-def _learn_likelihoods(state, squares, fading, weights=None):
-    """Learn squared errors (n, K); return the faded sums (n, K) and counts (n, 1) read by each.
-
-    Rows of weights (n,) count as much; with any weight, a row lets the past fade.
-    """
-    paths = _likelihood_paths(state, squares, fading, weights)
-    known = []
-    for name, path in paths.items():
-        state[name] = path[-1]
-        read, state["past"][name] = late(path[:-1], state["past"][name])
-        known.append(read)
-    return known
-
-
-def _known_likelihoods(state, ago=0):
-    """Return the faded sums (K,) and counts (1,) known some rounds ago."""
-    return [as_it_was(state[name], past, ago) for name, past in state["past"].items()]
-
-
-def _likelihood_paths(state, squares, fading, weights=None):
-    terms = {"losses": squares, "rounds": np.ones((len(squares), 1))}
-    if weights is not None:
-        terms = {name: term * weights[:, None] for name, term in terms.items()}
-    return {name: faded(term, state[name], fading) for name, term in terms.items()}
-
-
 def _faded_rounds(n, fading):
     """Return the faded count of so many rounds, whatever their weights."""
     return (1.0 - fading**n) / (1.0 - fading)
-
-
-def _means(F, losses, rounds):
-    """Return the means (n,) of forecasts F (n, K) under the likelihoods of those who are awake."""
-    asleep = np.isnan(F)
-    losses = np.where(asleep, np.inf, losses)
-    least = losses.min(axis=1, keepdims=True)
-    with np.errstate(over="ignore"):  # beside an expert without fault nobody else counts
-        excess = (losses - least) / np.maximum(least, _TINY)
-        weights = np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)
-    return np.einsum("nk,nk->n", weights, np.where(asleep, 0.0, F)) / weights.sum(axis=1)
-
-
-def mixed(state, F, ago):
-    """Return the mean (n,) of forecasts F (n, K) under the weights of BOA some rounds ago."""
-    log_weights = state["past"][-ago] if ago else _BOA._log_weights(state)
-    asleep = np.isnan(F)
-    return mix(log_weights, np.where(asleep, 0.0, F), asleep if asleep.any() else None)
 
 
 def _deviations(F, base, scales):

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from ...aggregators import BOARegressor
-from ...aggregators._stacked import mixed
+from ...aggregators._second_order import mixed
 from ...base._bank import counters_of, forecast_bank, learn_group
 from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..._delay import as_it_was, late
 from ...aggregators import BOARegressor
-from ...aggregators._stacked import mixed
+from ...aggregators._second_order import mixed
 from ...features._lags import lagged
 from ...meta._refit import check_is_regressor
 from ._fits import NumberFits, boosted_regressor
