@@ -22,7 +22,7 @@ from ._tail import SharedInverse
 from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
 from .base._intercept import start_lookout
 from .base._swap import _is_finite
-from .features import RunningOneHotEncoder
+from .features import RunningImputer, RunningOneHotEncoder
 from .meta._past import Past
 from .pipeline import StreamingPipeline
 from .series import AdaptedForecaster, OnlineForecaster, _delayed_ridge
@@ -126,8 +126,8 @@ def _fault(part):
     if d > _n_numbers(state) + _SPARE:
         return "is of other sizes than its parameters"
     if isinstance(part, OnlineTransformer):
-        if not _is_finite(state):
-            return "holds numbers that are none"
+        if isinstance(part, RunningImputer) and not _is_finite(state):
+            return "holds numbers that are none"  # with which it would fill gaps
         return _unlike_begun(part) or try_model(part)
     model = part._as_taught()
     if not _is_of_size(model):

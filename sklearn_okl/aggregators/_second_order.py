@@ -162,21 +162,20 @@ class BOARegressor(_SecondOrder):
             squares += 2.0 * np.abs(regrets * np.add.reduce(out, axis=0))
             out[:-1], out[-1] = out[1:], regrets
         new = np.abs(regrets) * caps > 1.0
-        if np.logical_or.reduce(new):
+        if np.logical_or.reduce(new, axis=None):
             caps[new] = 1.0 / _power_of_two(np.abs(regrets[new]))
         rates = _root_rates(state)
         np.minimum(rates, caps, out=rates)
         if state["unheard"]:
             unheard = squares <= state["start"]
-            least = np.minimum.reduce(np.where(unheard, np.inf, rates))
-            if least == np.inf:
-                return
-            rates[unheard] = least
-            state["unheard"] = bool(np.logical_or.reduce(unheard))
+            least = np.minimum.reduce(np.where(unheard, np.inf, rates), axis=-1, keepdims=True)
+            least = np.where(least == np.inf, state["rates"], least)
+            rates = np.where(unheard, least, rates)
+            state["unheard"] = bool(np.logical_or.reduce(unheard, axis=None))
         state["rates"] = rates
         scaled = rates * regrets
         change = regrets - scaled * regrets
-        if np.maximum.reduce(scaled) > 0.5:
+        if np.maximum.reduce(scaled, axis=None) > 0.5:
             change += (scaled > 0.5) / caps
         change *= 0.5
         state["regrets"] += change

@@ -17,6 +17,7 @@ from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake
 from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
 from ..learners import VAWRegressor
+from . import _two_boas
 from ._fading_means import (
     known_likelihoods,
     learn_likelihoods,
@@ -25,14 +26,13 @@ from ._fading_means import (
     start_likelihoods,
 )
 from ._second_order import BOARegressor, mixed
-from ._two_boas import TwoBOAs
 
 _SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
 _LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
 _FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
 _HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
 _KNOWN = 24.0  # faded rounds from which on these losses say something
-_BOA, _LAST = BOARegressor(), TwoBOAs()
+_BOA = BOARegressor()
 
 
 @inherit_documentation
@@ -170,7 +170,7 @@ class StackedBOARegressor(OnlineRegressor):
     @property
     def way_weights_(self) -> Array:
         """Weights in the last BOA, of shape (n_ways,)."""
-        return _LAST.weights(self._fitted_state("way_weights_")["last"])
+        return _two_boas.weights(self._fitted_state("way_weights_")["last"])
 
     def _weights(self, state):
         return _BOA._weights(state["experts"])
@@ -212,7 +212,7 @@ class StackedBOARegressor(OnlineRegressor):
             "experts": _BOA._start(n_features, late=late),
             "fading": [start_likelihoods(n_features, late) for _ in self.fadings],
             "stacks": [regression._start(n_features, late=late) for regression in regressions],
-            "last": _LAST.start(n_ways, late),
+            "last": _two_boas.start(n_ways, late),
         }
 
     def _learn(self, state, X, y):
@@ -254,7 +254,7 @@ class StackedBOARegressor(OnlineRegressor):
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
         _BOA._pass(state["experts"], n)
-        _LAST.wait(state["last"], n)
+        _two_boas.wait(state["last"], n)
 
     def _forecast(self, state, X):
         forecasts, idle = self._room(X)
@@ -382,7 +382,7 @@ class _Learning:
             yield regression._learn(state, D, errors, self._weights)
 
     def last(self, columns):
-        return _LAST.learn(self._state["last"], columns, self._y, self._weights)
+        return _two_boas.learn(self._state["last"], columns, self._y, self._weights)
 
 
 class _Asking:
@@ -409,7 +409,7 @@ class _Asking:
             yield _regression(*stack, "past" in state)._forecast(known, D)
 
     def last(self, columns):
-        return _LAST.forecast(self._state["last"], columns, self._ago)
+        return _two_boas.forecast(self._state["last"], columns, self._ago)
 
 
 def _learn_scales(state, y):

@@ -157,21 +157,59 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, bound
     return out, average(np.log(prior * eta) + eta * R, np.zeros(K), np.ones(K, bool))[0]
 
 
-def bounded_boa(F, y, late=0, weights=None, prior=None):
-    """BOA of squared errors over the least of their faded means, three of which count at most."""
+def bounded_boa(F, y, late=0, weights=None):
+    """BOA of squared errors over the usual ones, three of which count at most."""
+    of_rounds = usual_losses(F, y, late, weights)
+    weights = of_rounds if weights is None else weights * of_rounds
+    return boa(F, y, late=late, weights=weights, bound=3.0)
+
+
+def usual_losses(F, y, late=0, weights=None):
+    """One over the least of the experts' faded mean squares, 0 where they are not known."""
     T, _ = F.shape
     weights = np.ones(T) if weights is None else weights
     squares = (F - y[:, None]) ** 2
     worst = np.nanmax(squares, axis=1, keepdims=True)
     squares = np.where(np.isnan(squares), worst, squares)
     of_rounds = np.zeros(T)
+    for t in range(T):
+        ages = weights[:t] * 0.99 ** np.arange(t - 1, -1, -1)
+        least = (ages @ squares[:t]).min()
+        if t >= 3 and least > 0.0:  # no row more than doubles what is usual
+            squares[t] = np.minimum(squares[t], least / ages.sum() / 0.01)
     for t in range(3 + late, T):
         known = t - late
         ages = weights[:known] * 0.99 ** np.arange(known - 1, -1, -1)
         losses = ages @ squares[:known]
         least = max(losses.min(), 1e-18 * losses.max())
         of_rounds[t] = ages.sum() / least if least else 0.0
-    return boa(F, y, prior=prior, late=late, weights=weights * of_rounds, bound=3.0)
+    return of_rounds
+
+
+def two_boas(F, y, late=0, weights=None):
+    """Plain and bounded BOA, mixed by likelihoods of errors of three usual squares at most."""
+    T, _ = F.shape
+    weights = np.ones(T) if weights is None else weights
+    both = boa(F, y, late=late, weights=weights)[0], bounded_boa(F, y, late, weights)[0]
+    both = np.column_stack(both)
+    squares = (both - y[:, None]) ** 2
+    for t, of_round in enumerate(usual_losses(F, y, late, weights)):
+        if of_round:
+            squares[t] = np.minimum(squares[t], 3.0 / of_round)
+    out = np.empty(T)
+    for t in range(T):
+        known = max(t - late, 0)
+        ages = weights[:known] * 0.99 ** np.arange(known - 1, -1, -1)
+        out[t] = likely_mean(both[t], ages @ squares[:known], ages.sum())
+    return out
+
+
+def likely_mean(forecasts, losses, mass):
+    """Mean under the likelihoods of Gaussian errors, the least mean square for the variance."""
+    least = losses.min()
+    variance = least / mass if mass else 0.0
+    likelihoods = np.exp((least - losses) / (2 * variance)) if variance else losses == least
+    return likelihoods @ forecasts / likelihoods.sum()
 
 
 def ml_poly(F, y, start=None, prior=None, gradient=True, late=0, **loss):

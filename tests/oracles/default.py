@@ -7,7 +7,7 @@ by themselves.
 import numpy as np
 from scipy.stats import norm
 
-from .aggregation import boa, bounded_boa
+from .aggregation import boa, likely_mean, two_boas
 from .vovk import vaw
 
 
@@ -163,22 +163,7 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
     columns = np.column_stack([*columns, F[:, :n_plain]])
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
     columns = np.where(same, columns[:, :1], columns)
-    both = [boa(columns, y, late=delay, weights=weights)[0]]
-    both = np.column_stack([*both, bounded_boa(columns, y, delay, weights)[0]])
-    out = np.empty(n)
-    for t in range(n):
-        k = max(t - delay, 0)
-        ages = 0.99 ** np.arange(k - 1, -1, -1) * weights[:k]
-        out[t] = likely_mean(both[t], ages @ (both[:k] - y[:k, None]) ** 2, ages.sum())
-    return out
-
-
-def likely_mean(forecasts, losses, mass):
-    """Mean under the likelihoods of Gaussian errors, the least mean square for the variance."""
-    least = losses.min()
-    variance = least / mass if mass else 0.0
-    likelihoods = np.exp((least - losses) / (2 * variance)) if variance else losses == least
-    return likelihoods @ forecasts / likelihoods.sum()
+    return two_boas(columns, y, delay, weights)
 
 
 def sane(forecast, past):
