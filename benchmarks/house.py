@@ -51,8 +51,8 @@ def main(package=PACKAGE):
     twice, said_twice = repeated_lines(trees.values())
     print(f"{len(files)} files, {sum(files.values())} lines")
     return report(
-        Figure("lines of documentation that stand twice", twice, 1189, 847),
-        Figure("those of them below heads of entries", said_twice, 487, 396),
+        Figure("lines of documentation that stand twice", twice, 847, 847),
+        Figure("those of them below heads of entries", said_twice, 270, 270),
         Figure("median file", int(median(files.values())), 177, 175),
         longest("longest file", files, 600, 500),
         longest("longest function, its docstring left aside", functions, 79, 60),

@@ -6,6 +6,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ._documentation import explained_by
 from ._types import Any, Array, ArrayLike, Self
+from .base import OnlineRegressor
 
 
 def inner_has(method):
@@ -29,37 +30,21 @@ class DelegatingVerbs:
         _routed(method, params) -> params          the metadata that its method gets
     """
 
+    @explained_by(OnlineRegressor.fit)
     def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        y : array-like of shape (n_samples,)
-            Targets.
         **params : dict
             Handed to the inner estimator, such as ``classes`` or ``sample_weight``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         self._advance(X, y, "fit", params, restart=True)
         return self
 
     @explained_by(fit)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
-        """Learn the next rounds; the first call starts the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        """
+        """Learn the next rounds; the first call starts the model."""
         self._advance(X, y, "partial_fit", params, restart=False)
         return self
 
@@ -94,20 +79,14 @@ class DelegatingVerbs:
         return self._advance(X, y, "prequential_predict_proba", params, restart=False)
 
     @available_if(inner_has("predict"))
+    @explained_by(OnlineRegressor.predict)
     def predict(self, X: ArrayLike, **params: Any) -> Array:
         """Forecast each row as if it were the next one; changes nothing.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         **params : dict
-            Handed to `predict` of the inner estimator.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Forecasts.
+            Handed to the inner estimator's method of this name, such as ``ahead``.
         """
         return self._ask("predict", X, params)
 
@@ -115,11 +94,6 @@ class DelegatingVerbs:
     @explained_by(predict)
     def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Return the decision values of the inner estimator; changes nothing.
-
-        Parameters
-        ----------
-        **params : dict
-            Handed to `decision_function` of the inner estimator.
 
         Returns
         -------
@@ -133,11 +107,6 @@ class DelegatingVerbs:
     def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the probabilities of the inner estimator; changes nothing.
 
-        Parameters
-        ----------
-        **params : dict
-            Handed to `predict_proba` of the inner estimator.
-
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
@@ -146,14 +115,9 @@ class DelegatingVerbs:
         return self._ask("predict_proba", X, params)
 
     @available_if(inner_has("predict_log_proba"))
-    @explained_by(predict)
+    @explained_by(predict_proba)
     def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Return the logarithms of the probabilities of the inner estimator; changes nothing.
-
-        Parameters
-        ----------
-        **params : dict
-            Handed to `predict_log_proba` of the inner estimator.
 
         Returns
         -------
@@ -173,8 +137,6 @@ class DelegatingVerbs:
         ----------
         coverage : float or array-like of shape (n_levels,), default=0.9
             Share of targets to be held, or several of them.
-        **params : dict
-            Handed to `predict_interval` of the inner estimator, such as ``ahead``.
 
         Returns
         -------
@@ -201,15 +163,6 @@ class DelegatingVerbs:
     @explained_by(fit)
     def score(self, X: ArrayLike, y: ArrayLike, **params: Any) -> float:
         """Return the score of the inner estimator on rows; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            Handed to `score` of the inner estimator, such as ``sample_weight``.
 
         Returns
         -------

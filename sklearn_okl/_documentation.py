@@ -9,8 +9,10 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeVar
+
+from ._literature import in_full
 
 Same = TypeVar("Same")  # what is documented, and given back
 
@@ -58,10 +60,11 @@ def inherit_documentation(cls: Same) -> Same:
 def explained_by(*others: Any) -> Callable[[Same], Same]:
     """Complete the docstring of a function, method or class by what others say.
 
-    A class takes from its siblings the words of what it names, and no more: of entries that are
-    nothing but their head, and of paragraphs that are nothing but their name. They are asked before
-    its bases, if this decorator is the inner one. A function takes the entries of its parameters,
-    and "Returns" and "Raises" whole.
+    A class takes from its siblings the words of what it names, of entries that are nothing but
+    their head and of paragraphs that are nothing but their name, and the entries of those of its
+    parameters that neither it nor a base explains. They are asked before its bases, if this
+    decorator is the inner one. A function takes the entries of its parameters, and "Returns" and
+    "Raises" whole.
 
     Parameters
     ----------
@@ -75,12 +78,32 @@ def explained_by(*others: Any) -> Callable[[Same], Same]:
     """
 
     def decorator(part: Same) -> Same:
-        is_class = inspect.isclass(part)
-        added, whole = ((), ()) if is_class else (("Parameters",), ("Returns", "Raises"))
-        _complete(_function(part), map(_function, others), added, whole)
+        of_class = inspect.isclass(part)
+        bases = _explained(part.__mro__[1:-1]) if of_class else frozenset()
+        whole = () if of_class else ("Returns", "Raises")
+        _complete(_function(part), map(_function, others), ("Parameters",), whole, bases)
         return part
 
     return decorator
+
+
+def cites(part: Same) -> Same:
+    """Complete the docstring of a class or a function by the works that it cites, in full.
+
+    The other two decorators do so, too: this one is for what takes nothing else from others.
+
+    Parameters
+    ----------
+    part : class or function
+        Its section References names works by authors and year, as in `_literature`.
+
+    Returns
+    -------
+    part : class or function
+        It, with its docstring completed.
+    """
+    _complete(part, (), (), ())
+    return part
 
 
 def _function(part):
@@ -90,14 +113,20 @@ def _function(part):
     return part if inspect.isfunction(part) or inspect.isclass(part) else None
 
 
-def _complete(part, others, added, whole):
+def _explained(bases):
+    """Return the names of the parameters that bases explain."""
+    sections = (sections_of(base.__doc__)[1] for base in bases if base.__doc__)
+    return frozenset(chain.from_iterable(_names(s.get("Parameters", [])) for s in sections))
+
+
+def _complete(part, others, added, whole, elsewhere=frozenset()):
     """Complete the docstring of a class or a function by those of others, the first one first.
 
-    `added` are the titles of sections to which entries are added, `whole` those of sections that
-    are taken whole where there is none.
+    `added` are the titles of sections to which entries are added, but for names that are explained
+    `elsewhere`; `whole` those of sections that are taken whole where there is none.
     """
     others = [other for other in others if other is not None and other.__doc__]
-    if part is None or part.__doc__ is None or not others:  # python -OO
+    if part is None or part.__doc__ is None:  # python -OO
         return
     text, own = sections_of(part.__doc__)
     given = [sections_of(other.__doc__)[1] for other in others]
@@ -109,37 +138,47 @@ def _complete(part, others, added, whole):
     if "Notes" in own:
         sections["Notes"] = _with_paragraphs(own["Notes"], [s.get("Notes", []) for s in given])
     for title in HEADED:
-        known = _entries(own.get(title, []))
-        if title not in added and all(len(entry) > 1 for entry in known.values()):
+        said = _entries(own.get(title, []))
+        if title not in added and all(len(entry) > 1 for entry in said.values()):
             continue
-        entries = _with_entries(known, [s.get(title, []) for s in given], title in added)
+        lines = [section.get(title, []) for section in given]
+        entries = _with_entries(said, lines, title in added, elsewhere)
         if title == "Parameters":
-            entries = _in_order(entries, inspect.signature(part))
+            entries = _in_order(entries, inspect.signature(part), _names(own.get(title, [])))
         if entries:
             sections[title] = [line for entry in dict.fromkeys(entries.values()) for line in entry]
+    if "References" in sections:
+        sections["References"] = in_full(sections["References"])
     part.__doc__ = _written(text, sections)
 
 
-def _with_entries(own, given, adds):
-    """Return entries by each name: heads without words with those of others, and missing ones."""
+def _with_entries(own, given, adds, elsewhere):
+    """Return entries by each name: heads without words with those of others, and missing ones.
+
+    Missing are those that are not explained `elsewhere`.
+    """
     known = {name: entry for names, entry in own.items() for name in names}
     for lines in given:
         for names, entry in _entries(lines).items():
             said = [name for name in names if name in known]
-            if adds and not said:
+            if adds and not said and elsewhere.isdisjoint(names):
                 known |= dict.fromkeys(names, entry)
             elif said and len(known[said[0]]) == 1:
                 known |= dict.fromkeys(said, (known[said[0]][0], *entry[1:]))
     return known
 
 
-def _in_order(entries, signature):
-    """Return the entries of a signature's parameters, with its defaults, in its order."""
-    return {
+def _in_order(entries, signature, own):
+    """Return the entries of a signature's parameters, with its defaults, in its order.
+
+    Its own ones are kept by a class that stands before another, whose signature it is.
+    """
+    ordered = {
         name: _with_default(entries[name], parameter.default)
         for name, parameter in signature.parameters.items()
         if name in entries
     }
+    return ordered | {name: entries[name] for name in own if name not in ordered}
 
 
 def _with_paragraphs(own, given):
@@ -191,6 +230,11 @@ def _entries(lines):
         )
         for i, j in pairwise([*heads, len(lines)])
     }
+
+
+def _names(lines):
+    """Return the names that the entries of a section explain."""
+    return list(chain.from_iterable(_entries(lines)))
 
 
 def _trimmed(lines):

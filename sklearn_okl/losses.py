@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ._documentation import inherit_documentation
+from ._documentation import explained_by, inherit_documentation
 from ._types import Any, ArrayLike
 from ._values import ValueObject
 
@@ -117,20 +117,9 @@ class Loss(ValueObject, ABC):
         """
 
     @abstractmethod
+    @explained_by(value)
     def slope(self, y_true: ArrayLike, y_pred: ArrayLike) -> Any:
-        """Return the derivative in y_pred; at a kink a number between those beside it.
-
-        Parameters
-        ----------
-        y_true : array-like
-            Targets, or labels -1 and +1.
-        y_pred : array-like
-            Forecasts, or decision values; the two broadcast, and may be numbers.
-
-        Returns
-        -------
-        ndarray or float
-        """
+        """Return the derivative in y_pred; at a kink a number between those beside it."""
 
     @property
     def smoothness(self) -> float:

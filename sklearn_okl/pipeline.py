@@ -23,6 +23,8 @@ from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, pa
 from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
 from .base import OnlineTransformer, SwapMixin, _is_finite, described
+from .base._loss import WithLoss
+from .features import CalendarFeatures
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
 
@@ -121,9 +123,7 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
 
     References
     ----------
-    .. [1] A. P. Dawid, "Present position and potential developments: some personal views:
-       statistical theory: the prequential approach", Journal of the Royal Statistical Society A
-       147(2), 1984.
+    .. [1] Dawid 1984.
 
     Examples
     --------
@@ -155,6 +155,7 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         self.update = update
         self.warmup = warmup
 
+    @explained_by(WithLoss.get_params)
     def get_params(self, deep: bool = True) -> Any:
         """Return the parameters.
 
@@ -162,31 +163,17 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         ----------
         deep : bool, default=True
             Whether to return the steps by name, and their parameters as ``name__parameter``.
-
-        Returns
-        -------
-        params : dict
-            Parameters by name.
         """
         return self._get_params("steps", deep=deep)
 
+    @explained_by(WithLoss.set_params)
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, steps by name and steps' parameters as ``name__parameter`` included.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name, as `get_params` returns them.
-
-        Returns
-        -------
-        self : object
-            This pipeline.
-        """
+        """Set parameters, steps by name and steps' parameters as ``name__parameter`` included."""
         self._set_params("steps", **params)
         return self
 
     @available_if(inner_has("set_callbacks"))
+    @explained_by(set_params)
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Let callbacks follow the last step as `fit` teaches it, chunk by chunk.
 
@@ -195,15 +182,11 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         *callbacks : callback instances
             As :mod:`sklearn.callback` has them; none takes them off. They see the last step, and
             the rows as it sees them.
-
-        Returns
-        -------
-        self : object
-            This pipeline.
         """
         self.steps[-1][1].set_callbacks(*callbacks)
         return self
 
+    @explained_by(set_params)
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose the container that transformers return, as in scikit-learn's pipeline.
 
@@ -211,11 +194,6 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         ----------
         transform : {"default", "pandas", "polars"}, default=None
             The container; None changes nothing.
-
-        Returns
-        -------
-        self : object
-            This pipeline.
         """
         for steps in (self.steps, vars(self).get("steps_", [])):
             _at_rest(steps).set_output(transform=transform)
@@ -293,13 +271,9 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         """
         return self._warm_steps()[-1][1].summary()
 
+    @explained_by(CalendarFeatures.get_feature_names_out)
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Return the names of the features that the last step sees.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Names of the inputs; None takes those seen in fitting.
 
         Returns
         -------
@@ -530,6 +504,7 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         return (_warm_up.shares if proba else _warm_up.labels)(targets, n_known, classes)
 
 
+@explained_by(StreamingPipeline)
 def make_streaming_pipeline(*steps: Any, update: str = "row", warmup: int = 0) -> StreamingPipeline:
     """Make a :class:`StreamingPipeline`, its steps named after their classes.
 
@@ -537,10 +512,6 @@ def make_streaming_pipeline(*steps: Any, update: str = "row", warmup: int = 0) -
     ----------
     *steps : estimators
         Transformers, and an estimator that learns by `partial_fit`.
-    update : {"row", "batch"}, default="row"
-        As in :class:`StreamingPipeline`.
-    warmup : int, default=0
-        As in :class:`StreamingPipeline`.
 
     Returns
     -------

@@ -1,10 +1,17 @@
 """Docstrings that are completed by what the bases say."""
 
 import inspect
+import pkgutil
 import re
+from importlib import import_module
+from pathlib import Path
 
+import sklearn_okl
 from sklearn_okl import all_estimators
-from sklearn_okl._documentation import explained_by, inherit_documentation, sections_of
+from sklearn_okl._documentation import cites, explained_by, inherit_documentation, sections_of
+from sklearn_okl._literature import _WORKS
+
+PACKAGE = Path(sklearn_okl.__file__).parent
 
 
 class Family:
@@ -290,6 +297,95 @@ def test_a_class_is_explained_by_its_sibling():
 
     assert inspect.getdoc(Member).count("*Cost.* O(2).") == 1
     assert "The ridge." in inspect.getdoc(Member)
+
+
+def test_a_sibling_explains_parameters_that_no_base_does():
+    class Sibling:
+        """A sibling.
+
+        Parameters
+        ----------
+        alpha : float, default=1.0
+            The sibling's ridge.
+        gamma : float, default=1.0
+            The bandwidth.
+        mu : float, default=1.0
+            What the member has not.
+        """
+
+    @inherit_documentation
+    @explained_by(Sibling)
+    class Member(Family):
+        """A member."""
+
+        def __init__(self, alpha=1.0, gamma=2.0):
+            """Take its own parameters."""
+
+    doc = inspect.getdoc(Member)
+    assert "gamma : float, default=2.0\n    The bandwidth." in doc
+    assert "The ridge." in doc
+    assert "sibling's" not in doc
+    assert "What the member has not." not in doc
+
+
+def test_a_class_that_stands_before_another_keeps_what_it_explains():
+    class Sibling:
+        """A sibling.
+
+        Parameters
+        ----------
+        alpha : float, default=1.0
+            The ridge.
+        """
+
+    @explained_by(Sibling)
+    class Mixin:
+        """What others have, whose signature has its parameters.
+
+        Parameters
+        ----------
+        alpha : float, default=1.0
+        beta : float, default=1.0
+            The other.
+        """
+
+    doc = inspect.getdoc(Mixin)
+    assert "alpha : float, default=1.0\n    The ridge." in doc
+    assert "The other." in doc
+
+
+def test_works_are_cited_in_full():
+    @cites
+    def bound():
+        """Return a bound.
+
+        References
+        ----------
+        .. [1] Zinkevich 2003, Theorem 1.
+        .. [2] Somebody, "Else", 2001.
+        """
+
+    lines = inspect.getdoc(bound).splitlines()
+    assert lines[4].startswith('.. [1] M. Zinkevich, "Online convex programming')
+    assert lines[5] == "   International Conference on Machine Learning, 2003, Theorem 1."
+    assert lines[6] == '.. [2] Somebody, "Else", 2001.'
+
+
+def test_no_page_cites_a_work_in_short():
+    names = [found.name for found in pkgutil.iter_modules(sklearn_okl.__path__)]
+    names = ["sklearn_okl", *(f"sklearn_okl.{name}" for name in names if name[0] != "_")]
+    parts = {name: part for found in names for name, part in vars(import_module(found)).items()}
+    assert len(parts) > 200
+    for name, part in parts.items():
+        for line in sections_of(part.__doc__ or "")[1].get("References", []):
+            short = [work for work in _WORKS if work in line]
+            assert not short, f"{name} cites {short}: let it wear `cites`"
+
+
+def test_works_are_those_that_several_cite():
+    sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    once = [work for work in _WORKS if sources.count(work) < 3]  # the table has it too
+    assert not once
 
 
 def test_no_page_has_a_name_without_its_paragraph_or_a_head_without_words():

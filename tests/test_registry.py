@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_okl"
 # A module imports from the layers before its own, and not from its neighbours.
 LAYERS = [
+    {"_literature"},
     {
         *("_linalg", "_validation", "_documentation", "_delay"),
         *("_archives", "_part_files", "_plain_types", "_types", "_values"),

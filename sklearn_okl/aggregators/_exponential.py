@@ -148,10 +148,8 @@ class EWARegressor(_OnTargetRange):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, eq. (3.25A).
-    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
-       Press, 2006, sections 2.3 and 3.3.
+    .. [1] Rokhlin & Gurtovaya 2025, eq. (3.25A).
+    .. [2] Cesa-Bianchi & Lugosi 2006, sections 2.3 and 3.3.
     .. [3] Y. Freund, R. E. Schapire, Y. Singer, M. K. Warmuth, "Using and combining predictors
        that specialize", STOC 1997.
 
@@ -260,8 +258,7 @@ class AARegressor(_OnTargetRange):
     ----------
     .. [1] V. Vovk, "A game of prediction with expert advice", Journal of Computer and System
        Sciences 56(2), 1998.
-    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
-       Press, 2006, sections 3.5 and 3.6.
+    .. [2] Cesa-Bianchi & Lugosi 2006, sections 3.5 and 3.6.
     .. [3] A. Chernov, V. Vovk, "Prediction with expert evaluators' advice", ALT 2009.
 
     Examples
@@ -377,8 +374,7 @@ class FixedShareRegressor(_OnTargetRange):
     References
     ----------
     .. [1] M. Herbster, M. K. Warmuth, "Tracking the best expert", Machine Learning 32(2), 1998.
-    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
-       Press, 2006, section 5.2.
+    .. [2] Cesa-Bianchi & Lugosi 2006, section 5.2.
 
     Examples
     --------

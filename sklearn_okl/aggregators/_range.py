@@ -4,6 +4,8 @@ from numbers import Real
 
 import numpy as np
 
+from .._documentation import inherit_documentation
+
 
 def check_y_range(y_range):
     """Return (lo, hi) as floats, or None; refuse anything that is not an interval."""
@@ -50,14 +52,9 @@ class TargetRange:
             state["low"], state["high"] = min(state["low"], y), max(state["high"], y)
 
 
+@inherit_documentation
 class Clip(TargetRange):
-    """Clip expert forecasts (n, K) to the range of the targets; nothing before one is known.
-
-    Parameters
-    ----------
-    y_range : tuple of (float, float), default=None
-        The range (lo, hi) of all targets. None: the range of the targets seen before the round.
-    """
+    """Clip expert forecasts (n, K) to the range of the targets; nothing before one is known."""
 
     def _validate(self):
         check_y_range(self.y_range)

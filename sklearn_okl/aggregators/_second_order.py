@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from .._delay import late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any
 from ..base import ConvexAggregator
 from ..base._convex import mix
@@ -27,6 +27,12 @@ class _SecondOrder(ConvexAggregator):
         Whether to replace the loss by its tangent at the forecast. Then the regret is small
         against the best fixed *convex combination* of the experts instead of the best single one;
         False, which the published VAW experiments use, pursues the single one only.
+
+    Notes
+    -----
+    *Regrets.* :math:`r_{k,t}` is the loss of the forecast less the loss of expert k, in round t.
+
+    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
     """
 
     _parameter_constraints = {
@@ -61,7 +67,7 @@ class _SecondOrder(ConvexAggregator):
 class BOARegressor(_SecondOrder):
     r"""Bernstein online aggregation: exponential weights that punish variance, a rate an expert.
 
-    With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
+    With the regrets :math:`r_{k,t}` of an expert k it has the weights
 
     .. math:: w_{k,t} \propto \pi_k \, \eta_{k,t-1} \exp(\eta_{k,t-1} R_{k,t-1}), \qquad
               R_{k,t} = R_{k,t-1} + \tfrac12 \bigl( r_{k,t} - \eta_{k,t} r_{k,t}^2
@@ -85,6 +91,8 @@ class BOARegressor(_SecondOrder):
 
     Notes
     -----
+    *Regrets.*
+
     *Cost.* O(K) per round for K experts, independent of the number of rounds.
 
     *Theorem.* Up to a factor that grows with :math:`\ln \ln T`, against every expert (Theorem 3.3
@@ -102,13 +110,12 @@ class BOARegressor(_SecondOrder):
     that of one much worse, and the rates already count the round. An expert without any regret so
     far gets the least rate of the others; there it would get nearly all weight.
 
-    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
+    *Sleeping experts.*
 
     References
     ----------
-    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
-       106(1), 2017, the algorithm with multiple learning rates.
-    .. [2] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+    .. [1] Wintenberger 2017, the algorithm with multiple learning rates.
+    .. [2] Gaillard & Goude.
     .. [3] B. McMahan, M. Streeter, "Delay-tolerant algorithms for asynchronous distributed online
        learning", Neural Information Processing Systems (NIPS), 2014.
 
@@ -182,11 +189,11 @@ class BOARegressor(_SecondOrder):
 
 
 @inherit_documentation
+@explained_by(BOARegressor)
 class MLProdRegressor(_SecondOrder):
     r"""ML-Prod: products of one plus rate times regret, a rate an expert.
 
-    With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
-    :math:`w_{k,t} \propto \pi_k \eta_{k,t-1} e^{L_{k,t-1}}`, where
+    The weights are :math:`w_{k,t} \propto \pi_k \eta_{k,t-1} e^{L_{k,t-1}}`, where
 
     .. math:: L_{k,t} = \frac{\eta_{k,t}}{\eta_{k,t-1}} L_{k,t-1} + \ln(1 + \eta_{k,t} r_{k,t}),
               \qquad \eta_{k,t} = \min\Bigl( \frac{1}{2 B_{k,t}},
@@ -210,7 +217,9 @@ class MLProdRegressor(_SecondOrder):
 
     Notes
     -----
-    *Cost.* O(K) per round for K experts, independent of the number of rounds.
+    *Regrets.*
+
+    *Cost.*
 
     *Theorem.* For losses in [0, 1] and equal priors (Corollary 4 of [1]_), with constants of the
     order of :math:`\ln \ln T`, against every expert
@@ -222,12 +231,11 @@ class MLProdRegressor(_SecondOrder):
     With a small `initial_rate`, an expert that slept from the first round on enters with a large
     rate and nearly all weight.
 
-    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
+    *Sleeping experts.*
 
     References
     ----------
-    .. [1] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
-       2014, ML-Prod with adaptive rates, Theorem 3 and Corollary 4.
+    .. [1] Gaillard et al. 2014, ML-Prod with adaptive rates, Theorem 3 and Corollary 4.
 
     Examples
     --------
@@ -272,7 +280,7 @@ class MLProdRegressor(_SecondOrder):
 class MLPolyRegressor(_SecondOrder):
     r"""ML-Poly: weights in proportion to positive regrets, a rate an expert.
 
-    With :math:`r_{k,t}` the loss of the forecast less the loss of expert k, the weights are
+    By the sums of the regrets :math:`r_{k,t}` the weights are
 
     .. math:: w_{k,t} \propto \pi_k \, \eta_{k,t-1} \Bigl( \sum_{s<t} r_{k,s} \Bigr)_+, \qquad
               \frac{1}{\eta_{k,t}} = \frac{1}{\eta_0} + \sum_{s \le t} r_{k,s}^2 + B_t - B_0,
@@ -294,6 +302,8 @@ class MLPolyRegressor(_SecondOrder):
 
     Notes
     -----
+    *Regrets.*
+
     *Cost.* O(K) per round for K experts, independent of the number of rounds; the cheapest of the
     second-order rules.
 
@@ -305,12 +315,11 @@ class MLPolyRegressor(_SecondOrder):
     *Departures.* :math:`B_t` makes the rates fit for regrets of any size, as in the package
     ``opera``, whose figures are reproduced.
 
-    *Sleeping experts.* NaN in X: no weight and no regret in that round; the others' weights grow.
+    *Sleeping experts.*
 
     References
     ----------
-    .. [1] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
-       2014, ML-Poly, Theorem 5.
+    .. [1] Gaillard et al. 2014, ML-Poly, Theorem 5.
 
     Examples
     --------

@@ -59,11 +59,6 @@ class StackedBOARegressor(OnlineRegressor):
         is above 1.2 times that of the best other expert.
     margin : float, default=0.1
         Share of the range of the past targets by which what is forecast may leave it.
-    fallback : float, default=None
-    label_delay : int, default=0
-        Number D of rounds that targets come late: row t is forecast by what the targets up to
-        t - 1 - D have taught, and each part is judged by the forecasts that it made so. For the
-        24 hours of the next day it is 23.
 
     Attributes
     ----------
@@ -114,10 +109,8 @@ class StackedBOARegressor(OnlineRegressor):
 
     References
     ----------
-    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
-       106(1), 2017.
-    .. [2] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
-       dynamic model averaging", Technometrics 52(1), 2010.
+    .. [1] Wintenberger 2017.
+    .. [2] Raftery et al. 2010.
     .. [3] L. Breiman, "Stacked regressions", Machine Learning 24(1), 1996.
 
     Examples

@@ -15,9 +15,11 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._delay import delay_of
+from .._documentation import explained_by
 from .._types import Any, Array, Self
 from ..base import OfExperts, _copied, described
 from ..base._convex import EXPERT_CONSTRAINTS
+from ..base._loss import WithLoss
 from ..features import _as_came
 from ._late import LateAggregator, learn_late
 from ._teaching import check_experts, forecast_expert, learn_expert
@@ -56,6 +58,7 @@ class Advised(OfExperts, _BaseComposition):
     }
     _structural = ("experts", "aggregator", "label_delay")
 
+    @explained_by(WithLoss.get_params)
     def get_params(self, deep: bool = True) -> Any:
         """Return the parameters.
 
@@ -63,27 +66,12 @@ class Advised(OfExperts, _BaseComposition):
         ----------
         deep : bool, default=True
             Whether to return the experts by name, and their parameters as ``name__parameter``.
-
-        Returns
-        -------
-        params : dict
-            Parameters by name.
         """
         return self._get_params("experts", deep=deep)
 
+    @explained_by(WithLoss.set_params)
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, experts by name and experts' parameters as ``name__parameter`` included.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name, as `get_params` returns them.
-
-        Returns
-        -------
-        self : object
-            This estimator.
-        """
+        """Set parameters, experts by name and theirs as ``name__parameter`` included."""
         self._set_params("experts", **params)
         return self
 

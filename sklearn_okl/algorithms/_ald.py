@@ -81,8 +81,7 @@ class NONSALDRegressor(NovelRows, SecondOrderSteps, GrowingBasisRegressor):
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, Algorithm 3.
+    .. [1] Li & Liao 2023, Algorithm 3.
 
     Examples
     --------
@@ -324,8 +323,7 @@ class AOGDALDRegressor(_GrowingDescentRegressor):
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, Algorithm 1.
+    .. [1] Li & Liao 2023, Algorithm 1.
 
     Examples
     --------

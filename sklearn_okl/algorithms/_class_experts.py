@@ -163,7 +163,7 @@ class ExpertsClassifier(_AdvisedClassifier):
 
     References
     ----------
-    .. [1] V. Vovk, "Aggregating strategies", Computational Learning Theory (COLT), 1990.
+    .. [1] Vovk 1990.
 
     Examples
     --------

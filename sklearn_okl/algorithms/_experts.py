@@ -196,8 +196,7 @@ class ExpertsRegressor(_AdvisedRegressor):
 
     References
     ----------
-    .. [1] N. Cesa-Bianchi, G. Lugosi, "Prediction, learning, and games", Cambridge University
-       Press, 2006, chapters 2 and 3.
+    .. [1] Cesa-Bianchi & Lugosi 2006, chapters 2 and 3.
 
     Examples
     --------

@@ -56,12 +56,9 @@ class KOGDRegressor(ExactDescentRegressor):
 
     References
     ----------
-    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
-       International Conference on Machine Learning, 2003, Theorem 1.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, eq. (2), (3).
-    .. [3] P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning", Journal of Machine
-       Learning Research 24, 2023, section 5.
+    .. [1] Zinkevich 2003, Theorem 1.
+    .. [2] Li & Liao 2023, eq. (2), (3).
+    .. [3] Ghari & Shen 2023, section 5.
 
     Examples
     --------

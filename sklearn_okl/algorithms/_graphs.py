@@ -10,7 +10,7 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import softmax
 from .._types import Any, Array, ArrayLike, Seed
 from ..base import GraphRounds, OnlineRegressor
@@ -27,25 +27,13 @@ _CONSTRAINTS = {
 
 
 @inherit_documentation
+@explained_by(BipartiteGraph)
 class OMKLGFRegressor(GraphRounds, OnlineRegressor):
     r"""OMKL-GF: online multi-kernel learning with a generated bipartite feedback graph.
 
     Each kernel of a dictionary gets random Fourier features and online gradient descent on them.
     A few selective nodes draw kernels, the good ones more often. A round draws a node: its kernels
     alone are computed and taught, and their weighted mean is the forecast (eq. 17 of [1]_).
-
-    Parameters
-    ----------
-    n_selective : int, default=2
-        Number J of selective nodes, the experiments' choice. The first explores most.
-    n_selected : int, default=10
-        Draws M of a node, with replacement: the most kernels that a round computes. The choice of
-        the experiments; 5 does as well on most data at half the cost.
-    exploration0 : float, default=0.1
-        Scale of the exploration rate :math:`\eta_{e,t} = exploration0 / t^{power\_t}`, in (0, 1]:
-        the share of the uniform law in drawing the node, and, to the power j, in draws by node j.
-    freeze_after : int, default=300
-        Round up to which the graph is made afresh, and then kept; the experiments' choice.
 
     See Also
     --------
@@ -128,6 +116,7 @@ class OMKLGFRegressor(GraphRounds, OnlineRegressor):
         return BipartiteGraph(self.n_selective, self.n_selected, *draws)
 
 
+@explained_by(SimilarityGraph)
 class _OnSimilarityGraph(GraphRounds):
     r"""What the two regressors on similarity graphs share beside the shell.
 
@@ -138,27 +127,6 @@ class _OnSimilarityGraph(GraphRounds):
         None is the paper's grid of 51 Gaussian and 25 Laplacian kernels,
         :func:`sklearn_okl.kernels.paper_kernel_grid`. Gaussian and Laplacian kernels with positive
         gamma only, whose distances are known, unless `distances` are given.
-    n_selected : int, default=10
-        Size M of a neighbourhood; the experiments' choice.
-    exploration0 : float, default=0.1
-        Scale of the exploration rate :math:`\xi_t = exploration0 / t^{power\_t}`, in (0, 1]: the
-        share of the dominating set in the draw of the node.
-    freeze_after : int, default=300
-        Round after which no node is drawn, but the one with the largest weight then is kept, and
-        the refinement of the graph if there is one; the experiments' choice. Give a number beyond
-        the last round to draw always.
-    min_node_probability : float, default=0.2
-        Lower bound on the probability by which the loss of the forecast is divided, which is
-        credited to the node, in [0, 1); 0.2 is the published code's.
-    dim : int, default=1
-        Dimension in which kernels are compared (the paper's d). With many dimensions the widest
-        kernel is the farthest from all, and the others are equally far from it up to rounding:
-        neighbourhoods then hold the kernels that come first in the dictionary.
-    distances : array-like of shape (n_kernels, n_kernels), default=None
-        Distances between the kernels in the order of `kernels_`, in place of those of eq. (27):
-        finite, not negative, symmetric, e.g. of another Bregman divergence (eq. 26). `dim` is then
-        ignored. If all are equal, the neighbourhood of a kernel is itself and the kernels that
-        come first in the dictionary, which is what the published figures come from; see Notes.
 
     Attributes
     ----------
@@ -289,8 +257,7 @@ class OMKLSFGRegressor(_OnSimilarityGraph, OnlineRegressor):
 
     References
     ----------
-    .. [1] P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", Journal of Machine
-       Learning Research 24, 2023, Algorithms 4-5, eq. (26)-(41), section 5.
+    .. [1] Ghari & Shen 2023, Algorithms 4-5, eq. (26)-(41), section 5.
     .. [2] V. Chvátal, "A greedy heuristic for the set-covering problem", Mathematics of Operations
        Research 4(3), 1979.
 
@@ -309,19 +276,13 @@ class OMKLSFGRegressor(_OnSimilarityGraph, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(RefinedSimilarityGraph)
 class OMKLSFGRRegressor(_OnSimilarityGraph, OnlineRegressor):
     r"""OMKL-SFG-R: online multi-kernel learning with a refined similarity-based feedback graph.
 
     :class:`OMKLSFGRegressor` whose graph gets further edges in every round, so that the best nodes
     so far ask every kernel: no kernel then goes unseen for long. The new edges are for learning;
     the forecast is made from the neighbourhood in the graph before refinement (eq. 47 of [1]_).
-
-    Parameters
-    ----------
-    n_dominating : int, default=10
-        Number of nodes, those with the largest weights and all that equal the least of them, that
-        together ask every kernel. It sets the paper's beta to :math:`(1 - \xi) u_{(n)} + \xi / K`,
-        where :math:`u_{(n)}` is the n-th largest weight; the experiments' choice.
 
     See Also
     --------

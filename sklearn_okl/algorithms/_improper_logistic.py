@@ -50,8 +50,7 @@ class _ImproperSteps:
 
     References
     ----------
-    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient improper learning for online logistic
-       regression", Conference on Learning Theory (COLT), 2020, Algorithm 1, Theorem 1.
+    .. [1] Jézéquel et al. 2020, Algorithm 1, Theorem 1.
     .. [2] E. Hazan, T. Koren, K. Y. Levy, "Logistic regression: tight bounds for stochastic and
        online optimization", Conference on Learning Theory (COLT), 2014.
     """
@@ -165,9 +164,9 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
     *Numerics.* The inverse of A is rebuilt by Cholesky from the exact sum every 4096 rounds, and
     after a row that shrinks it by more than 1e5.
 
-    *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a row
-    of zeros has even odds, whatever the shares of the classes. Random features in a pipeline make
-    the classifier one of a kernel.
+    *Features.* They are taken as they come: scale them to moderate size. Without ``fit_intercept``
+    a row of zeros has even odds, whatever the shares of the classes. Random features in a pipeline
+    make the classifier one of a kernel.
 
     Examples
     --------

@@ -169,9 +169,7 @@ class KernelVAWRegressor(_ExactVovkRegressor):
 
     References
     ----------
-    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for
-       adversarial large scale problems", Advances in Neural Information Processing Systems, 2019,
-       eq. (3), Proposition 1.
+    .. [1] Jézéquel et al. 2019, eq. (3), Proposition 1.
 
     Examples
     --------

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Seed
 from ..aggregators._range import Clip, check_y_range
 from ..base import FullInformationRegressor, OnlineRegressor
 from ..learners import VAWRegressor
+from ._vaw_experts import VAWExperts
 
 
 @inherit_documentation
+@explained_by(VAWExperts)
 class MultiKernelRegressor(FullInformationRegressor):
     """One expert per kernel on random Fourier features, and an aggregator of their forecasts.
 
@@ -27,8 +29,6 @@ class MultiKernelRegressor(FullInformationRegressor):
     clip_experts : bool, default=False
         Whether to clip the experts' forecasts to `y_range` before they are combined.
     y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, for clipping. None: the range of the targets seen before
-        the round.
 
     Raises
     ------
@@ -41,14 +41,13 @@ class MultiKernelRegressor(FullInformationRegressor):
 
     Notes
     -----
-    *Cost.* That of K experts on D features, plus the aggregator's on K forecasts.
+    *Cost.*
 
-    *Nested parameters* are set as in scikit-learn, ``expert__alpha``, once the part was given.
+    *Nested parameters.* As in scikit-learn, ``expert__alpha``, once the part was given.
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, section 3.
+    .. [1] Rokhlin & Gurtovaya 2025, section 3.
 
     Examples
     --------

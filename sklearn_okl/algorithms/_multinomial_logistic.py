@@ -36,11 +36,12 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import inverse_spd, softmax
 from .._types import Array
 from ..base import OnlineMulticlassClassifier
 from ..base._intercept import WithIntercept
+from ._improper_logistic import AIOLIClassifier
 
 _MOST_STEPS = 50  # of Newton's method
 _PRECISION = 1e-28  # of the value, in which the step is squared
@@ -169,6 +170,7 @@ class _EqualisedSteps(WithIntercept, OnlineMulticlassClassifier):
 
 
 @inherit_documentation
+@explained_by(AIOLIClassifier)
 class ImproperLogisticClassifier(_EqualisedSteps):
     r"""Online logistic regression of many classes, of logarithmic regret without large constants.
 
@@ -205,16 +207,13 @@ class ImproperLogisticClassifier(_EqualisedSteps):
 
     *Departures.* The algorithm is of no paper; it is in the manner of [1]_.
 
-    *Numerics.* The inverse of A is rebuilt by Cholesky from the exact sum every 4096 rounds, and
-    after a row that shrinks it by more than 1e5.
+    *Numerics.*
 
-    *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a row
-    of zeros has even odds, whatever the shares of the classes.
+    *Features.*
 
     References
     ----------
-    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient improper learning for online logistic
-       regression", Conference on Learning Theory (COLT), 2020.
+    .. [1] Jézéquel et al. 2020.
     .. [2] N. Agarwal, S. Kale, J. Zimmert, "Efficient methods for online multiclass logistic
        regression", Algorithmic Learning Theory (ALT), 2022.
 

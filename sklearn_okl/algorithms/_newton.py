@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import aligned_slices
 from .._types import Any, Array, Seed
 from ..base import GrowingBasisRegressor, OnlineRegressor, SampledRows
@@ -34,8 +34,7 @@ class _DualNewtonRegressor(DualNewton, SecondOrderSteps, OnlineRegressor):
 
     References
     ----------
-    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel online convex optimization
-       with adaptive sketching", International Conference on Machine Learning, 2017.
+    .. [1] Calandriello et al. 2017a.
     """
 
     _parameter_constraints = {
@@ -72,6 +71,7 @@ class _DualNewtonRegressor(DualNewton, SecondOrderSteps, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(ONSRegressor)
 class KONSRegressor(_DualNewtonRegressor):
     r"""Kernel online Newton step, exact: second-order descent in the RKHS, clipped forecasts.
 
@@ -106,18 +106,15 @@ class KONSRegressor(_DualNewtonRegressor):
     constants that the square loss allows: see :class:`ONSRegressor`, whose bound has nothing to do
     with the dimension.)
 
-    *Departures.* The projection of the last update is put off until the next row is known;
-    `predict` clips, which gives the same number.
+    *Departures.*
 
     *Numerics.* Targets far beyond the radius make A large: where
     :math:`(y / C)^2 k(x, x) / (4 \mu)` comes near 1e16, digits run out, and a call may be refused.
 
     References
     ----------
-    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel online convex optimization
-       with adaptive sketching", International Conference on Machine Learning, 2017.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, Algorithm 2.
+    .. [1] Calandriello et al. 2017a.
+    .. [2] Li & Liao 2023, Algorithm 2.
 
     Examples
     --------
@@ -252,11 +249,8 @@ class _SampledNewtonRegressor(SampledRows, SecondOrderSteps, GrowingBasisRegress
 
     References
     ----------
-    .. [1] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
-       with adaptive embedding", Advances in Neural Information Processing Systems 30, 2017.
-    .. [2] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, section 4 and
-       appendix A.
+    .. [1] Calandriello et al. 2017b.
+    .. [2] Li & Liao 2023, section 4 and appendix A.
     """
 
     _parameter_constraints = {

@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..aggregators import EWARegressor
-from ..base import FullInformationRegressor, OfExperts, OnFourierFeatures, OnlineRegressor
+from ..base import AllRows, FullInformationRegressor, OfExperts, OnFourierFeatures, OnlineRegressor
 from ..base._descent import solve_block
 from ..kernels import kernel_list, kernel_matrix
 from ..learners import OGDRegressor
@@ -25,6 +25,7 @@ _BLOCK = 64  # rows learnt at once by exact kernels
 _TILE = 4096  # stored rows met at once: bounds the memory for kernel values
 
 
+@explained_by(AllRows, FullInformationRegressor)
 class _ExactDescents(OfExperts, OnlineRegressor):
     """Base: gradient descent in the RKHS of every kernel, exact; a loss discounts their weights.
 
@@ -35,9 +36,7 @@ class _ExactDescents(OfExperts, OnlineRegressor):
     dual_coef_ : ndarray of shape (n_kernels, n_samples_seen)
         Coefficient of each row learnt in each expert.
     X_fit_ : ndarray of shape (n_samples_seen, n_features)
-        The rows learnt, in order.
     kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
     """
 
     @property
@@ -124,6 +123,7 @@ def _values(kernels, X, rows, coef):
 
 
 @inherit_documentation
+@explained_by(OnFourierFeatures)
 class OMKRRegressor(_ExactDescents):
     r"""Online multiple kernel regression, OMKR: kernel gradient descent for every kernel, exact.
 
@@ -135,18 +135,14 @@ class OMKRRegressor(_ExactDescents):
 
     Parameters
     ----------
-    kernels : dict, list of dict or None, default=None
-        The dictionary as a parameter grid, e.g. ``[{"kernel": ["rbf"], "gamma": [0.1, 1, 10]}]``.
-        None is the papers' grid of 51 Gaussian and 25 Laplacian kernels,
-        :func:`sklearn_okl.kernels.paper_kernel_grid`.
     discount : float, default=0.5
-        :math:`\beta` in (0, 1), what a loss of 1 leaves of a weight.
+        :math:`\beta` in (0, 1) of the weights, what a loss of 1 leaves of a weight.
     eta0 : float, default=0.1
         First step size, > 0, of :math:`\eta_t = \eta_0 / t^p`. As half the loss is descended, it
         acts as half this step does in :class:`KOGDRegressor`. The papers' 0.1 is short for one pass
         over standardised rows: there 2 is far better.
     power_t : float, default=0.5
-        Exponent p >= 0 of the decay.
+        Exponent p >= 0 of the decay of steps.
 
     See Also
     --------
@@ -170,8 +166,7 @@ class OMKRRegressor(_ExactDescents):
     ----------
     .. [1] D. Sahoo, S. C. H. Hoi, B. Li, "Online multiple kernel regression", ACM SIGKDD
        International Conference on Knowledge Discovery and Data Mining, 2014.
-    .. [2] P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning", Journal of Machine
-       Learning Research 24, 2023, section 5.
+    .. [2] Ghari & Shen 2023, section 5.
 
     Examples
     --------
@@ -204,6 +199,7 @@ class OMKRRegressor(_ExactDescents):
 
 
 @inherit_documentation
+@explained_by(OMKRRegressor)
 class RFOMKRRegressor(FullInformationRegressor):
     r"""Online multiple kernel regression on random features, RFOMKR.
 
@@ -215,16 +211,12 @@ class RFOMKRRegressor(FullInformationRegressor):
     ----------
     aggregator : {"hedge", "ogd"}, default="hedge"
         How forecasts are combined: with weights from the simplex, or with any.
-    discount : float, default=0.5
-        :math:`\beta` in (0, 1) of Hedge, what a loss of 1 leaves of a weight.
     eta0 : float, default=0.1
         First step size of the experts, > 0, of :math:`\eta_t = \eta_0 / t^p`. The papers' 0.1 is
         short for one pass over standardised rows: there 0.9 is far better.
     aggregator_eta0 : float, default=0.1
         The same for ``aggregator="ogd"``. The squared norm of its features, the K forecasts, is
         about :math:`K y^2`: take a smaller step where that is large.
-    power_t : float, default=0.5
-        Exponent p >= 0 of both decays.
 
     See Also
     --------
@@ -245,8 +237,7 @@ class RFOMKRRegressor(FullInformationRegressor):
     .. [1] D. Sahoo, S. C. H. Hoi, B. Li, "Large scale online multiple kernel regression with
        application to time-series prediction", ACM Transactions on Knowledge Discovery from Data
        13(1), 2019.
-    .. [2] P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning", Journal of Machine
-       Learning Research 24, 2023, section 5.
+    .. [2] Ghari & Shen 2023, section 5.
 
     Examples
     --------

@@ -62,12 +62,8 @@ class _ProjectedVovk(SampledRows):
 
     References
     ----------
-    .. [1] R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for
-       adversarial large scale problems", Advances in Neural Information Processing Systems, 2019,
-       eq. (4), Theorems 3, 4 and 6, Algorithms 1 and 2.
-    .. [2] D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning
-       with adaptive embedding", Advances in Neural Information Processing Systems, 2017,
-       Algorithm 1 (KORS).
+    .. [1] Jézéquel et al. 2019, eq. (4), Theorems 3, 4 and 6, Algorithms 1 and 2.
+    .. [2] Calandriello et al. 2017b, Algorithm 1 (KORS).
     """
 
     _parameter_constraints = {

@@ -12,9 +12,15 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
-from ..base import OfExperts, OneAgainstRestClassifier, OnFourierFeatures, OnlineRegressor
+from ..base import (
+    OfExperts,
+    OneAgainstRestClassifier,
+    OnFourierFeatures,
+    OnlineRegressor,
+)
+from ..base._descent import GradientSteps
 from ..base._loss import LABEL_LOSSES, LossOfLabels
 from ..learners import OGDRegressor
 from ..losses import get_loss
@@ -23,6 +29,7 @@ from ._hedge import STEP_CONSTRAINTS, Hedge, step_sizes
 _ROWS = 32  # rows whose random features are held at once
 
 
+@explained_by(GradientSteps)
 class _Raker(OfExperts, OnFourierFeatures):
     r"""What both forms share, beside a shell: descent on random features, weighted by its costs.
 
@@ -33,14 +40,11 @@ class _Raker(OfExperts, OnFourierFeatures):
     shrinkage : float, default=1e-3
         :math:`\lambda \ge 0`, weight of :math:`\|\theta\|^2` beside the loss.
     power_t : float, default=0.5
-        Exponent p >= 0 of the decay; 0 keeps the step constant.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_kernels,) or (n_classes, n_kernels)
         Current weights of the experts, from the simplex; a row for each of more than two classes.
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
     """
 
     _parameter_constraints = {
@@ -195,10 +199,8 @@ class RakerRegressor(_Raker, OnlineRegressor):
 
     References
     ----------
-    .. [1] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
-       environments with unknown dynamics", Journal of Machine Learning Research 20, 2019.
-    .. [2] P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning", Journal of Machine
-       Learning Research 24, 2023, eq. (8), (9).
+    .. [1] Shen et al. 2019.
+    .. [2] Ghari & Shen 2023, eq. (8), (9).
 
     Examples
     --------
@@ -263,10 +265,8 @@ class RakerClassifier(LossOfLabels, _Raker, OneAgainstRestClassifier):
 
     References
     ----------
-    .. [1] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
-       environments with unknown dynamics", Journal of Machine Learning Research 20, 2019.
-    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", ECML-PKDD 2022, section 6.2.
+    .. [1] Shen et al. 2019.
+    .. [2] Li & Liao 2022, section 6.2.
 
     Examples
     --------

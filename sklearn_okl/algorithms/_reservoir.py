@@ -62,8 +62,7 @@ class _LKMBooks(WithLoss, RandomRounds):
     ----------
     .. [1] J. Li, S. Liao, "Worst-case regret analysis of computationally budgeted online kernel
        selection", Machine Learning 111, 2022, the algorithm LKMBooks.
-    .. [2] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, section 6.2.
+    .. [2] Li & Liao 2022, section 6.2.
     """
 
     _parameter_constraints = {
@@ -349,11 +348,9 @@ class LKMBooksClassifier(LossOfLabels, _LKMBooks, OnlineClassifier):
     -----
     *Cost.*
 
-    *Theorem.* For convex losses with bounded slopes and any f of the RKHS of any kernel, the
-    expected regret is :math:`O(\sqrt{T \ln K} + \|f\|^2 \max\{\sqrt T, T / \sqrt B\})` ([1]_, as
-    Table 1 of [2]_ quotes it), as long as no row is turned away.
+    *Theorem.*
 
-    *Rates*, *horizon*, *departures* and how the sample fills up are those of
+    *All else.* Rates, horizon, departures and how the sample fills up are those of
     :class:`LKMBooksRegressor`: the places are taken after 0.46 T rounds by default; without a
     horizon they are given anew after 64, 128, 256, ... rounds, and no step exceeds the inverse of
     the Lipschitz constant of the slope; weights are kept as logarithms.

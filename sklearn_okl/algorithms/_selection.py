@@ -12,10 +12,11 @@ from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..base._selector import BanditRounds
 from ._selection_rules import (
-    SMOOTH_REGRESSION,
     IOKSRule,
     OKSPlusPlusRule,
     OKSRule,
+    SmoothLossOfLabels,
+    SmoothLossOfTargets,
 )
 
 _KERNELS = BanditRounds._parameter_constraints
@@ -40,9 +41,7 @@ class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* O(d n_i) in a round that draws kernel i, which has learnt n_i rows, for d features, and
-    as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
-    that was drawn.
+    *Cost.*
 
     *Rates.* Remark 1 of [1]_: :math:`\delta = \min\{(K / T)^{1/3}, 1/2\}`, :math:`\lambda = c
     \sqrt{\delta / (K T)}` and :math:`\eta = \sqrt{2 (1 - \delta) \ln K / (K T)}`. Targets are meant
@@ -165,7 +164,7 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
 
 @inherit_documentation
 @explained_by(OKSRegressor)
-class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, OnlineRegressor):
+class OKSPlusPlusRegressor(SmoothLossOfTargets, OKSPlusPlusRule, KernelSelector, OnlineRegressor):
     r"""OKS++: online kernel selection under bandit feedback, all rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS. A round draws one of them by
@@ -174,13 +173,10 @@ class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, Onlin
 
     Parameters
     ----------
-    loss : {"squared_error"} or Loss, default="squared_error"
-        What is descended and what the kernels are judged by, :math:`(f - y)^2` or an object that is
-        smooth, see :class:`~sklearn_okl.losses.Loss`. The absolute and the pinball loss are
-        refused: they are not.
     radius : float, default=1.0
         U, radius of the ball of its RKHS that each kernel's function is projected onto after a
-        step; 1 in the experiments, whose targets are in [0, 1]. It scales the steps too.
+        step, as in the experiments, where targets are in [0, 1] or the loss is the logistic one. It
+        scales the steps too.
 
     See Also
     --------
@@ -231,7 +227,7 @@ class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, Onlin
 
     _parameter_constraints = {
         **_KERNELS,
-        **SMOOTH_REGRESSION,
+        **SmoothLossOfTargets._parameter_constraints,
         **OKSPlusPlusRule._parameter_constraints,
     }
 
@@ -248,7 +244,7 @@ class OKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, KernelSelector, Onlin
 
 @inherit_documentation
 @explained_by(OKSPlusPlusRegressor, OKSClassifier)
-class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, OnlineClassifier):
+class OKSPlusPlusClassifier(SmoothLossOfLabels, OKSPlusPlusRule, KernelSelector, OnlineClassifier):
     r"""OKS++ for two classes: kernel selection under bandit feedback, rates from the losses seen.
 
     Each kernel of a dictionary has a function in a ball of its RKHS, whose sign is a label. A round
@@ -257,13 +253,7 @@ class OKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, KernelSelector, Onlin
 
     Parameters
     ----------
-    loss : {"log_loss", "squared_hinge"} or Loss, default="log_loss"
-        What is descended and what the kernels are judged by, by its name or as an object that is
-        smooth, see :class:`~sklearn_okl.losses.Loss`. The hinge loss is refused: it is not. Only
-        the logistic loss gives `predict_proba`.
     radius : float, default=15.0
-        U, radius of the ball of its RKHS that each kernel's function is projected onto after a
-        step; 15 in the experiments with the logistic loss. It scales the steps too.
 
     See Also
     --------

@@ -12,10 +12,11 @@ from .._types import Any, Seed
 from ..base import FeatureSelector, OnlineClassifier, OnlineRegressor
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ._selection_rules import (
-    SMOOTH_REGRESSION,
     IOKSRule,
     OKSPlusPlusRule,
     OKSRule,
+    SmoothLossOfLabels,
+    SmoothLossOfTargets,
 )
 
 _BOX = FeatureSelector._parameter_constraints
@@ -26,22 +27,12 @@ _ANY_BOX = {"radius": [*_BOX["radius"], None]}
 class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
     r"""RF-OKS: online kernel selection by exponential weights, on random features.
 
-    Every kernel of a dictionary has coefficients in a box, for random Fourier features
-    :math:`z_i` made of one draw. A round draws a kernel i from the law p, forecasts with it and
-    steps it, by eq. (8) of [1]_, against its gradient divided by :math:`p_i`:
-
-    .. math:: w_i \leftarrow \Pi \left( w_i - \frac{\lambda}{p_i}
-              \ell'(w_i^T z_i(x_t), y_t) z_i(x_t) \right) .
-
-    The law mixes exponential weights on the losses divided by p (after [2]_) with a uniform law, at
-    rates that the horizon fixes.
-
     Parameters
     ----------
     radius : float or None, default=1.0
         U > 0 of the box :math:`|w_j| \le U / \sqrt m` of a kernel's coefficients, for m
-        frequencies, in units of y; the experiments' choice for targets in [0, 1]. None has no
-        box, see Notes.
+        frequencies; the experiments' choice, in units of y for targets in [0, 1], or for labels.
+        None has no box, see Notes.
 
     See Also
     --------
@@ -51,6 +42,17 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
 
     Notes
     -----
+    *Round.* Every kernel of a dictionary has coefficients in a box, for random Fourier features
+    :math:`z_i` made of one draw; the sign of :math:`w_i^T z_i(x)` is a label. A round draws a
+    kernel i from the law p, forecasts with it and steps it, by eq. (8) of [1]_, against its
+    gradient divided by :math:`p_i`:
+
+    .. math:: w_i \leftarrow \Pi \left( w_i - \frac{\lambda}{p_i}
+              \ell'(w_i^T z_i(x_t), y_t) z_i(x_t) \right) .
+
+    *Law.* Exponential weights on the losses divided by p (after [2]_), mixed with a uniform law, at
+    rates that the horizon fixes.
+
     *Cost.* O(d D + K) per round for d inputs, D features and K kernels, and O((d + K) D) memory,
     whatever the round. Kernels of the same name share their projections, which are computed 64 rows
     at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
@@ -115,17 +117,9 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
 class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
     r"""RF-OKS for two classes: kernel selection by exponential weights, on random features.
 
-    Every kernel of a dictionary has coefficients in a box, for random Fourier features
-    :math:`z_i` made of one draw; the sign of :math:`w_i^T z_i(x)` is a label. A round draws a
-    kernel i from the law p, labels with it and steps it, by eq. (8) of [1]_, against its gradient
-    divided by :math:`p_i`. The law mixes exponential weights on the losses divided by p (after
-    [2]_) with a uniform law, at rates that the horizon fixes.
-
     Parameters
     ----------
     radius : float or None, default=15.0
-        U > 0 of the box :math:`|w_j| \le U / \sqrt m` of a kernel's coefficients, for m
-        frequencies; the experiments' choice. None has no box, see Notes.
 
     See Also
     --------
@@ -135,9 +129,13 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
 
     Notes
     -----
+    *Round.*
+
+    *Law.*
+
     *Cost.*
 
-    *Rates.* Those of :class:`OKSRegressor`, from Remark 1 of [1]_.
+    *Rates.*
 
     *Theorem.* Theorem 2.1 of [1]_ as Remark 1 corrects it, on the features, see
     :class:`RFOKSRegressor`.
@@ -190,25 +188,10 @@ class RFOKSClassifier(LossOfLabels, OKSRule, FeatureSelector, OnlineClassifier):
 
 @inherit_documentation
 @explained_by(RFOKSRegressor)
-class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, OnlineRegressor):
+class RFOKSPlusPlusRegressor(
+    SmoothLossOfTargets, OKSPlusPlusRule, FeatureSelector, OnlineRegressor
+):
     r"""RF-OKS++: online kernel selection on random features, rates from the losses seen.
-
-    Every kernel of a dictionary has coefficients in a box, for random Fourier features
-    :math:`z_i` made of one draw. A round draws a kernel i from the law p, forecasts with it and
-    steps it, by eq. (8) of [1]_, against its gradient divided by :math:`p_i`:
-
-    .. math:: w_i \leftarrow \Pi \left( w_i - \frac{\lambda}{p_i}
-              \ell'(w_i^T z_i(x_t), y_t) z_i(x_t) \right) .
-
-    The law mixes exponential weights on the losses divided by p with a uniform law; all rates are
-    made of the losses seen, small ones where the losses are small.
-
-    Parameters
-    ----------
-    loss : {"squared_error"} or Loss, default="squared_error"
-        What is descended and what the kernels are judged by, :math:`(f - y)^2` or an object that is
-        smooth, see :class:`~sklearn_okl.losses.Loss`. The absolute and the pinball loss are
-        refused: they are not.
 
     See Also
     --------
@@ -218,6 +201,11 @@ class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, On
 
     Notes
     -----
+    *Round.*
+
+    *Law.* Exponential weights on the losses divided by p, mixed with a uniform law; all rates are
+    made of the losses seen, small ones where the losses are small.
+
     *Cost.*
 
     *Rates.* Those of Theorem 3.1 of [1]_, from the estimated losses up to and with this round's,
@@ -245,7 +233,7 @@ class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, On
     True
     """
 
-    _parameter_constraints = {**_BOX, **SMOOTH_REGRESSION}
+    _parameter_constraints = {**_BOX, **SmoothLossOfTargets._parameter_constraints}
 
     def __init__(
         self,
@@ -266,21 +254,10 @@ class RFOKSPlusPlusRegressor(LossOfTargets, OKSPlusPlusRule, FeatureSelector, On
 
 @inherit_documentation
 @explained_by(RFOKSPlusPlusRegressor)
-class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, OnlineClassifier):
+class RFOKSPlusPlusClassifier(
+    SmoothLossOfLabels, OKSPlusPlusRule, FeatureSelector, OnlineClassifier
+):
     r"""RF-OKS++ for two classes: kernel selection on random features, self-tuned rates.
-
-    Every kernel of a dictionary has coefficients in a box, for random Fourier features
-    :math:`z_i` made of one draw; the sign of :math:`w_i^T z_i(x)` is a label. A round draws a
-    kernel i from the law p, labels with it and steps it, by eq. (8) of [1]_, against its gradient
-    divided by :math:`p_i`. The law mixes exponential weights on the losses divided by p with a
-    uniform law; all rates are made of the losses seen, small ones where the losses are small.
-
-    Parameters
-    ----------
-    loss : {"log_loss", "squared_hinge"} or Loss, default="log_loss"
-        What is descended and what the kernels are judged by, by its name or as an object that is
-        smooth, see :class:`~sklearn_okl.losses.Loss`. The hinge loss is refused: it is not. Only
-        the logistic loss gives `predict_proba`.
 
     See Also
     --------
@@ -290,6 +267,10 @@ class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, On
 
     Notes
     -----
+    *Round.*
+
+    *Law.*
+
     *Cost.*
 
     *Rates.* Those of Theorem 3.1 of [1]_, from the estimated losses up to and with this round's,
@@ -299,19 +280,16 @@ class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, On
     with high probability over m frequencies, :math:`\tilde O(U L / \sqrt m)` for the logistic loss
     and :math:`\tilde O(U \sqrt{T L / m} + U^2 T / m)` for the squared hinge.
 
-    *Departures.* None but the order of the draws: the kernel of a round is drawn at the end of the
-    round before, by one random number per row, so that :meth:`predict` is what will be forecast.
+    *Departures.*
 
-    *The published figures* for the logistic loss are not those of these rates. The program of the
+    *Published figures.* Those for the logistic loss are not of these rates. The program of the
     exact form [2]_ overwrites :math:`(G C_0)^{1/3} (U K)^{2/3}` by :math:`e^{-y f}` in every round
     before it computes :math:`\delta_t` from it, which leaves next to no exploration. Done here, it
     errs on 17.4 per cent of a9a (17.28 is published); the stated :math:`\delta_t` on 19.1.
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022,
-       Algorithm 3, eq. (8), Theorems 3.1 and 5.1.
+    .. [1] Li & Liao 2022, Algorithm 3, eq. (8), Theorems 3.1 and 5.1.
     .. [2] J. Li, program ``OKS++logistic.R`` of the repository OKS-Bandit, 2022.
 
     Examples
@@ -349,16 +327,6 @@ class RFOKSPlusPlusClassifier(LossOfLabels, OKSPlusPlusRule, FeatureSelector, On
 class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor):
     r"""RF-IOKS: online kernel selection on random features by mirror descent, rates growing.
 
-    Every kernel of a dictionary has coefficients in a box, for random Fourier features
-    :math:`z_i` made of one draw. A round draws a kernel i from the law p, forecasts with it and
-    steps it, by eq. (8) of [1]_, against its gradient divided by :math:`p_i`:
-
-    .. math:: w_i \leftarrow \Pi \left( w_i - \frac{\lambda}{p_i}
-              \ell'(w_i^T z_i(x_t), y_t) z_i(x_t) \right) .
-
-    The law takes a step of mirror descent with the Tsallis regulariser of :math:`\alpha = 8` and
-    a rate an arm that grows as the arm becomes unlikely (eq. 4 and 5).
-
     See Also
     --------
     RFIOKSClassifier : The same for labels.
@@ -367,6 +335,11 @@ class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor)
 
     Notes
     -----
+    *Round.*
+
+    *Law.* A step of mirror descent with the Tsallis regulariser of :math:`\alpha = 8` and a rate
+    an arm that grows as the arm becomes unlikely (eq. 4 and 5).
+
     *Cost.*
 
     *Rates.* :math:`\delta = T^{-3/4}`; the arms' rates start at :math:`8 K^{3/8} / (U G_1 \sqrt{T
@@ -426,12 +399,6 @@ class RFIOKSRegressor(LossOfTargets, IOKSRule, FeatureSelector, OnlineRegressor)
 class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier):
     r"""RF-IOKS for two classes: kernel selection on random features by mirror descent.
 
-    Every kernel of a dictionary has coefficients in a box, for random Fourier features
-    :math:`z_i` made of one draw; the sign of :math:`w_i^T z_i(x)` is a label. A round draws a
-    kernel i from the law p, labels with it and steps it, by eq. (8) of [1]_, against its gradient
-    divided by :math:`p_i`. The law takes a step of mirror descent with the Tsallis regulariser of
-    :math:`\alpha = 8` and a rate an arm that grows as the arm becomes unlikely (eq. 4 and 5).
-
     See Also
     --------
     RFIOKSRegressor : The same for real targets, with the formulas.
@@ -440,6 +407,10 @@ class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier
 
     Notes
     -----
+    *Round.*
+
+    *Law.*
+
     *Cost.*
 
     *Rates.* Those of :class:`RFIOKSRegressor`.

@@ -9,12 +9,37 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval
 
-from ..base._loss import TARGET_LOSSES
+from ..base._loss import TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..feedback._bandits import AdaptiveExp3Sampler, Exp3Sampler, TsallisSampler, stable_step
 
 _POSITIVE = [Interval(Real, 0, None, closed="neither")]
 HORIZON = {"horizon": [Interval(Integral, 1, None, closed="left"), None]}
-SMOOTH_REGRESSION = {"loss": TARGET_LOSSES["loss"]}  # the rule says what it asks of a loss
+
+
+class SmoothLossOfTargets(LossOfTargets):
+    """A loss of targets for a rule that says what it asks of one: that it is smooth.
+
+    Parameters
+    ----------
+    loss : {"squared_error"} or Loss, default="squared_error"
+        What is descended and what the kernels are judged by, :math:`(f - y)^2` or an object that is
+        smooth, see :class:`~sklearn_okl.losses.Loss`. The absolute and the pinball loss are
+        refused: they are not.
+    """
+
+    _parameter_constraints = {"loss": TARGET_LOSSES["loss"]}
+
+
+class SmoothLossOfLabels(LossOfLabels):
+    """A loss of labels for a rule that says what it asks of one: that it is smooth.
+
+    Parameters
+    ----------
+    loss : {"log_loss", "squared_hinge"} or Loss, default="log_loss"
+        What is descended and what the kernels are judged by, by its name or as an object that is
+        smooth, see :class:`~sklearn_okl.losses.Loss`. The hinge loss is refused: it is not. Only
+        the logistic loss gives `predict_proba`.
+    """
 
 
 class _Horizon:
@@ -46,9 +71,7 @@ class OKSRule(_Horizon):
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithm 1, Theorem
-       2.1, Remark 1, section 6.2, eq. (8).
+    .. [1] Li & Liao 2022, Algorithm 1, Theorem 2.1, Remark 1, section 6.2, eq. (8).
     .. [2] T. Yang, M. Mahdavi, R. Jin, J. Yi, S. C. H. Hoi, "Online Kernel Selection: Algorithms
        and Evaluations", AAAI Conference on Artificial Intelligence, 2012.
     """
@@ -66,9 +89,7 @@ class OKSPlusPlusRule:
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithm 3, eq. (2)
-       and (8), Theorems 3.1 and 5.1.
+    .. [1] Li & Liao 2022, Algorithm 3, eq. (2) and (8), Theorems 3.1 and 5.1.
     """
 
     _parameter_constraints = {"radius": _POSITIVE}
@@ -93,9 +114,8 @@ class IOKSRule(_Horizon):
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Improved Regret Bounds for Online Kernel Selection under Bandit
-       Feedback", European Conference on Machine Learning (ECML-PKDD), 2022, Algorithms 2 and 4,
-       eq. (2) and (4)-(8), Theorems 4.1 and 5.2, Appendix B.
+    .. [1] Li & Liao 2022, Algorithms 2 and 4, eq. (2) and (4)-(8), Theorems 4.1 and 5.2, Appendix
+       B.
     """
 
     _parameter_constraints = {**HORIZON, "radius": _POSITIVE}

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._documentation import inherit_documentation
 from .._types import Any, Seed
-from ..aggregators._range import check_y_range
+from ..aggregators._range import Clip, check_y_range
 from ..base import FullInformationRegressor
 from ..learners import VAWRegressor
 from ..learners._ridge import RidgeRecursion
@@ -69,6 +69,10 @@ class VAWExperts(FullInformationRegressor):
         self.forecaster = forecaster
         self.forgetting = forgetting
         self.y_range = y_range
+
+    def _parts(self):
+        """Return the experts, clipped, and the `_rule` of a subclass that mixes them."""
+        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
 
     def _vaw(self, alpha):
         """Return a forecaster of the kind of the experts."""

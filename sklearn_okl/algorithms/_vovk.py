@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor
@@ -65,8 +65,7 @@ class VAW2Regressor(VAWExperts):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, Theorem 2.
+    .. [1] Rokhlin & Gurtovaya 2025, Theorem 2.
 
     Examples
     --------
@@ -176,6 +175,7 @@ class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
 
 
 @inherit_documentation
+@explained_by(VAWRegressor)
 class ConcatenatedVAWRegressor(_OnAllFeatures):
     r"""One Vovk-Azoury-Warmuth forecaster on the random features of all kernels together.
 
@@ -194,10 +194,6 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
         Ridge penalty, > 0 (the paper's lambda). The features of K kernels have squared norm K: for
         the mean of the kernels in place of their sum take K times as much. With the 76 kernels that
         is far better on short streams.
-    forecaster : {"vaw", "ridge"}, default="vaw"
-        See :class:`VAWRegressor`.
-    forgetting : float, default=1.0
-        Discount of the past in (0, 1], see :class:`VAWRegressor`.
 
     See Also
     --------
@@ -212,8 +208,7 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, Theorem 1, eq. (3.7A).
+    .. [1] Rokhlin & Gurtovaya 2025, Theorem 1, eq. (3.7A).
 
     Examples
     --------

@@ -15,17 +15,28 @@ from ..aggregators import (
     MLPolyRegressor,
     MLProdRegressor,
 )
-from ..aggregators._range import Clip
 from ._vaw_experts import VAWExperts
 
 
 class _WithRate(VAWExperts):
     """Base: clipped experts, and a rule with one rate, made from the range of the targets.
 
+    Parameters
+    ----------
+    y_range : tuple of (float, float), default=None
+        Range (lo, hi) of the targets, to which the experts' forecasts are clipped; a rule with one
+        rate, `eta`, makes it from this range too. None: the range of the targets seen before the
+        round, with which the theorem is lost.
+
     Attributes
     ----------
     weights_ : ndarray of shape (n_kernels,)
         Weights of the experts for the next round: not negative, of sum one.
+
+    Notes
+    -----
+    *Experts.* Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor`
+    on them, whose forecasts are clipped to the range of the targets (eq. (3.25) of [1]_).
     """
 
     _parameter_constraints = {
@@ -64,25 +75,16 @@ class _WithRate(VAWExperts):
         )
         self.eta = eta
 
-    def _parts(self):
-        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
-
 
 @inherit_documentation
 class VAWEWARegressor(_WithRate):
     r"""VAW-EWA: exponentially weighted average of one clipped VAW forecaster per kernel.
 
-    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
-    whose forecasts are clipped to the range of the targets (eq. (3.25) of [1]_);
-    :class:`~sklearn_okl.EWARegressor` takes their mean, with weights that fall
-    exponentially with the losses.
+    :class:`~sklearn_okl.EWARegressor` takes the mean of the experts' clipped forecasts, with
+    weights that fall exponentially with the losses.
 
     Parameters
     ----------
-    y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, to which the experts' forecasts are clipped and from
-        which the rate is made. None: the range of the targets seen before the round, with which
-        the theorem is lost.
     eta : float, "decreasing" or None, default=None
         Learning rate of the weights, in units of one over the squared unit of y. None is theory's
         :math:`1 / (2 (hi - lo)^2)`, the paper's :math:`1 / (8 Y^2)`; ``"decreasing"`` is
@@ -96,6 +98,8 @@ class VAWEWARegressor(_WithRate):
 
     Notes
     -----
+    *Experts.*
+
     *Cost.* :math:`O(K D^2)` per round for K kernels with D features, all of it the experts'; the
     combination takes O(K).
 
@@ -118,10 +122,8 @@ class VAWEWARegressor(_WithRate):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, Theorem 3, eq. (3.25), (3.25A), (3.27).
-    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
-       Press, 2006, Proposition 3.1.
+    .. [1] Rokhlin & Gurtovaya 2025, Theorem 3, eq. (3.25), (3.25A), (3.27).
+    .. [2] Cesa-Bianchi & Lugosi 2006, Proposition 3.1.
 
     Examples
     --------
@@ -146,17 +148,11 @@ class VAWEWARegressor(_WithRate):
 class VAWAARegressor(_WithRate):
     r"""VAW-Aggr: Vovk's aggregating algorithm over one clipped VAW forecaster per kernel.
 
-    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
-    whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.AARegressor` combines them at the rate of the square loss's
-    mixability, four times what a weighted mean can bear.
+    :class:`~sklearn_okl.AARegressor` combines the experts' clipped forecasts at the rate of the
+    square loss's mixability, four times what a weighted mean can bear.
 
     Parameters
     ----------
-    y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, to which the experts' forecasts are clipped and from
-        which rate and forecast are made. None: the range of the targets seen before the round,
-        with which the theorem is lost.
     eta : float, default=None
         Learning rate of the weights, > 0, in units of one over the squared unit of y. None is
         theory's :math:`2 / (hi - lo)^2`.
@@ -169,6 +165,8 @@ class VAWAARegressor(_WithRate):
 
     Notes
     -----
+    *Experts.*
+
     *Cost.*
 
     *Theorem.* Proposition 3.2 of [2]_ in the proof of Theorem 3 of [1]_: with phase features,
@@ -188,11 +186,8 @@ class VAWAARegressor(_WithRate):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, section 4, VAW-Aggr, and
-       the proof of Theorem 3.
-    .. [2] N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University
-       Press, 2006, Proposition 3.2 and section 3.6.
+    .. [1] Rokhlin & Gurtovaya 2025, section 4, VAW-Aggr, and the proof of Theorem 3.
+    .. [2] Cesa-Bianchi & Lugosi 2006, Proposition 3.2 and section 3.6.
 
     Examples
     --------
@@ -217,14 +212,13 @@ class VAWAARegressor(_WithRate):
         return AARegressor(self.eta, y_range=self.y_range)
 
 
+@explained_by(_WithRate)
 class _SecondOrderVAW(VAWExperts):
     """Base: clipped experts, and a rule with a rate for each, fitted to its regrets.
 
     Parameters
     ----------
     y_range : tuple of (float, float), default=None
-        Range (lo, hi) of the targets, to which the experts' forecasts are clipped. None: the
-        range of the targets seen before the round, with which the theorem is lost.
     gradient_trick : bool, default=True
         Whether to replace the square loss by its tangent at the forecast. Then the regret is small
         against the best fixed *convex combination* of the experts; False, which the published
@@ -233,7 +227,10 @@ class _SecondOrderVAW(VAWExperts):
     Attributes
     ----------
     weights_ : ndarray of shape (n_kernels,)
-        Weights of the experts for the next round: not negative, of sum one.
+
+    Notes
+    -----
+    *Experts.*
     """
 
     _parameter_constraints = {
@@ -276,19 +273,14 @@ class _SecondOrderVAW(VAWExperts):
         self.gradient_trick = gradient_trick
         self.initial_rate = initial_rate
 
-    def _parts(self):
-        return self._vaw(self.alpha), Clip(self.y_range), self._rule()
-
 
 @inherit_documentation
 @explained_by(VAWEWARegressor)
 class VAWBOARegressor(_SecondOrderVAW):
     r"""VAW-BOA: Bernstein online aggregation of one clipped VAW forecaster per kernel.
 
-    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
-    whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.BOARegressor` takes their mean, with exponential
-    weights that punish variance, at a rate of its own for each.
+    :class:`~sklearn_okl.BOARegressor` takes the mean of the experts' clipped forecasts, with
+    exponential weights that punish variance, at a rate of its own for each.
 
     Parameters
     ----------
@@ -305,6 +297,8 @@ class VAWBOARegressor(_SecondOrderVAW):
 
     Notes
     -----
+    *Experts.*
+
     *Cost.*
 
     *Theorem.* None in [1]_; two together. While the targets lie in `y_range`, clipping makes no
@@ -325,11 +319,9 @@ class VAWBOARegressor(_SecondOrderVAW):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, section 4, VAW-BOA.
-    .. [2] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
-       106(1), 2017, Theorem 3.3.
-    .. [3] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+    .. [1] Rokhlin & Gurtovaya 2025, section 4, VAW-BOA.
+    .. [2] Wintenberger 2017, Theorem 3.3.
+    .. [3] Gaillard & Goude.
 
     Examples
     --------
@@ -354,10 +346,8 @@ class VAWBOARegressor(_SecondOrderVAW):
 class VAWMLPolyRegressor(_SecondOrderVAW):
     r"""VAW-ML-Poly: polynomial weights over one clipped VAW forecaster per kernel.
 
-    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
-    whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.MLPolyRegressor` takes their mean, with weights in
-    proportion to their positive regrets, at a rate of its own for each.
+    :class:`~sklearn_okl.MLPolyRegressor` takes the mean of the experts' clipped forecasts, with
+    weights in proportion to their positive regrets, at a rate of its own for each.
 
     Parameters
     ----------
@@ -374,6 +364,8 @@ class VAWMLPolyRegressor(_SecondOrderVAW):
 
     Notes
     -----
+    *Experts.*
+
     *Cost.*
 
     *Theorem.*
@@ -387,12 +379,9 @@ class VAWMLPolyRegressor(_SecondOrderVAW):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, section 4,
-       VAW-ML-Poly.
-    .. [2] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
-       2014, ML-Poly, Theorem 5.
-    .. [3] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+    .. [1] Rokhlin & Gurtovaya 2025, section 4, VAW-ML-Poly.
+    .. [2] Gaillard et al. 2014, ML-Poly, Theorem 5.
+    .. [3] Gaillard & Goude.
 
     Examples
     --------
@@ -417,10 +406,8 @@ class VAWMLPolyRegressor(_SecondOrderVAW):
 class VAWMLProdRegressor(_SecondOrderVAW):
     r"""VAW-ML-Prod: product weights over one clipped VAW forecaster per kernel.
 
-    Each kernel of a dictionary gets random Fourier features and a :class:`VAWRegressor` on them,
-    whose forecasts are clipped to the range of the targets;
-    :class:`~sklearn_okl.MLProdRegressor` takes their mean, with weights
-    that are products of one plus rate times regret, at a rate of its own for each.
+    :class:`~sklearn_okl.MLProdRegressor` takes the mean of the experts' clipped forecasts, with
+    weights that are products of one plus rate times regret, at a rate of its own for each.
 
     Parameters
     ----------
@@ -438,6 +425,8 @@ class VAWMLProdRegressor(_SecondOrderVAW):
 
     Notes
     -----
+    *Experts.*
+
     *Cost.*
 
     *Theorem.*
@@ -451,12 +440,9 @@ class VAWMLProdRegressor(_SecondOrderVAW):
 
     References
     ----------
-    .. [1] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, section 4,
-       VAW-ML-Prod.
-    .. [2] P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT
-       2014, ML-Prod with adaptive rates, Corollary 4.
-    .. [3] P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", R package.
+    .. [1] Rokhlin & Gurtovaya 2025, section 4, VAW-ML-Prod.
+    .. [2] Gaillard et al. 2014, ML-Prod with adaptive rates, Corollary 4.
+    .. [3] Gaillard & Goude.
 
     Examples
     --------

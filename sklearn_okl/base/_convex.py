@@ -75,12 +75,13 @@ class ConvexAggregator(LossOfTargets, OnlineRegressor):
     *Cost.* O(K) per round for K experts, and what the rule costs: rounds are learnt one by one, in
     some fifteen calls of NumPy.
 
-    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
-    this one; those that it does not name keep their defaults. Where all weights of a call can be
-    had without a loop, a subclass may override ``_learn_rows(state, F, asleep, y)``, which learns
-    rows F (n, K) with 0 for experts asleep and returns the forecasts (n,); `asleep` (n, K) says who
-    sleeps, and is None where nobody does. With late targets, what rows read is then
-    ``self._read(state, known)``, of what was `known` (n, m) before each of them.
+    *Subclasses.*
+
+    *Speed.* Where all weights of a call can be had without a loop, a subclass may override
+    ``_learn_rows(state, F, asleep, y)``, which learns rows F (n, K) with 0 for experts asleep and
+    returns the forecasts (n,); `asleep` (n, K) says who sleeps, and is None where nobody does. With
+    late targets, what rows read is then ``self._read(state, known)``, of what was `known` (n, m)
+    before each of them.
 
     Probabilities of classes are mixed by the same rule: the regrets are then those of the log loss,
     and the target that `_update` gets is 0.

@@ -63,6 +63,11 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     n_samples_seen_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    *Subclasses.* One with parameters of its own names those it takes in its ``__init__`` and hands
+    them to this one; those that it does not name keep their defaults.
     """
 
     # what parameters may be, in scikit-learn's words; checked whenever one has changed

@@ -41,9 +41,6 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
         U > 0 of the box :math:`|w_j| \le U / \sqrt m` of a kernel's coefficients, for m
         frequencies; the experiments' choice, in units of y for targets in [0, 1], or for the
         logistic loss. Forecasts and decision values stay within :math:`\sqrt 2 U`.
-    frequencies : sequence of ndarray of shape (n_features, m), default=None
-        Frequencies to use in place of a draw, one array per kernel; `n_components` is then ignored.
-        A draw is shared by all kernels of the same name, each of which scales it to its bandwidth.
 
     Attributes
     ----------
@@ -58,15 +55,13 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
     Notes
     -----
     *Cost.* O(d D) in a round for d inputs and D features, and what the sampler costs, whatever the
-    round; O((d + K) D) memory for K kernels. Kernels of the same name share their projections,
-    which are computed 64 rows at a time; sines, cosines and coefficients are those of the kernel
-    drawn, alone.
+    round; O((d + K) D) memory for K kernels. Kernels of the same name share one draw of
+    frequencies, which each scales to its bandwidth, and so their projections, which are computed 64
+    rows at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
-    The kernel of a round is drawn at the end of the round before, by one random number per row, and
-    kept in the state, so that `predict` is pure and equals what will be forecast.
+    *Draws.*
 
-    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
-    this one; those that it does not name keep their defaults.
+    *Subclasses.*
 
     Examples
     --------
@@ -125,7 +120,6 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
 
     @property
     def frequencies_(self) -> Array:
-        """Frequencies in use, of shape (n_kernels, n_features, m)."""
         maps = self._fitted_state("frequencies_")["features"]
         return self._as_taught()._bank.frequencies(maps)
 

@@ -51,8 +51,6 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
         Current weights of the experts in the combination.
     expert_losses_ : ndarray of shape (n_kernels,)
         Sum of squared errors of each expert's own progressive forecasts (unclipped).
-    kernels_ : list of dict
-        Parameters of each expert, in the order of `weights_`.
 
     See Also
     --------
@@ -62,9 +60,9 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
     -----
     *Cost.* That of K experts on D features, plus the aggregator's on K forecasts.
 
-    Parts with parameters are validated with the parameters of the class itself. A subclass with
-    parameters of its own names those it takes in its ``__init__`` and hands them to this one; those
-    that it does not name keep their defaults.
+    *Parts.* Those with parameters are validated with the parameters of the class itself.
+
+    *Subclasses.*
 
     Examples
     --------

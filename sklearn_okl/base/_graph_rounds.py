@@ -72,13 +72,11 @@ class GraphRounds(OnFourierFeatures, RandomRounds):
     Whom the next round asks is drawn at the end of a round and kept in the state, so that `predict`
     is pure and equals what will be forecast. The loss is the square loss.
 
-    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
-    this one; those that it does not name keep their defaults.
+    *Subclasses.*
 
     References
     ----------
-    .. [1] P. M. Ghari, Y. Shen, "Graph-Aided Online Multi-Kernel Learning", Journal of Machine
-       Learning Research 24, 2023, Algorithms 1-6, eq. (14)-(49), section 5.
+    .. [1] Ghari & Shen 2023, Algorithms 1-6, eq. (14)-(49), section 5.
 
     Examples
     --------

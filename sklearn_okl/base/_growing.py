@@ -54,8 +54,7 @@ class GrowingBasisRegressor(OneKernel, OnlineRegressor):
     basis grows, the rest of the block gets its new coordinate, and so on. The model grows with its
     dictionary.
 
-    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
-    this one; those that it does not name keep their defaults.
+    *Subclasses.*
 
     Examples
     --------

@@ -63,6 +63,7 @@ class WithLoss:
         Returns
         -------
         params : dict
+            Parameters by name.
         """
         params = super().get_params(deep)
         if deep and isinstance(params.get("loss"), Loss):
@@ -75,11 +76,12 @@ class WithLoss:
         Parameters
         ----------
         **params : dict
-            Parameters by their names.
+            Parameters by name, as `get_params` returns them.
 
         Returns
         -------
         self : object
+            This estimator.
         """
         of_loss = {name: params.pop(name) for name in [*params] if name.startswith("loss__")}
         super().set_params(**params)

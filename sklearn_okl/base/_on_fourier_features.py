@@ -39,7 +39,7 @@ class OnFourierFeatures:
     Attributes
     ----------
     kernels_ : list of dict
-        Parameters of each kernel, in the order of the grid.
+        Parameters of each kernel, in the order of the grid, which is that of the weights.
     frequencies_ : ndarray of shape (n_kernels, n_features, m)
         Frequencies in use.
 

@@ -8,13 +8,14 @@ from sklearn.utils import check_random_state
 from .._documentation import explained_by
 from .._types import Any
 from ..kernels import kernel_list
+from ._estimator import OnlineEstimator
 from ._on_fourier_features import OnFourierFeatures
 
 # The experiments' six Gaussians: gamma = 1 / (2 sigma^2) for sigma = 2^-2, ..., 2^3.
 BANDIT_KERNELS = {"kernel": ["rbf"], "gamma": [2.0 ** (-2 * j - 1) for j in range(-2, 4)]}
 
 
-@explained_by(OnFourierFeatures)
+@explained_by(OnFourierFeatures, OnlineEstimator)
 class RandomRounds:
     r"""Base of the algorithms that draw in every round whom they ask, or what they keep.
 
@@ -39,6 +40,10 @@ class RandomRounds:
     Attributes
     ----------
     kernels_ : list of dict
+
+    Notes
+    -----
+    *Subclasses.*
     """
 
     _poor_score = True  # what a round asks or keeps is random

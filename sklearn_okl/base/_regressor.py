@@ -78,7 +78,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         y : array-like of shape (n_samples,)
             Targets.
         **params : dict
-            None are taken: any is refused, `sample_weight` too.
+            No others are taken: any is refused, `sample_weight` too if it is none of the above.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows to forecast for, independently of each other.
         **params : dict
-            None are taken: any is refused.
+            No others are taken: any is refused.
 
         Returns
         -------

@@ -48,6 +48,11 @@ class BanditRounds(WithLoss, RandomRounds):
         The kernel that was drawn: it makes the next forecast, and `predict`'s.
     kernels_ : list of dict
         Parameters of each kernel, in the order of `probabilities_`.
+
+    Notes
+    -----
+    *Draws.* The kernel of a round is drawn at the end of the round before, by one random number per
+    row, and kept in the state, so that :meth:`predict` is pure and equals what will be forecast.
     """
 
     @property
@@ -134,11 +139,9 @@ class KernelSelector(BanditRounds):
     as much memory over all kernels as the rows themselves: every row is kept, once, by the kernel
     that was drawn. What the sampler costs comes on top.
 
-    The kernel of a round is drawn at the end of the round before, by one random number per row, and
-    kept in the state, so that `predict` is pure and equals what will be forecast.
+    *Draws.*
 
-    A subclass with parameters of its own names those it takes in its ``__init__`` and hands them to
-    this one; those that it does not name keep their defaults.
+    *Subclasses.*
 
     Examples
     --------

@@ -25,8 +25,6 @@ class WeightedRegressor(OnlineRegressor):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows in the update.
-        **params : dict
-            No others are taken: any is refused.
         """
         refuse_arguments(self, "fit", params)
         _refuse_zeros(sample_weight)
@@ -65,13 +63,7 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
-        """Forget everything, then learn every row once, in order.
-
-        Parameters
-        ----------
-        **params : dict
-            No others are taken: any is refused.
-        """
+        """Forget everything, then learn every row once, in order."""
         refuse_arguments(self, "fit", params)
         _refuse_zeros(sample_weight)
         self._advance(X, y, restart=True, sample_weight=sample_weight)
@@ -86,13 +78,7 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Learn the next rounds; the first call starts the model.
-
-        Parameters
-        ----------
-        **params : dict
-            No others are taken: any is refused.
-        """
+        """Learn the next rounds; the first call starts the model."""
         refuse_arguments(self, "partial_fit", params)
         self._teach(X, y, classes, sample_weight)
         return self
@@ -109,11 +95,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         **params: Any,
     ) -> Array:
         """Learn as `partial_fit` does, and return the labels forecast on the way.
-
-        Parameters
-        ----------
-        **params : dict
-            No others are taken: any is refused.
 
         Returns
         -------
@@ -132,13 +113,7 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the probabilities forecast on the way.
-
-        Parameters
-        ----------
-        **params : dict
-            No others are taken: any is refused.
-        """
+        """Learn as `partial_fit` does, and return the probabilities forecast on the way."""
         refuse_arguments(self, "prequential_predict_proba", params)
         return self._shown(self._teach(X, y, classes, sample_weight))
 

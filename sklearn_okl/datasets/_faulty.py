@@ -213,7 +213,6 @@ def make_shifted_stream(
             last.
 
     (data, target) : tuple of ndarray
-        With ``return_X_y=True``.
 
     See Also
     --------

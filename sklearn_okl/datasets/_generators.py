@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from .._documentation import cites
 from .._types import Any, Array, ArrayLike, Seed
 
 _AR4_COEFFICIENTS = (0.5, -0.3, 0.2, 0.1)
@@ -27,6 +28,7 @@ _DAY = 24  # rows
     },
     prefer_skip_nested_validation=True,
 )
+@cites
 def make_ar4(
     n_samples: int = 5000, *, random_state: Seed = 41, order: str = "published"
 ) -> tuple[Array, Array]:
@@ -71,8 +73,7 @@ def make_ar4(
 
     References
     ----------
-    D. B. Rokhlin and O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm
-    for online multi-kernel learning", 2025, Section 4 and Table 3.
+    Rokhlin & Gurtovaya 2025, Section 4 and Table 3.
 
     Examples
     --------
@@ -387,6 +388,7 @@ def _one_forecast(estimator, row, t):
     return float(forecast.ravel()[0])
 
 
+@cites
 def scale_as_published(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """Scale a whole file as the published experiments did. Looks ahead: for their tables only.
 
@@ -417,10 +419,7 @@ def scale_as_published(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
     References
     ----------
-    D. B. Rokhlin and O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm
-    for online multi-kernel learning", 2025, Section 4; they follow P. M. Ghari and
-    Y. Shen, "Graph-aided online multi-kernel learning", Journal of Machine Learning Research 24,
-    2023.
+    Rokhlin & Gurtovaya 2025, Section 4; they follow Ghari & Shen 2023.
 
     Examples
     --------

@@ -59,9 +59,6 @@ def make_irregular_stream(
 
     Parameters
     ----------
-    n_samples : int, default=6000
-        Number of rounds.
-
     kind : {"setpoints", "counter", "walk", "loads", "price", "meter", "events", "cycles", "saw"}, \
             default="setpoints"
         What the targets are, see Notes.
@@ -86,9 +83,6 @@ def make_irregular_stream(
     random_state : int, RandomState instance or None, default=None
         Source of all that is random.
 
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-
     Returns
     -------
     stream : :class:`~sklearn.utils.Bunch`
@@ -106,7 +100,6 @@ def make_irregular_stream(
             Rows from which on the target is at another level, in order. None for meters and events.
 
     (data, target) : tuple of ndarray
-        With ``return_X_y=True``.
 
     Notes
     -----

@@ -32,7 +32,6 @@ class KORS(EntryRule):
         return uniforms(sampler, n)
 
     def first(self, kernel, sampler, rows, low, drawn):
-        """Return the first of the rows from `low` on that enters, or their number."""
         n, law = len(rows.X), self._law()
         length = _FEW if low > 0 else n  # after an entry another may be near: test little in vain
         while low < n:

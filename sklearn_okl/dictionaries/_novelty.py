@@ -11,7 +11,6 @@ class ALD(EntryRule):
         self.novelty = novelty
 
     def first(self, kernel, state, rows, low, drawn):
-        """Return the first of the rows from `low` on that is novel, or their number."""
         X, distances = rows.X[low:], rows.distances[low:]
         return low + first_novel(kernel, rows.basis, X, distances, self.novelty)
 
@@ -24,7 +23,6 @@ class FirstRows(ALD):
         self.budget = budget
 
     def first(self, kernel, state, rows, low, drawn):
-        """Return the first of the rows from `low` on that enters, or their number."""
         if len(rows.atoms) >= self.budget:
             return len(rows.X)
         return super().first(kernel, state, rows, low, drawn)

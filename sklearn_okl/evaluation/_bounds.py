@@ -37,7 +37,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_array, check_scalar
 
-from .._documentation import explained_by
+from .._documentation import cites, explained_by
 from .._types import Any, Array, ArrayLike
 
 _SQRT_2 = float(np.sqrt(2))
@@ -75,6 +75,7 @@ def _vaw_log_term(horizon, n_features, y_bound, feature_bound, alpha):
     return n_features * y_bound**2 * np.log1p(growth)
 
 
+@cites
 def vaw_regret_bound(
     horizon: int | ArrayLike,
     *,
@@ -127,9 +128,7 @@ def vaw_regret_bound(
 
     References
     ----------
-    D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm for
-    online multi-kernel learning", 2025, equation (2.5); N. Cesa-Bianchi, G. Lugosi, "Prediction,
-    Learning, and Games", Cambridge University Press, 2006, Theorem 11.8.
+    Rokhlin & Gurtovaya 2025, equation (2.5); Cesa-Bianchi & Lugosi 2006, Theorem 11.8.
 
     Examples
     --------
@@ -159,10 +158,7 @@ def vaw_logdet_bound(
     ----------
     X : array-like of shape (n_samples, n_features)
         The rows z_t that the forecaster sees, in order (features, not raw inputs).
-    alpha : float, default=1.0
-        Ridge of the forecaster.
     norm_sq : float, default=0.0
-        Squared norm of the comparator w.
 
     Returns
     -------
@@ -184,8 +180,7 @@ def vaw_logdet_bound(
 
     References
     ----------
-    As ``vaw_regret_bound``; N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", 2006,
-    proof of Theorem 11.8.
+    As ``vaw_regret_bound``; Cesa-Bianchi & Lugosi 2006, proof of Theorem 11.8.
 
     Examples
     --------
@@ -233,8 +228,6 @@ def concatenated_vaw_loss_bound(
 
     Parameters
     ----------
-    horizon : int or array-like
-        Number of rounds T.
     n_kernels : int
         Number N of kernels.
     n_components : int
@@ -248,12 +241,7 @@ def concatenated_vaw_loss_bound(
         Bound :math:`\rho` of the norm of one kernel's scaled features: sqrt(2) for the phase form,
         the paper's; 1 for the paired sine and cosine. The default is valid for both.
     comparator_loss : float or array-like, default=0.0
-        Sum of squared errors of f. The default 0 gives the bound of the expected regret.
-
-    Returns
-    -------
-    bound : float or ndarray
-        In the unit of y squared, a sum over rounds.
+        The comparator's sum of squared errors; 0 gives the bound of the expected regret.
 
     Raises
     ------
@@ -269,8 +257,7 @@ def concatenated_vaw_loss_bound(
 
     References
     ----------
-    D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm for
-    online multi-kernel learning", 2025, Theorem 1, equation (3.8).
+    Rokhlin & Gurtovaya 2025, Theorem 1, equation (3.8).
 
     Examples
     --------
@@ -333,11 +320,6 @@ def vaw2_loss_bound(
     clipped : bool, default=False
         Whether the experts' forecasts are clipped to [-Y, Y], (3.25). The last logarithm is then
         :math:`NY^2\ln(1+Y^2T/\alpha_2)`.
-    feature_bound : float, default=sqrt(2)
-        Bound :math:`\rho` of the norm of one kernel's scaled features: sqrt(2) for the phase form,
-        1 for the paired one. The default is valid for both.
-    comparator_loss : float or array-like, default=0.0
-        Sum of squared errors of f_j. The default 0 gives the bound of the expected regret.
 
     Notes
     -----
@@ -354,8 +336,7 @@ def vaw2_loss_bound(
 
     References
     ----------
-    D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm for
-    online multi-kernel learning", 2025, Theorem 2, equation (3.14), and the display after (3.25).
+    Rokhlin & Gurtovaya 2025, Theorem 2, equation (3.14), and the display after (3.25).
 
     Examples
     --------
@@ -410,8 +391,6 @@ def vaw_ewa_loss_bound(
     ----------
     y_bound : float
         Bound Y of the absolute targets, in the unit of y; the clip and the rate must use it.
-    alpha : float, default=1.0
-        Ridge of the experts on the scaled features; the paper's lambda is D * alpha.
 
     Notes
     -----
@@ -422,8 +401,7 @@ def vaw_ewa_loss_bound(
 
     References
     ----------
-    D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm for
-    online multi-kernel learning", 2025, Theorem 3, equation (3.27).
+    Rokhlin & Gurtovaya 2025, Theorem 3, equation (3.27).
 
     Examples
     --------

@@ -7,9 +7,11 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
+from .._documentation import cites
 from .._types import ArrayLike
 
 
+@cites
 def calibration_error(
     y_true: ArrayLike,
     y_prob: ArrayLike,
@@ -55,8 +57,7 @@ def calibration_error(
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks",
-       International Conference on Machine Learning (ICML), 2017.
+    .. [1] Guo et al. 2017.
 
     Examples
     --------

@@ -9,16 +9,17 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
 from ._calibration import by_bins, error_of, known_rows, of_the_likeliest
-from ._display_parts import COLORS, axes_of, draw_legend, named_estimators, named_forecasts
+from ._display_parts import COLORS, Display, axes_of, draw_legend, named_estimators, named_forecasts
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 
 
+@inherit_documentation
 @explained_by(PrequentialDisplay)
-class PrequentialCalibrationDisplay:
+class PrequentialCalibrationDisplay(Display):
     """Whether progressive probabilities hold: how often is right what is said to be so likely.
 
     Use :meth:`from_estimator` or :meth:`from_predictions` to create one.
@@ -36,8 +37,6 @@ class PrequentialCalibrationDisplay:
     errors : dict of str to float
         Name of each learner and its expected calibration error: the mean distance of the two over
         the rows, by bins.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     displays_ : list of sklearn.calibration.CalibrationDisplay
         What draws the curves, in their order.
 
@@ -48,8 +47,7 @@ class PrequentialCalibrationDisplay:
 
     References
     ----------
-    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks",
-    International Conference on Machine Learning (ICML), 2017, equation (3), for the error.
+    Guo et al. 2017, equation (3), for the error.
 
     Examples
     --------
@@ -116,8 +114,6 @@ class PrequentialCalibrationDisplay:
             They are cloned and start from nothing.
         y : array-like of shape (n_samples,)
             Labels.
-        delay : int or array-like of int of shape (n_samples,), default=None
-            How late the labels come, as :func:`prequential` takes it.
         **kwargs : dict
             Keywords for :meth:`from_predictions`, such as ``class_label``.
 
@@ -189,8 +185,9 @@ class PrequentialCalibrationDisplay:
         return cls(curves, class_label=class_label).plot(ax=ax, **kwargs)
 
 
+@inherit_documentation
 @explained_by(PrequentialCalibrationDisplay)
-class PrequentialConfusionDisplay:
+class PrequentialConfusionDisplay(Display):
     """Which labels were forecast in place of which, in the last rows of a stream.
 
     Use :meth:`from_estimator` or :meth:`from_predictions` to create one.
@@ -204,9 +201,6 @@ class PrequentialConfusionDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the matrix.
-    figure_ : matplotlib Figure
     display_ : sklearn.metrics.ConfusionMatrixDisplay
         What draws it.
 
@@ -217,8 +211,7 @@ class PrequentialConfusionDisplay:
 
     References
     ----------
-    J. Gama, R. Sebastiao, P. P. Rodrigues, "On evaluating stream learning algorithms", Machine
-    Learning 90, 2013, section 3, on windows.
+    Gama et al. 2013, section 3, on windows.
 
     Examples
     --------
@@ -234,14 +227,12 @@ class PrequentialConfusionDisplay:
         self.confusion_matrix = confusion_matrix
         self.labels = labels
 
-    @explained_by(PrequentialDisplay.plot)
+    @explained_by(PrequentialDisplay.from_estimator)
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the matrix.
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
         **kwargs : dict
             Keywords for ``plot`` of :class:`sklearn.metrics.ConfusionMatrixDisplay`.
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_symmetric
 
 from sklearn_okl.kernels import kernel_matrix
 
-from .._documentation import explained_by
+from .._documentation import cites, explained_by
 from .._types import Any, Array, ArrayLike, Callable
 
 
@@ -27,6 +27,7 @@ def _gram(X, kernel, gamma):
     return kernel_matrix(X, kernel=kernel, gamma=gamma)
 
 
+@cites
 def ridge_comparator(X: ArrayLike, y: ArrayLike, *, alpha: float = 0.0) -> Any:
     r"""Fit the best fixed linear forecaster in hindsight.
 
@@ -63,8 +64,7 @@ def ridge_comparator(X: ArrayLike, y: ArrayLike, *, alpha: float = 0.0) -> Any:
 
     References
     ----------
-    N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University Press, 2006,
-    section 11.7.
+    Cesa-Bianchi & Lugosi 2006, section 11.7.
 
     Examples
     --------
@@ -205,8 +205,6 @@ def effective_dimension(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        Rows, or the kernel matrix if ``kernel="precomputed"``.
     alpha : float, default=1.0
         Ridge, positive.
     kernel : str or callable, default="linear"
@@ -229,8 +227,7 @@ def effective_dimension(
 
     References
     ----------
-    D. Calandriello, A. Lazaric, M. Valko, "Efficient second-order online kernel learning with
-    adaptive embedding", NeurIPS 2017.
+    Calandriello et al. 2017b.
 
     Examples
     --------
@@ -286,8 +283,7 @@ def regret(
 
     References
     ----------
-    N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University Press, 2006,
-    section 2.1.
+    Cesa-Bianchi & Lugosi 2006, section 2.1.
 
     Examples
     --------

@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._documentation import cites
 from .._linalg import one_blas_thread
 from .._types import Any, ArrayLike, Callable, PathLike
 from ._compare_runs import Run, digest_of, do_runs, load_run, rows_of, seeded
@@ -23,6 +24,7 @@ from ._scoring import named_scores
 _SEEDS = 2**32  # what NumPy's older generators take
 
 
+@cites
 def compare(
     models: dict[str, Any] | Callable[..., Any],
     streams: Any,
@@ -114,8 +116,8 @@ def compare(
 
     References
     ----------
-    A. P. Dawid, "Statistical theory: the prequential approach", JRSS A 147(2), 1984. J. Demšar,
-    "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.
+    Dawid 1984. J. Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
+    2006.
 
     Examples
     --------

@@ -19,14 +19,14 @@ COLUMNS = ("stream", "model", "seed", "n_rows", SECONDS)  # of the results, besi
 class Comparison:
     r"""Scores of several models on several streams, for several seeds.
 
-    :func:`compare` returns one.
+    :func:`compare` returns one. Its parameters are attributes of the same names.
 
     Parameters
     ----------
     results : dict of str to ndarray of shape (n_runs,)
         Of each run its ``"stream"``, ``"model"`` and ``"seed"``, its number of rows ``"n_rows"``,
         ``"seconds_per_row"``, and each score. Runs are in the order of streams, then models, then
-        seeds, and all are there.
+        seeds, and all are there; ``pandas.DataFrame(comparison.results)`` has a row for each.
     curves : list of dict of str to ndarray of shape (n_points,)
         Of each run ``"rounds"``, at most 100 numbers of rows, and each score of so many first
         rows, NaN where it is not defined.
@@ -35,12 +35,6 @@ class Comparison:
 
     Attributes
     ----------
-    results : dict of str to ndarray of shape (n_runs,)
-        As given; ``pandas.DataFrame(comparison.results)`` has a row for each run.
-    curves : list of dict of str to ndarray of shape (n_points,)
-        As given.
-    greater_is_better : dict of str to bool
-        As given.
     streams : list of str
         Names of the streams.
     models : list of str

@@ -19,7 +19,19 @@ STYLES = ("-", "--", "-.", ":")
 GREY, PALE = "#B8B8B8", "#D4D4D4"
 
 
-class CurveDisplay:
+class Display:
+    """What all displays keep once they are drawn.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    """
+
+
+class CurveDisplay(Display):
     """What displays with one curve a learner over the rounds 1, ..., n share."""
 
     def _plot_curves(self, curves, *, ax, start, line_kwargs):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
-from ._display_parts import COLORS, axes_of, draw_legend
+from ._display_parts import COLORS, Display, axes_of, draw_legend
 from ._prequential_display import PrequentialDisplay
 
 
-class ForecastFanDisplay:
+@inherit_documentation
+class ForecastFanDisplay(Display):
     """Forecasts of the rows of a series, with intervals of several coverages around them.
 
     Use :meth:`from_forecaster` or :meth:`from_predictions` to create one.
@@ -35,10 +36,6 @@ class ForecastFanDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the fan.
-    figure_ : matplotlib Figure
-        The figure of these axes.
     line_ : matplotlib Line2D
         The forecasts.
     areas_ : list of matplotlib PolyCollection

@@ -39,13 +39,9 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
     return ((intervals[..., 0] <= y) & (y <= intervals[..., 1])).mean(axis=0)
 
 
+@explained_by(interval_coverage)
 def interval_width(intervals: ArrayLike) -> Array:
     """Return the mean width of intervals, for each level.
-
-    Parameters
-    ----------
-    intervals : array-like of shape (..., n_levels, 2)
-        Lower and upper ends, as `predict_interval` gives them.
 
     Returns
     -------
@@ -75,8 +71,6 @@ def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike)
 
     Parameters
     ----------
-    y_true : array-like of shape (...)
-        Targets; those that are NaN are left out.
     coverage : array-like of shape (n_levels,)
         Shares of targets that the intervals were asked to hold, above 0 and below 1.
 
@@ -103,15 +97,9 @@ def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike)
     return (high - low + 2.0 / (1.0 - coverage) * misses).mean(axis=0)
 
 
+@explained_by(interval_score)
 def quantiles_from_intervals(intervals: ArrayLike, coverage: ArrayLike) -> tuple[Array, Array]:
     """Return intervals as quantiles: one of coverage c ends at (1 - c) / 2 and (1 + c) / 2.
-
-    Parameters
-    ----------
-    intervals : array-like of shape (..., n_levels, 2)
-        Lower and upper ends, as `predict_interval` gives them.
-    coverage : array-like of shape (n_levels,)
-        Shares of targets that the intervals were asked to hold, above 0 and below 1.
 
     Returns
     -------

@@ -56,8 +56,7 @@ def kernel_vaw_regret_bound(
 
     References
     ----------
-    R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for adversarial large
-    scale problems", Advances in Neural Information Processing Systems, 2019, Proposition 1.
+    Jézéquel et al. 2019, Proposition 1.
 
     Examples
     --------
@@ -100,9 +99,7 @@ def pkawv_regret_bound(
 
     References
     ----------
-    R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for adversarial large
-    scale problems", Advances in Neural Information Processing Systems, 2019, Theorem 3 and its
-    proof, Appendix D.1.
+    Jézéquel et al. 2019, Theorem 3 and its proof, Appendix D.1.
 
     Examples
     --------
@@ -136,8 +133,6 @@ def pkawv_taylor_degree(horizon: int, *, radius: float, gamma: float, alpha: flo
         Bound R of the rows' Euclidean norms, in the unit of X.
     gamma : float
         Inverse squared length scale of the Gaussian kernel.
-    alpha : float, default=1.0
-        Ridge of the forecaster.
 
     Returns
     -------
@@ -150,8 +145,7 @@ def pkawv_taylor_degree(horizon: int, *, radius: float, gamma: float, alpha: flo
 
     References
     ----------
-    R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with kernels for adversarial large
-    scale problems", Advances in Neural Information Processing Systems, 2019, Theorem 4.
+    Jézéquel et al. 2019, Theorem 4.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
 
 from .._delay import delay_of
+from .._documentation import cites
 from .._types import Any, ArrayLike, Callable
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
@@ -44,6 +45,7 @@ _LOSSES = {  # of forecasts in the form of targets; the log loss is of probabili
 }
 
 
+@cites
 def prequential(
     estimator: Any,
     X: ArrayLike,
@@ -151,10 +153,8 @@ def prequential(
 
     References
     ----------
-    A. P. Dawid, "Statistical theory: the prequential approach", JRSS A 147(2), 1984; J. Gama,
-    R. Sebastiao, P. P. Rodrigues, "On evaluating stream learning algorithms", Machine Learning 90,
-    2013, section 3. On late labels: M. Grzenda, H. M. Gomes, A. Bifet, "Delayed labelling
-    evaluation for data streams", Data Mining and Knowledge Discovery 34, 2020.
+    Dawid 1984; Gama et al. 2013, section 3. On late labels: M. Grzenda, H. M. Gomes, A. Bifet,
+    "Delayed labelling evaluation for data streams", Data Mining and Knowledge Discovery 34, 2020.
 
     Examples
     --------

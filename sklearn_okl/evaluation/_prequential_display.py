@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike, Callable
 from ._display_parts import (
     CurveDisplay,
@@ -28,6 +28,7 @@ _LOSS_LABELS = {
 }
 
 
+@inherit_documentation
 class PrequentialDisplay(CurveDisplay):
     """Mean loss of one or several learners, round after round.
 
@@ -46,10 +47,6 @@ class PrequentialDisplay(CurveDisplay):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the curves.
-    figure_ : matplotlib Figure
-        The figure of these axes.
     lines_ : list of matplotlib Line2D
         The curves, in the order of `mean_losses`.
 
@@ -65,8 +62,7 @@ class PrequentialDisplay(CurveDisplay):
 
     References
     ----------
-    J. Gama, R. Sebastiao, P. P. Rodrigues, "On evaluating stream learning algorithms", Machine
-    Learning 90, 2013, section 3, on running and windowed prequential means.
+    Gama et al. 2013, section 3, on running and windowed prequential means.
 
     Examples
     --------
@@ -167,22 +163,8 @@ class PrequentialDisplay(CurveDisplay):
         estimator : estimator object, dict of str to estimator, or list of (str, estimator)
             One learner, named after its class, or several with their names. They are cloned and
             start from nothing.
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they come.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
-        loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
-                default="squared_error"
-            Loss of a row, as :func:`prequential` takes it.
         window : int, default=None
             Rounds over which the mean is taken; None: all so far.
-        delay : int or array-like of int of shape (n_samples,), default=None
-            How late the labels come, in rounds for all rows or as the first round that knows each
-            label, as :func:`prequential` takes it; None is the ``label_delay`` of each learner.
-        chunk_size : int, default=None
-            Rows a call, as :func:`prequential` takes it.
-        verbose : bool, default=False
-            Whether to show progress.
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
         **kwargs : dict
@@ -238,25 +220,10 @@ class PrequentialDisplay(CurveDisplay):
             was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out.
             With the log loss probabilities (n_samples, n_classes), whose columns are
             ``np.unique(y_true)``.
-        loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
-                default="squared_error"
-            Loss of a row, as :func:`prequential` takes it.
-        window : int, default=None
-            Rounds over which the mean is taken; None: all so far.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs : dict
-            Keywords for :meth:`plot`.
-
-        Returns
-        -------
-        display : PrequentialDisplay
-            The display, drawn.
 
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If forecasts and targets differ in shape, or the loss is unknown.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike, Callable
 from ._comparators import regret, ridge_comparator
 from ._display_parts import (
@@ -21,6 +21,7 @@ from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 
 
+@inherit_documentation
 @explained_by(PrequentialDisplay)
 class RegretCurveDisplay(CurveDisplay):
     """Regret of one or several learners against a comparator, with a bound if there is one.
@@ -37,8 +38,6 @@ class RegretCurveDisplay(CurveDisplay):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
         The learners' curves, in the order of `regrets`.
     bound_ : matplotlib Line2D or None
@@ -57,8 +56,7 @@ class RegretCurveDisplay(CurveDisplay):
 
     References
     ----------
-    N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University Press, 2006,
-    section 2.1.
+    Cesa-Bianchi & Lugosi 2006, section 2.1.
 
     Examples
     --------
@@ -157,9 +155,7 @@ class RegretCurveDisplay(CurveDisplay):
         bound : callable, array-like of shape (n_samples,) or float, default=None
             Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
         delay : int or array-like of int of shape (n_samples,), default=None
-            How late the labels come, in rounds for all rows or as the first round that knows each
-            label, as :func:`prequential` takes it; None is the ``label_delay`` of each learner.
-            Rows without a forecast are left out of the regret.
+            As :func:`prequential` takes it. Rows without a forecast are left out of the regret.
 
         Returns
         -------
@@ -182,7 +178,7 @@ class RegretCurveDisplay(CurveDisplay):
         return cls.from_predictions(y, forecasts, others, bound=bound, ax=ax, **kwargs)
 
     @classmethod
-    @explained_by(PrequentialDisplay.from_predictions)
+    @explained_by(from_estimator, PrequentialDisplay.from_predictions)
     def from_predictions(
         cls,
         y_true: ArrayLike,
@@ -204,12 +200,6 @@ class RegretCurveDisplay(CurveDisplay):
             both sums.
         comparator_forecasts : array-like of shape (n_samples,)
             Forecasts of the comparator.
-        bound : callable, array-like of shape (n_samples,) or float, default=None
-            Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
-
-        Returns
-        -------
-        display : RegretCurveDisplay
 
         Raises
         ------

@@ -119,9 +119,7 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
 
     References
     ----------
-    .. [1] A. P. Dawid, "Present position and potential developments: some personal views:
-       statistical theory: the prequential approach", Journal of the Royal Statistical Society A
-       147(2), 1984.
+    .. [1] Dawid 1984.
 
     Examples
     --------
@@ -219,14 +217,9 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         """Rows learnt so far."""
         return self._fitted_state("n_samples_seen_").t
 
+    @explained_by(StreamingPipeline.get_metadata_routing)
     def get_metadata_routing(self) -> Any:
-        """Say where metadata go: to the candidates, and into the loss that ranks them.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            What scikit-learn's meta-estimators ask for; see its guide on metadata routing.
-        """
+        """Say where metadata go: to the candidates, and into the loss that ranks them."""
         mapping = MethodMapping()
         asks = ("predict", "predict_proba", "predict_log_proba", "decision_function")
         for method in ("fit", "partial_fit", *asks):

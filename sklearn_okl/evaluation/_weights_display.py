@@ -11,14 +11,24 @@ from sklearn.utils import _safe_indexing, check_consistent_length, check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
-from ._display_parts import COLORS, GREY, PALE, STYLES, axes_of, draw_legend, named_estimators
+from ._display_parts import (
+    COLORS,
+    GREY,
+    PALE,
+    STYLES,
+    Display,
+    axes_of,
+    draw_legend,
+    named_estimators,
+)
 from ._prequential_display import PrequentialDisplay
 
 
+@inherit_documentation
 @explained_by(PrequentialDisplay)
-class ExpertWeightsDisplay:
+class ExpertWeightsDisplay(Display):
     """Weights that combine experts: at the end, as bars, or over time.
 
     Use :meth:`from_estimator` to create one.
@@ -35,9 +45,6 @@ class ExpertWeightsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes with the weights.
-    figure_ : matplotlib Figure
     bars_ : list of matplotlib BarContainer or None
         Bars of each estimator, in the order of `weights`; None over time.
     areas_ : list of matplotlib PolyCollection or None
@@ -56,8 +63,7 @@ class ExpertWeightsDisplay:
 
     References
     ----------
-    D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth algorithm for
-    online multi-kernel learning", 2025, Figure 2, for the bars.
+    Rokhlin & Gurtovaya 2025, Figure 2, for the bars.
 
     Examples
     --------

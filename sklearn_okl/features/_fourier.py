@@ -28,7 +28,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Parameters
     ----------
-    random_state : int, RandomState instance or None, default=None
     kernel : str or ShiftInvariantKernel, default="rbf"
         The kernel, by its name or as an object, see :mod:`sklearn_okl.kernels`.
     gamma : float, default=None
@@ -75,8 +74,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
-       Algorithm 1.
+    .. [1] Rahimi & Recht 2007, Algorithm 1.
     .. [2] D. J. Sutherland and J. Schneider, "On the Error of Random Fourier Features",
        UAI 2015, section 3.
 
@@ -136,11 +134,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; only their number of features is used.
-
-        Returns
-        -------
-        FourierFeatures
-            The fitted transformer.
         """
         self._validate_params()
         X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])

@@ -17,7 +17,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import validated
-from ..base import NovelRows, OneKernel, OnlineEstimator, SampledRows
+from ..base import NovelRows, OneKernel, OnlineEstimator, OnlineTransformer, SampledRows
 from ..dictionaries._growth import growth
 from ..dictionaries._nested import coordinates, start_basis
 from ..dictionaries._novelty import FirstRows
@@ -34,6 +34,14 @@ class _GrowingNystroem(
     ----------
     components_ : ndarray of shape (n_atoms, n_features)
         The atoms, in the order of their entry.
+
+    Notes
+    -----
+    *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
+    K_S, whose diagonal is raised by 1e-13 of itself for stability. The number of columns is that
+    of the atoms so far. The basis is nested: what `partial_fit` adds is columns on the right, and
+    the old ones keep their meaning and, up to rounding, their values: a linear model that follows
+    may be padded with zeros.
     """
 
     @explained_by(CalendarFeatures.fit)
@@ -63,14 +71,9 @@ class _GrowingNystroem(
         self._advance(X, None, restart=False)
         return self
 
-    @explained_by(CalendarFeatures.transform)
+    @explained_by(OnlineTransformer.transform)
     def transform(self, X: ArrayLike) -> Any:
         """Compute the coordinates of rows in the dictionary as it stands; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
 
         Returns
         -------
@@ -137,11 +140,7 @@ class ALDNystroem(NovelRows, _GrowingNystroem):
     -----
     *Cost.* O(J (d + J)) per row with J atoms, in products over blocks of rows; O(J²) memory.
 
-    *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
-    K_S, whose diagonal is raised by 1e-13 of itself for stability. The number of columns is that
-    of the atoms so far. The basis is nested: what `partial_fit` adds is columns on the right, and
-    the old ones keep their meaning and, up to rounding, their values: a linear model that follows
-    may be padded with zeros.
+    *A map that grows.*
 
     *Theorem.* The rows' distances to the span are at most `novelty`, so that over T rows
     ‖K − K̃‖₂ ≤ T `novelty` for the last map (Lemma 4.5 of [1]_ says it for the rows between two
@@ -156,8 +155,7 @@ class ALDNystroem(NovelRows, _GrowingNystroem):
 
     References
     ----------
-    .. [1] J. Li and S. Liao, "Nearly Optimal Algorithms with Sublinear Computational Complexity
-       for Online Kernel Regression", ICML 2023, equations (4) and (5), Lemmas 3.1 and 4.5.
+    .. [1] Li & Liao 2023, equations (4) and (5), Lemmas 3.1 and 4.5.
     .. [2] Y. Engel, S. Mannor and R. Meir, "The Kernel Recursive Least-Squares Algorithm", IEEE
        Transactions on Signal Processing 52(8), 2004.
 
@@ -207,13 +205,10 @@ class BudgetNystroem(_GrowingNystroem):
 
     Notes
     -----
-    *Cost.* O(J (d + J)) per row with J atoms until the budget is full, nothing after; O(J²) memory.
+    *Cost.* O(J (d + J)) per row with J atoms until the budget is full, nothing after, when nothing
+    changes any more; O(J²) memory.
 
-    *A map that grows.* `transform` gives the coordinates L⁻¹ k_S(x) with L the Cholesky factor of
-    K_S, whose diagonal is raised by 1e-13 of itself for stability. The number of columns is that
-    of the atoms so far. The basis is nested: what `partial_fit` adds is columns on the right, and
-    the old ones keep their meaning and, up to rounding, their values. Once the budget is full
-    nothing changes any more.
+    *A map that grows.*
 
     *Departures.* A row at a distance below 1e-10 k(x, x) from the span of the atoms, such as a
     repeated one, adds no coordinate and does not use up the budget either: a stream that starts
@@ -226,8 +221,7 @@ class BudgetNystroem(_GrowingNystroem):
        Machines", NIPS 2000, section 2.
     .. [2] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao and Z.-Y. Liu, "Large Scale Online Kernel
        Learning", JMLR 17(47), 2016 (NOGD).
-    .. [3] J. Li and S. Liao, "Nearly Optimal Algorithms with Sublinear Computational Complexity
-       for Online Kernel Regression", ICML 2023, Appendix A.1.
+    .. [3] Li & Liao 2023, Appendix A.1.
 
     Examples
     --------
@@ -306,8 +300,7 @@ class OnlineNystroem(SampledRows, _GrowingNystroem):
 
     References
     ----------
-    .. [1] R. Jézéquel, P. Gaillard and A. Rudi, "Efficient online learning with Kernels for
-       adversarial large scale problems", NeurIPS 2019, section 3.2, Proposition 5, Appendix H.
+    .. [1] Jézéquel et al. 2019, section 3.2, Proposition 5, Appendix H.
     .. [2] D. Calandriello, A. Lazaric and M. Valko, "Second-Order Kernel Online Convex
        Optimization with Adaptive Sketching", ICML 2017 (KORS).
 

@@ -196,8 +196,7 @@ class RunningMaxNormScaler(RunningScaler):
 
     References
     ----------
-    .. [1] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
-       environments with unknown dynamics", Journal of Machine Learning Research 20, 2019.
+    .. [1] Shen et al. 2019.
 
     Examples
     --------
@@ -262,9 +261,8 @@ class RunningMinMaxScaler(RunningScaler):
 
     References
     ----------
-    .. [1] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, section 5:
-       the scaling of the experiments, there with the whole file in view.
+    .. [1] Li & Liao 2023, section 5: the scaling of the experiments, there with the whole file in
+       view.
 
     Examples
     --------

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from .._validation import validated
-from ._calendar import CalendarFeatures
 from ._fourier import FourierFeatures
 
 
@@ -69,8 +68,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     References
     ----------
-    .. [1] R. Jézéquel, P. Gaillard and A. Rudi, "Efficient online learning with Kernels for
-       adversarial large scale problems", NeurIPS 2019, equation (6) and Theorem 4.
+    .. [1] Jézéquel et al. 2019, equation (6) and Theorem 4.
 
     Examples
     --------
@@ -102,19 +100,9 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.degree = degree
         self.max_components = max_components
 
-    @explained_by(CalendarFeatures.fit)
+    @explained_by(FourierFeatures.fit)
     def fit(self, X: ArrayLike, y: None = None) -> Any:
         """List the monomials.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; only their number of features is used.
-
-        Returns
-        -------
-        TaylorFeatures
-            The fitted transformer.
 
         Raises
         ------

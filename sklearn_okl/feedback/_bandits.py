@@ -65,7 +65,6 @@ class Exp3Sampler(Sampler):
         return delta, eta, self.step_scale * sqrt(delta / (K * T)) / G
 
     def start(self) -> Any:
-        """Return the state before the first round."""
         return {"round": 0, **self._fresh(_FIRST_HORIZON)}
 
     def _fresh(self, guess):
@@ -81,7 +80,6 @@ class Exp3Sampler(Sampler):
         }
 
     def credit(self, state: Any, arm: Any, loss: Any, gradient_sq: Any) -> Any:
-        """Learn the loss of the arm drawn; return the arm's step."""
         chance = float(state["probabilities"][arm])
         log_weights, delta = state["log_weights"], state["exploration"]
         step = state["step_size"] / chance
@@ -106,7 +104,6 @@ class AdaptiveExp3Sampler(Sampler):
 
     Parameters
     ----------
-    n_arms : int
     radius : float
         U, of the ball the arms' functions stay in.
     smoothness : float
@@ -121,7 +118,6 @@ class AdaptiveExp3Sampler(Sampler):
     slope_bound: float = 1.0
 
     def start(self) -> Any:
-        """Return the state before the first round."""
         return {
             "losses": np.zeros(self.n_arms),  # cumulated estimated losses
             "variance": 0.0,  # cumulated q c^2
@@ -130,7 +126,6 @@ class AdaptiveExp3Sampler(Sampler):
         }
 
     def credit(self, state: Any, arm: Any, loss: Any, gradient_sq: Any) -> Any:
-        """Learn the loss of the arm drawn; return the arm's step."""
         K, U, GC = self.n_arms, self.radius, self.slope_bound * self.smoothness
         chance = float(state["probabilities"][arm])
         estimate = loss / chance
@@ -163,9 +158,6 @@ class TsallisSampler(Sampler):
 
     Parameters
     ----------
-    n_arms : int
-    horizon : int, default=None
-    radius : float
     slope_bound : float
         :math:`G_1`, of the loss on that ball: 2 (U + 1) for the square loss, 1 for the absolute.
     loss_bound : float, default=1.0
@@ -186,7 +178,6 @@ class TsallisSampler(Sampler):
         return T ** (-3 / 4), eta, exp(2 / (3 * log(T)))
 
     def start(self) -> Any:
-        """Return the state before the first round."""
         gradients = np.zeros(self.n_arms)  # cumulated squared norms of the estimated gradients
         return {"round": 0, "gradients_sq": gradients, **self._fresh(_FIRST_HORIZON)}
 
@@ -203,7 +194,6 @@ class TsallisSampler(Sampler):
         }
 
     def credit(self, state: Any, arm: Any, loss: Any, gradient_sq: Any) -> Any:
-        """Learn the loss of the arm drawn; return the arm's step."""
         chance, etas = float(state["probabilities"][arm]), state["etas"]
         largest = max(etas.tolist())  # five times as fast as NumPy's, for few arms
         biased = chance if chance >= largest else chance + largest  # eq. (4)

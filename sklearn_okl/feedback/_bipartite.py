@@ -22,16 +22,18 @@ class BipartiteGraph(FeedbackGraph):
     Parameters
     ----------
     n_selective : int, default=2
-        Number J of selective nodes.
+        Number J of selective nodes, the experiments' choice. The first explores most.
     n_selected : int, default=10
-        Draws M of a node, with replacement.
+        Draws M of a node, with replacement: the most kernels that a round computes. The choice of
+        the experiments; 5 does as well on most data at half the cost.
     exploration0 : float, default=0.1
-        Scale of the exploration rate :math:`exploration0 / t^{power\_t}`: the share of the uniform
-        law in the draw of the node, and, to the power j, in the draws of node j = 1, ..., J.
+        Scale of the exploration rate :math:`\eta_{e,t} = exploration0 / t^{power\_t}`, in (0, 1]:
+        the share of the uniform law in drawing the node, and, to the power j, in draws by node
+        j = 1, ..., J.
     power_t : float, default=0.5
         Decay of the exploration rate.
     freeze_after : int, default=300
-        Round up to which the graph is made afresh every round.
+        Round up to which the graph is made afresh, and then kept; the experiments' choice.
     """
 
     n_selective: int = 2
@@ -71,7 +73,6 @@ class BipartiteGraph(FeedbackGraph):
         state["held_joined"] = -np.expm1(self.n_selected * np.log1p(-laws[held]))
 
     def edges(self, state: Any) -> Any:
-        """Return which kernels (K, J) each node asks in the round drawn for."""
         graph = np.zeros((state["n_kernels"], self.n_selective), dtype=bool)
         graph[state["held"]] = state["held_graph"] > 0
         return graph

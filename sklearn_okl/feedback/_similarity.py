@@ -26,19 +26,29 @@ class SimilarityGraph(FeedbackGraph):
     Parameters
     ----------
     n_selected : int, default=10
-        Size M of a neighbourhood.
+        Size M of a neighbourhood; the experiments' choice.
     exploration0 : float, default=0.1
-        Scale of :math:`exploration0 / t^{power\_t}`, the share of the dominating set in the draw.
+        Scale of the exploration rate :math:`\xi_t = exploration0 / t^{power\_t}`, in (0, 1]: the
+        share of the dominating set in the draw of the node.
     power_t : float, default=0.5
         Decay of that share.
     freeze_after : int, default=300
-        Round after which the node with the largest weight then is kept.
+        Round after which no node is drawn, but the one with the largest weight then is kept, and
+        the refinement of the graph if there is one; the experiments' choice. Give a number beyond
+        the last round to draw always.
     min_node_probability : float, default=0.2
-        Lower bound on the probability by which the loss of a node is divided.
+        Lower bound on the probability by which the loss of the forecast is divided, which is
+        credited to the node, in [0, 1); 0.2 is the published code's.
     dim : int, default=1
-        Dimension in which kernels are compared.
-    distances : array-like of shape (K, K), default=None
-        In place of the distances of eq. (27).
+        Dimension in which kernels are compared (the paper's d). With many dimensions the widest
+        kernel is the farthest from all, and the others are equally far from it up to rounding:
+        neighbourhoods then hold the kernels that come first in the dictionary.
+    distances : array-like of shape (n_kernels, n_kernels), default=None
+        Distances between the kernels in the order of `kernels_`, in place of those of eq. (27):
+        finite, not negative, symmetric, e.g. of another Bregman divergence (eq. 26). `dim` is then
+        ignored. If all are equal, the neighbourhood of a kernel is itself and the kernels that
+        come first in the dictionary, which is what the published figures come from; see the
+        notes of :class:`~sklearn_okl.OMKLSFGRegressor`.
     """
 
     n_selected: int = 10
@@ -96,7 +106,6 @@ class SimilarityGraph(FeedbackGraph):
         state["log_node_weights"][node] -= eta * loss / chance
 
     def edges(self, state: Any) -> Any:
-        """Return which kernels (K, J) each node asks in the round drawn for."""
         return state["graph"].copy()
 
     def pool(self, state: Any, t: Any) -> Any:
@@ -106,7 +115,7 @@ class SimilarityGraph(FeedbackGraph):
 
 @dataclass(frozen=True, eq=False)
 class RefinedSimilarityGraph(SimilarityGraph):
-    """A similarity graph with further edges in every round (OMKL-SFG-R, Algorithm 6).
+    r"""A similarity graph with further edges in every round (OMKL-SFG-R, Algorithm 6).
 
     The nodes with the largest weights together ask every kernel. The forecast is made from the
     graph before refinement; the new edges are for learning.
@@ -117,7 +126,8 @@ class RefinedSimilarityGraph(SimilarityGraph):
         As in :class:`SimilarityGraph`.
     n_dominating : int, default=10
         Number of nodes, those with the largest weights and all that equal the least of them, that
-        together ask every kernel.
+        together ask every kernel. It sets the paper's beta to :math:`(1 - \xi) u_{(n)} + \xi / K`,
+        where :math:`u_{(n)}` is the n-th largest weight; the experiments' choice.
     """
 
     n_dominating: int = 10
@@ -156,7 +166,6 @@ class RefinedSimilarityGraph(SimilarityGraph):
         state["chances"] = graph[asked] @ p + is_new[asked] * p[askers[asked]]
 
     def edges(self, state: Any) -> Any:
-        """Return which kernels (K, J) each node asks in the round drawn for."""
         graph = state["graph"].copy()
         graph[np.arange(len(graph)), state["askers"]] = True
         return graph

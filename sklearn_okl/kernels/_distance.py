@@ -141,7 +141,6 @@ class DistanceKernel(ShiftInvariantKernel):
         return sqrt(2.0 * gamma) if self.metric == "sqeuclidean" else gamma
 
     def __call__(self, X, Y):
-        """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
         if self.metric == "sqeuclidean" and X.shape[1] > _FEW_FEATURES:
             distances = _squares_of_products(X, Y)
         else:

@@ -44,8 +44,7 @@ class RBF(DistanceKernel):
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
-       Figure 1.
+    .. [1] Rahimi & Recht 2007, Figure 1.
 
     Examples
     --------
@@ -102,8 +101,7 @@ class Matern(DistanceKernel):
 
     References
     ----------
-    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT
-       Press 2006, equations (4.14), (4.16) and (4.17).
+    .. [1] Rasmussen & Williams 2006, equations (4.14), (4.16) and (4.17).
     .. [2] The same, equation (4.15), the spectral density.
 
     Examples

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
+from .._documentation import explained_by
 from .._types import Any, ArrayLike, Seed
 from ._named import checked_values, exact_kernel, shift_invariant_kernel
+from ._shift_invariant import ShiftInvariantKernel
 
 
+@explained_by(exact_kernel)
 def kernel_matrix(
     X: ArrayLike, Y: Any = None, *, kernel: Any = "rbf", gamma: float | None = None
 ) -> Any:
@@ -40,7 +43,6 @@ def kernel_matrix(
         For an unknown kernel, a negative `gamma`, widths that differ, a `gamma` given with a
         callable or beside an object's own, or a kernel whose matrix has the wrong shape.
     TypeError
-        For a class in place of a kernel.
 
     Notes
     -----
@@ -60,6 +62,7 @@ def kernel_matrix(
     return checked_values(found._pairwise(X, Y), X, Y, type(found).__name__)
 
 
+@explained_by(ShiftInvariantKernel.sample_frequencies, exact_kernel)
 def sample_frequencies(
     n_features: int,
     n_frequencies: int,
@@ -73,10 +76,6 @@ def sample_frequencies(
 
     Parameters
     ----------
-    n_features : int
-        Input dimension d.
-    n_frequencies : int
-        Number m of frequencies.
     kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
             ShiftInvariantKernel, default="rbf"
         The kernel, as in :func:`kernel_matrix`.
@@ -101,7 +100,6 @@ def sample_frequencies(
         or one given beside an object's own, a size below 1, or too many features for a Sobol
         sequence.
     TypeError
-        For a class in place of a kernel.
 
     Notes
     -----
@@ -117,8 +115,7 @@ def sample_frequencies(
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
-       Algorithm 1.
+    .. [1] Rahimi & Recht 2007, Algorithm 1.
     .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice and S. Kumar, "Orthogonal
        Random Features", NIPS 2016, section 3.
     .. [3] H. Avron, V. Sindhwani, J. Yang and M. W. Mahoney, "Quasi-Monte Carlo Feature Maps

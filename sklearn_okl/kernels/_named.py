@@ -5,6 +5,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._documentation import explained_by
 from ._euclidean import RBF, Matern
 from ._kernel import Kernel
 from ._polynomial import Polynomial
@@ -87,6 +88,7 @@ def exact_kernel(kernel, gamma=None, degree=3, coef0=1.0):
     return FunctionKernel(kernel)
 
 
+@explained_by(exact_kernel)
 def shift_invariant_kernel(kernel, gamma=None):
     """Return the kernel that a string or a kernel stands for, if it has frequencies.
 
@@ -94,8 +96,6 @@ def shift_invariant_kernel(kernel, gamma=None):
     ----------
     kernel : str or ShiftInvariantKernel
         One of `KERNELS`, or an object.
-    gamma : float, default=None
-        The bandwidth, where the object has none of its own.
 
     Returns
     -------
@@ -107,7 +107,6 @@ def shift_invariant_kernel(kernel, gamma=None):
         For an unknown name, a kernel that is not shift-invariant, a negative `gamma`, or one given
         beside a kernel that has its own.
     TypeError
-        For a class in place of a kernel.
     """
     found = _BY_NAME.get(kernel) if isinstance(kernel, str) else kernel
     if isinstance(found, ShiftInvariantKernel):

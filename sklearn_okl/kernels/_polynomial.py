@@ -47,8 +47,7 @@ class Polynomial(Kernel):
 
     References
     ----------
-    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT
-       Press 2006, section 4.2.2.
+    .. [1] Rasmussen & Williams 2006, section 4.2.2.
 
     Examples
     --------
@@ -71,17 +70,10 @@ class Polynomial(Kernel):
         self.coef0 = coef0
 
     def __call__(self, X, Y):
-        """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
         return self._power(X @ Y.T, X.shape[1])
 
     def diagonal(self, X: ArrayLike) -> Any:
-        """Compute the values (γ ‖x‖² + coef0)^degree of rows with themselves.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Rows.
-        """
+        """Compute the values (γ ‖x‖² + coef0)^degree of rows with themselves."""
         return self._power(np.einsum("ij,ij->i", X, X), X.shape[1])
 
     def _power(self, products, n_features):

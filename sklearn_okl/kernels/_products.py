@@ -45,8 +45,7 @@ class Laplacian(DistanceKernel):
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
-       Figure 1.
+    .. [1] Rahimi & Recht 2007, Figure 1.
 
     Examples
     --------
@@ -73,11 +72,6 @@ class Laplacian(DistanceKernel):
 class Cauchy(ShiftInvariantKernel):
     r"""Cauchy kernel, ∏ⱼ 1 / (1 + γ² (xⱼ − yⱼ)²): the string ``"cauchy"``.
 
-    Parameters
-    ----------
-    gamma : float, default=None
-        Inverse length in the units of X. None is ``1 / n_features``, as for the other kernels.
-
     See Also
     --------
     Laplacian : The same with values and law of the frequencies exchanged.
@@ -92,8 +86,7 @@ class Cauchy(ShiftInvariantKernel):
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007,
-       Figure 1.
+    .. [1] Rahimi & Recht 2007, Figure 1.
 
     Examples
     --------
@@ -105,7 +98,6 @@ class Cauchy(ShiftInvariantKernel):
     name = "cauchy"
 
     def __call__(self, X, Y):
-        """Return the values (n, m) between the rows of X (n, d) and of Y (m, d)."""
         gamma = self.gamma_for(X.shape[1])
         X, Y = gamma * X, gamma * Y
         K = np.ones((len(X), len(Y)))

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike, Seed
 from ._kernel import Kernel, checked_gamma
 from ._sampling import normal_points
@@ -48,8 +48,7 @@ class ShiftInvariantKernel(Kernel):
 
     References
     ----------
-    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT
-       Press 2006, Theorem 4.1 (Bochner).
+    .. [1] Rasmussen & Williams 2006, Theorem 4.1 (Bochner).
 
     Examples
     --------
@@ -103,7 +102,7 @@ class ShiftInvariantKernel(Kernel):
             N(0, I) each. They may be coupled, which is what `sampling` is about; as every point is
             turned alone, the law of each frequency is that of the kernel whatever the coupling.
         gamma : float
-            The bandwidth, for these d features: never None.
+            The bandwidth, for the number of features at hand: never None.
         rng : RandomState
             Source of whatever else is random.
 
@@ -114,16 +113,12 @@ class ShiftInvariantKernel(Kernel):
         """
 
     @abstractmethod
+    @explained_by(gamma_for)
     def width(self, n_features: int) -> float:
         """Return how the kernel's bandwidth scales with the dimension.
 
         Rows of d standardised features are the farther from each other the larger d. A bandwidth
         that means the same in any dimension is therefore to be divided by this number to be gamma.
-
-        Parameters
-        ----------
-        n_features : int
-            Input dimension d.
 
         Returns
         -------
@@ -132,6 +127,7 @@ class ShiftInvariantKernel(Kernel):
             d where it multiplies the root of such sums.
         """
 
+    @explained_by(gamma_for)
     def sample_frequencies(
         self,
         n_features: int,
@@ -144,8 +140,6 @@ class ShiftInvariantKernel(Kernel):
 
         Parameters
         ----------
-        n_features : int
-            Input dimension d.
         n_frequencies : int
             Number m of frequencies.
         sampling : {"iid", "orthogonal", "qmc"}, default="iid"
@@ -178,13 +172,7 @@ class ShiftInvariantKernel(Kernel):
         return np.ascontiguousarray(frequencies.T)
 
     def diagonal(self, X: ArrayLike) -> Any:
-        """Compute the values of rows with themselves, which are 1.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Rows.
-        """
+        """Compute the values of rows with themselves, which are 1."""
         return np.ones(len(X))
 
     def unit(self) -> Any:
@@ -200,13 +188,9 @@ class ShiftInvariantKernel(Kernel):
         """
         return self
 
+    @explained_by(frequencies_at)
     def frequency_scale(self, gamma: float) -> float:
         """Return the number by which frequencies of :meth:`unit` are multiplied.
-
-        Parameters
-        ----------
-        gamma : float
-            The bandwidth: never None.
 
         Returns
         -------

@@ -186,10 +186,8 @@ class OGDRegressor(_Descent):
 
     References
     ----------
-    .. [1] M. Zinkevich, "Online convex programming and generalized infinitesimal gradient ascent",
-       International Conference on Machine Learning, 2003, Theorem 1.
-    .. [2] Y. Shen, T. Chen, G. B. Giannakis, "Random feature-based online multi-kernel learning in
-       environments with unknown dynamics", Journal of Machine Learning Research 20, 2019.
+    .. [1] Zinkevich 2003, Theorem 1.
+    .. [2] Shen et al. 2019.
     .. [3] N. Cesa-Bianchi, P. M. Long, M. K. Warmuth, "Worst-case quadratic loss bounds for
        prediction using linear functions and gradient descent", IEEE Transactions on Neural
        Networks 7(3), 1996.

@@ -238,9 +238,7 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
        optimization", Machine Learning 69, 2007, section 3.
     .. [2] H. Luo, A. Agarwal, N. Cesa-Bianchi, J. Langford, "Efficient second order online learning
        by sketching", Advances in Neural Information Processing Systems 29, 2016, section 2.
-    .. [3] J. Li, S. Liao, "Nearly optimal algorithms with sublinear computational complexity for
-       online kernel regression", International Conference on Machine Learning, 2023, eq. (8),
-       Theorem 4.9.
+    .. [3] Li & Liao 2023, eq. (8), Theorem 4.9.
 
     Examples
     --------

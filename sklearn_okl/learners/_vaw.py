@@ -72,8 +72,7 @@ class VAWRegressor(RidgeRecursion):
     .. [1] V. Vovk, "Competitive on-line statistics", International Statistical Review 69(2), 2001.
     .. [2] K. S. Azoury, M. K. Warmuth, "Relative loss bounds for on-line density estimation with
        the exponential family of distributions", Machine Learning 43(3), 2001.
-    .. [3] D. B. Rokhlin, O. V. Gurtovaya, "Random feature-based double Vovk-Azoury-Warmuth
-       algorithm for online multi-kernel learning", 2025, eq. (2.4A), (2.4B), (2.5).
+    .. [3] Rokhlin & Gurtovaya 2025, eq. (2.4A), (2.4B), (2.5).
 
     Examples
     --------

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedMulticlassClassifier
@@ -101,7 +101,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     ----------
     .. [1] J. Platt, "Probabilistic outputs for support vector machines and comparisons to
        regularized likelihood methods", Advances in Large Margin Classifiers, 1999.
-    .. [2] V. Vovk, "Aggregating strategies", Computational Learning Theory (COLT), 1990.
+    .. [2] Vovk 1990.
 
     Examples
     --------
@@ -176,15 +176,11 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         logs = self.predict_log_proba(X, ahead=ahead)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
+    @explained_by(decision_function)
     def predict(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Forecast the label of each row as if it were the next one due; changes nothing.
 
         After row s that is row s + 1 + `label_delay`.
-
-        Parameters
-        ----------
-        ahead : bool, default=False
-            Whether the rows are the next ones in order, see `decision_function`.
 
         Returns
         -------
@@ -195,13 +191,9 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         places = model.predict_proba(X, ahead=ahead).argmax(axis=1)
         return model.classes_[places]
 
+    @explained_by(decision_function)
     def predict_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the probabilities of the classes; changes nothing.
-
-        Parameters
-        ----------
-        ahead : bool, default=False
-            Whether the rows are the next ones in order, see `decision_function`.
 
         Returns
         -------
@@ -211,23 +203,20 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         model = self._as_of_now()
         return model._shown(model._foreseen(X, ahead)[1])
 
+    @explained_by(decision_function)
     def predict_log_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return the logarithms of the probabilities of the classes; changes nothing.
 
-        Parameters
-        ----------
-        ahead : bool, default=False
-            Whether the rows are the next ones in order, see `decision_function`.
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X, ahead=ahead))
 
+    @explained_by(decision_function)
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert, calibrated; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------

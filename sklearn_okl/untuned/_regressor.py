@@ -241,12 +241,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     References
     ----------
-    .. [1] O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning
-       106(1), 2017.
+    .. [1] Wintenberger 2017.
     .. [2] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
        Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
-    .. [3] A. E. Raftery, M. Kárný, P. Ettler, "Online prediction under model uncertainty via
-       dynamic model averaging", Technometrics 52(1), 2010.
+    .. [3] Raftery et al. 2010.
     .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
        neural networks and backpropagation-free machine learning models", Science 383, 2024, of
        whose average gradient outer product these are the diagonal.

@@ -86,7 +86,6 @@ class NumberTrees(Trees):
         return _BOA._log_weights(trees["mixture"])
 
     def forget_target(self, state, j):
-        """Forget what was learnt of target j."""
         known = state["trees"][j]["targets"]
         state["trees"][j] = self._start_part(known["past"].rows[0].shape[1], known["seed"])
 

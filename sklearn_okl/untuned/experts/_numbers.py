@@ -21,9 +21,8 @@ class NumberTargets:
     Parameters
     ----------
     n_targets : int
-    budget : Budget
-    lags, delay : int
-    constants : Constants
+    budget, lags, delay, constants : object
+        As of `Experts`.
     """
 
     own_gaps = True  # what missing values say is a number for each target

@@ -61,7 +61,6 @@ class ExpertsAndTrees(Experts):
         return np.concatenate([losses, np.reshape(of_trees, (*losses.shape[:-1], 2))], axis=-1)
 
     def forget_target(self, state, j, latest):
-        """Forget what was learnt of target j, of which these are the latest, the last one first."""
         super().forget_target(state, j, latest)
         self.trees.forget_target(state, j)
 
