@@ -70,8 +70,8 @@ SURVIVORS = [  # the module, what stands there, and what nobody noticed in its p
     ("evaluation/_interval_scores.py", "intervals[..., 0] <= y", "intervals[..., 0] < y"),
     ("evaluation/_interval_scores.py", "y <= intervals[..., 1]", "y < intervals[..., 1]"),
     ("learners/_ridge.py", "_GAIN_LIMIT = 1e5", "_GAIN_LIMIT = 1e7"),
-    ("algorithms/_budgeted_gradient.py", "len(stored) <= room", "len(stored) < room"),
-    ("algorithms/_budgeted_gradient.py", "int(stored[room - 1]) + 1", "int(stored[room - 1]) + 2"),
+    ("algorithms/_nystroem_descent.py", "len(stored) <= room", "len(stored) < room"),
+    ("algorithms/_nystroem_descent.py", "int(stored[room - 1]) + 1", "int(stored[room - 1]) + 2"),
 ]
 
 

@@ -9,10 +9,9 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import _BaseComposition, available_if
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from . import _warm_up
@@ -20,10 +19,10 @@ from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
 from ._documentation import explained_by
 from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, part_of, through
-from ._types import Any, Array, ArrayLike, Self
+from ._named_steps import NamedSteps, at_rest
+from ._types import Any, Array, ArrayLike
 from ._validation import check_columns, container_of, routed, targets_of
 from .base import OnlineTransformer, SwapMixin, _is_finite, described
-from .base._loss import WithLoss
 from .features import CalendarFeatures
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
@@ -34,7 +33,7 @@ _PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
 @explained_by(OnlineTransformer)
-class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
+class StreamingPipeline(DelegatingVerbs, SwapMixin, NamedSteps):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
     scikit-learn's own pipeline cannot learn in steps, and were its scaler refitted on all rows it
@@ -155,110 +154,11 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         self.update = update
         self.warmup = warmup
 
-    @explained_by(WithLoss.get_params)
-    def get_params(self, deep: bool = True) -> Any:
-        """Return the parameters.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to return the steps by name, and their parameters as ``name__parameter``.
-        """
-        return self._get_params("steps", deep=deep)
-
-    @explained_by(WithLoss.set_params)
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, steps by name and steps' parameters as ``name__parameter`` included."""
-        self._set_params("steps", **params)
-        return self
-
-    @available_if(inner_has("set_callbacks"))
-    @explained_by(set_params)
-    def set_callbacks(self, *callbacks: Any) -> Self:
-        """Let callbacks follow the last step as `fit` teaches it, chunk by chunk.
-
-        Parameters
-        ----------
-        *callbacks : callback instances
-            As :mod:`sklearn.callback` has them; none takes them off. They see the last step, and
-            the rows as it sees them.
-        """
-        self.steps[-1][1].set_callbacks(*callbacks)
-        return self
-
-    @explained_by(set_params)
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the container that transformers return, as in scikit-learn's pipeline.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, default=None
-            The container; None changes nothing.
-        """
-        for steps in (self.steps, vars(self).get("steps_", [])):
-            _at_rest(steps).set_output(transform=transform)
-        return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = _at_rest(self.steps).__sklearn_tags__()
-        for name in ("estimator_type", "target_tags", "classifier_tags", "regressor_tags"):
-            setattr(tags, name, getattr(inner, name))
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.target_tags.required = True
-        return tags
-
-    def _sk_visual_block_(self):
-        return _at_rest(self._current())._sk_visual_block_()
-
-    def _current(self):
-        return vars(self).get("steps_", self.steps)
-
-    @property
-    def _inner(self):
-        return self.steps[-1][1]
-
-    @property
-    def label_delay(self) -> int:
-        """How many rounds late the labels of the last step come."""
-        return getattr(self.steps[-1][1], "label_delay", 0)
-
-    @property
-    def named_steps(self) -> Any:
-        """The steps by name, fitted ones where there are any."""
-        return Bunch(**dict(self._current()))
-
-    @property
-    def classes_(self) -> Array:
-        """The classes of the last step."""
-        return self._current()[-1][1].classes_
-
-    @property
-    def experts_(self) -> dict[str, Any]:
-        """The experts of the last step: a dict of arrays that pandas reads as a table."""
-        return self._current()[-1][1].experts_
-
-    @property
-    def weights_(self) -> Array:
-        """Weights of the experts of the last step, of shape (n_experts,)."""
-        return self._current()[-1][1].weights_
-
     @property
     def n_samples_seen_(self) -> Any:
         """Rounds learnt so far, those of the warm-up included."""
         check_is_fitted(self)
         return self._state["t"]
-
-    def __len__(self):
-        return len(self.steps)
-
-    def __getitem__(self, index):
-        """Return a step by its name or place, fitted where possible, or a slice as a pipeline."""
-        if isinstance(index, slice):
-            return _at_rest(self._current()[index])
-        if isinstance(index, str):
-            return self.named_steps[index]
-        return self._current()[index][1]
 
     @available_if(inner_has("summary"))
     def summary(self) -> str:
@@ -280,7 +180,7 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         names : ndarray of str
             Names of the transformed features.
         """
-        return _at_rest(self._warm_steps()[:-1]).get_feature_names_out(input_features)
+        return at_rest(self._warm_steps()[:-1]).get_feature_names_out(input_features)
 
     def get_metadata_routing(self) -> Any:
         """Say where metadata go: to the method of the last step that is called.
@@ -351,7 +251,7 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, _BaseComposition):
         self._validate_params()
         if not self.steps:
             raise ValueError("The pipeline is empty: give pairs (name, estimator).")
-        _at_rest(self.steps)._validate_steps()
+        at_rest(self.steps)._validate_steps()
         name, final = self.steps[-1]
         if isinstance(final, type) or not hasattr(final, "partial_fit"):
             raise TypeError(
@@ -526,13 +426,6 @@ def make_streaming_pipeline(*steps: Any, update: str = "row", warmup: int = 0) -
     from sklearn.pipeline import _name_estimators
 
     return StreamingPipeline(_name_estimators(steps), update=update, warmup=warmup)
-
-
-def _at_rest(steps):
-    """Return scikit-learn's pipeline of the steps, for what has nothing to do with a stream."""
-    from sklearn.pipeline import Pipeline  # slow to import, and few need it
-
-    return Pipeline(steps)
 
 
 def _is_watched(final):

@@ -31,6 +31,7 @@ LAYERS = [
     {"algorithms", "meta", "series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
+    {"_named_steps"},
     {"pipeline"},
     {"_model_trials"},
     {"_model_checks"},

@@ -1,6 +1,7 @@
 """Aggregators: forecasts of experts, the columns of X, to one forecast."""
 
-from ._exponential import AARegressor, EWARegressor, FixedShareRegressor
+from ._aggregating import AARegressor
+from ._exponential import EWARegressor, FixedShareRegressor
 from ._second_order import BOARegressor, MLPolyRegressor, MLProdRegressor
 from ._stacked import StackedBOARegressor
 

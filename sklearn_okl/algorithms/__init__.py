@@ -1,9 +1,9 @@
 """The named algorithms, X to forecast: a file a family, the paper named in its first line."""
 
 from ._ald import AOGDALDRegressor, NONSALDRegressor
-from ._budgeted_gradient import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
 from ._class_experts import ExpertsClassifier
 from ._experts import ExpertsRegressor
+from ._fourier_descent import FOGDClassifier, FOGDRegressor
 from ._gradient import KOGDRegressor
 from ._graphs import OMKLGFRegressor, OMKLSFGRegressor, OMKLSFGRRegressor
 from ._improper_logistic import AIOLIClassifier, KernelAIOLIClassifier
@@ -11,6 +11,7 @@ from ._kernel_vovk import KernelVAWRegressor
 from ._multikernel import MultiKernelRegressor
 from ._multinomial_logistic import ImproperLogisticClassifier
 from ._newton import CONKONSRegressor, KONSRegressor, PROSNKONSRegressor, SketchedKONSRegressor
+from ._nystroem_descent import NOGDClassifier, NOGDRegressor
 from ._omkr import OMKRRegressor, RFOMKRRegressor
 from ._projected_vovk import PKAWVClassifier, PKAWVRegressor
 from ._random_features import RakerClassifier, RakerRegressor

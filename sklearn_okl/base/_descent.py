@@ -58,6 +58,15 @@ class GradientSteps(WithLoss):
         """Return those of the n rounds after t."""
         return self.eta0 / np.arange(t + 1.0, t + n + 1) ** self.power_t
 
+    def _learn_features(self, state, Z, y):
+        """Learn a block of features Z (n, D), which theta weighs; return forecasts."""
+        etas = self._step_sizes(state["t"], len(y))
+        state["theta"], learnt = descend_features(
+            Z, state["theta"], y, self._loss(), etas, self.radius
+        )
+        state["t"] += len(y)
+        return learnt.forecasts
+
 
 class ExactDescentRegressor(LossOfTargets, AllRows, GradientSteps, OnlineRegressor):
     r"""Gradient descent in the RKHS of a kernel: a coefficient for every row of the past.

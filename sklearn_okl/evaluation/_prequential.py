@@ -182,31 +182,13 @@ def prequential(
     """
     verbs = _LABELS if loss != "log_loss" else _PROBABILITIES
     online = hasattr(estimator, verbs.learn)
-    if not online and not hasattr(estimator, "partial_fit"):
-        raise TypeError(
-            f"{type(estimator).__name__} has no partial_fit, so it cannot learn row by row; "
-            "use an online estimator."
-        )
-    check_loss(loss)
-    if not hasattr(estimator, verbs.ask) and verbs is _PROBABILITIES:
-        raise TypeError(
-            f"{type(estimator).__name__}, as it is, has no predict_proba, and loss='log_loss' is "
-            "one of probabilities; use loss='zero_one', or a classifier that has them."
-        )
+    _check_estimator(estimator, verbs, online, loss)
     check_scalar(window, "window", Integral, min_val=1)
     chunk_size_given = chunk_size is not None
     if not chunk_size_given:
         chunk_size = _ONLINE_CHUNK if online else 1
     check_scalar(chunk_size, "chunk_size", Integral, min_val=1)
-    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim not in (1, 2):
-        raise ValueError(f"y must have one or two dimensions, got the shape {y.shape}.")
-    check_consistent_length(X, y)
-    if loss in ("squared_error", "absolute_error") and y.dtype.kind not in "biuf":
-        raise ValueError(f"loss={loss!r} needs numbers in y; use loss='zero_one' for labels.")
+    X, y = _checked_stream(X, y, loss)
     own = delay_of(estimator)
     n_rounds, arrivals = _checked_delay(own if delay is None else delay, len(y))
     queued = n_rounds != own or (own > 0 and not online)
@@ -229,24 +211,55 @@ def prequential(
     scored = np.ones(len(y), dtype=bool)
     if initial_forecast != initial_forecast:  # NaN
         scored[:n_cold] = False
-    losses = np.full(len(y), np.nan)
     if verbs is _PROBABILITIES:
         y = np.unique(y, return_inverse=True)[1]
-    losses[scored] = _row_losses(loss, y[scored], forecasts[scored])
+    losses = _all_losses(y, forecasts, scored, loss, window)
+    return Bunch(forecasts=forecasts, **losses, seconds=seconds, estimator=model)
 
+
+def _all_losses(y, forecasts, scored, loss, window):
+    """Return the losses of the rows that are scored, NaN of the others, their sums and means."""
+    losses = np.full(len(y), np.nan)
+    losses[scored] = _row_losses(loss, y[scored], forecasts[scored])
     summands = np.where(scored, losses, 0.0)
     cumulative = np.cumsum(summands)
     running = _mean(cumulative, np.cumsum(scored))
-    return Bunch(
-        forecasts=forecasts,
-        losses=losses,
-        cumulative_loss=cumulative,
-        running_loss=running,
-        windowed_loss=_mean(_window_sums(summands, window), _window_sums(scored, window)),
-        mean_loss=float(running[-1]) if len(y) else np.nan,
-        seconds=seconds,
-        estimator=model,
-    )
+    return {
+        "losses": losses,
+        "cumulative_loss": cumulative,
+        "running_loss": running,
+        "windowed_loss": _mean(_window_sums(summands, window), _window_sums(scored, window)),
+        "mean_loss": float(running[-1]) if len(y) else np.nan,
+    }
+
+
+def _check_estimator(estimator, verbs, online, loss):
+    """Refuse an estimator that cannot learn row by row, and a loss that is none or none of it."""
+    if not online and not hasattr(estimator, "partial_fit"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no partial_fit, so it cannot learn row by row; "
+            "use an online estimator."
+        )
+    check_loss(loss)
+    if not hasattr(estimator, verbs.ask) and verbs is _PROBABILITIES:
+        raise TypeError(
+            f"{type(estimator).__name__}, as it is, has no predict_proba, and loss='log_loss' is "
+            "one of probabilities; use loss='zero_one', or a classifier that has them."
+        )
+
+
+def _checked_stream(X, y, loss):
+    """Return rows and targets of a stream, or say what is wrong with them."""
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y must have one or two dimensions, got the shape {y.shape}.")
+    check_consistent_length(X, y)
+    if loss in ("squared_error", "absolute_error") and y.dtype.kind not in "biuf":
+        raise ValueError(f"loss={loss!r} needs numbers in y; use loss='zero_one' for labels.")
+    return X, y
 
 
 def _checked_delay(delay, n):

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sklearn_okl.algorithms._budgeted_gradient import (
+from sklearn_okl.algorithms import (
     FOGDClassifier,
     FOGDRegressor,
     NOGDClassifier,

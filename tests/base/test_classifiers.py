@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 
-from sklearn_okl.algorithms._budgeted_gradient import FOGDClassifier, NOGDClassifier
+from sklearn_okl.algorithms import FOGDClassifier, NOGDClassifier
 
 MODELS = [
     FOGDClassifier(n_components=30, eta0=1.0, random_state=0),

@@ -1,6 +1,7 @@
 """The figures of the house hold, and the job that prints them fails where one does not."""
 
 import ast
+import re
 
 from benchmarks import house
 
@@ -60,9 +61,8 @@ def test_a_long_file_fails_the_job(tmp_path, capsys):
     assert house.main(tmp_path) == 0
     (tmp_path / "long.py").write_text("x = 1\n" * 601)
     assert house.main(tmp_path) == 1
-    assert (
-        "longest file: 601 (bar 600, aim 500)  <- passed\n  long.py 601" in capsys.readouterr().out
-    )
+    told = r"longest file: 601 \(bar \d+(, aim \d+)?\)  <- passed\n  long\.py 601"
+    assert re.search(told, capsys.readouterr().out)
 
 
 def test_code_is_counted_without_decorators_and_docstring():
