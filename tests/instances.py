@@ -15,17 +15,14 @@ from sklearn_okl import (
     all_estimators,
 )
 
-GRID = [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}]
-BANK = {"kernels": GRID, "n_components": 40, "random_state": 0}
-ARM = {"random_state": 0}
 FAST = {"budget": "fast", "random_state": 0}
 ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
 
 # Constructor arguments of classes that do not say them beside their code, in `_test_parameters`:
-# they share a grid or a bank, or are made of other estimators. More than one where an option has
-# state of its own; a class that says nothing and stands nowhere is tested as it is by default.
+# they are made of other estimators, or as long as a class may be. More than one where an option
+# has state of its own; a class that says nothing and stands nowhere is tested as it is by default,
+# with what its family shares.
 ARGUMENTS = {
-    "ConcatenatedVAWRegressor": [BANK, BANK | {"form": "phase", "forgetting": 0.99}],
     "ExpertsClassifier": [
         {
             "experts": [
@@ -37,74 +34,12 @@ ARGUMENTS = {
     "ExpertsRegressor": [
         {"experts": [("sgd", SGDRegressor(random_state=0)), ("vaw", VAWRegressor())]}
     ],
-    "FOGDClassifier": [
-        ONE | {"eta0": 0.9},
-        ONE | {"eta0": 0.9, "loss": "hinge"},
-        ONE | {"eta0": 0.9, "loss": "squared_hinge", "radius": 20.0},
-    ],
-    "FOGDRegressor": [
-        ONE | {"eta0": 0.9},
-        ONE | {"n_components": 100, "eta0": 5.0, "form": "phase", "loss": "pinball", "radius": 20},
-    ],
-    "IOKSClassifier": [ARM, ARM | {"kernels": GRID, "loss": "squared_hinge"}],
-    "IOKSRegressor": [
-        ARM,
-        ARM | {"kernels": GRID, "horizon": 300, "loss": "pinball", "quantile": 0.7},
-    ],
-    "LKMBooksClassifier": [
-        {"kernels": GRID, "budget": 30, "random_state": 0},
-        {"kernels": GRID, "budget": 20, "horizon": 200, "random_state": 0},
-    ],
-    "LKMBooksRegressor": [
-        {"kernels": GRID, "budget": 30, "random_state": 0},
-        {"kernels": GRID, "budget": 20, "horizon": 200, "random_state": 0},
-    ],
-    "MultiKernelRegressor": [
-        BANK,
-        BANK | {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"},
-    ],
-    "NOGDClassifier": [
-        {"eta0": 0.9, "budget": 40},
-        {"eta0": 0.9, "budget": 40, "loss": "hinge"},
-        {"eta0": 0.9, "budget": 40, "loss": "squared_hinge", "radius": 20.0},
-    ],
-    "NOGDRegressor": [
-        {"eta0": 0.7, "budget": 40},
-        {"gamma": 0.02, "eta0": 2.0, "budget": 40, "loss": "absolute_error", "radius": 20.0},
-    ],
-    "OKSClassifier": [ARM, ARM | {"kernels": GRID, "horizon": 200, "loss": "hinge"}],
-    "OKSPlusPlusClassifier": [
-        ARM,
-        ARM | {"kernels": GRID, "loss": "squared_hinge", "radius": 2.0},
-    ],
-    "OKSPlusPlusRegressor": [ARM, ARM | {"kernels": GRID, "radius": 20.0}],
-    "OKSRegressor": [ARM, ARM | {"kernels": GRID, "horizon": 500, "loss": "absolute_error"}],
-    "OMKLGFRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
-    "OMKLSFGRRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
-    "OMKLSFGRegressor": [BANK | {"n_selected": 2, "freeze_after": 100}],
-    "OMKRRegressor": [{"kernels": GRID, "eta0": 2.0}],
-    "OnlineKernelClassifier": [FAST, FAST | {"label_delay": 1, "max_classes": 4}],
     "OnlineKernelRegressor": [
         FAST,
         FAST | {"forgetting": 0.99, "budget": 10, "lags": 0},
         FAST | {"label_delay": 23},
         FAST | {"trees": Ridge()},
     ],
-    "RakerClassifier": [
-        BANK | {"eta0": 5.0},
-        BANK | {"eta0": 2.0, "loss": "hinge", "form": "phase"},
-    ],
-    "RFIOKSClassifier": [BANK, BANK | {"loss": "hinge", "horizon": 150}],
-    "RFIOKSRegressor": [BANK],
-    "RFOKSClassifier": [BANK],
-    "RFOKSPlusPlusClassifier": [BANK],
-    "RFOKSPlusPlusRegressor": [BANK],
-    "RFOKSRegressor": [BANK, BANK | {"radius": None}],
-    "RFOMKRRegressor": [
-        BANK | {"eta0": 0.9},
-        BANK | {"aggregator": "ogd", "eta0": 0.5},
-    ],
-    "RakerRegressor": [BANK | {"eta0": 0.9}],
     "SketchedKONSRegressor": [
         {"gamma": 0.03, "mu": 5.0, "radius": 3.0, "random_state": 0},
         {
@@ -144,15 +79,10 @@ ARGUMENTS = {
     ],
     "StreamingTransformedTargetRegressor": [{}, {"transformer": RunningPowerTransformer()}],
     "VAW2Regressor": [
-        BANK,
-        BANK | {"forecaster": "ridge", "clip_experts": True, "y_range": (-4, 4)},
-        BANK | {"forgetting": 0.99, "n_components": 31},
+        {},
+        {"forecaster": "ridge", "clip_experts": True, "y_range": (-4, 4)},
+        {"forgetting": 0.99, "n_components": 31},
     ],
-    "VAWAARegressor": [BANK],
-    "VAWBOARegressor": [BANK, BANK | {"gradient_trick": False, "forecaster": "ridge"}],
-    "VAWEWARegressor": [BANK, BANK | {"y_range": (-4, 4), "n_jobs": 2}],
-    "VAWMLPolyRegressor": [BANK],
-    "VAWMLProdRegressor": [BANK, BANK | {"forgetting": 0.99}],
 }
 
 # exact kernel methods keep every row; the estimators without tuning grow up to row 8192
@@ -201,7 +131,9 @@ POOR_SCORE = {
 def arguments_of(class_):
     """Return the constructor arguments of each instance of a class that the tests make."""
     said = vars(class_).get("_test_parameters")  # not its base's: a signature of its own
-    return ARGUMENTS.get(class_.__name__, [{}]) if said is None else said
+    said = ARGUMENTS.get(class_.__name__, [{}]) if said is None else said
+    shared = getattr(class_, "_shared_test_parameters", {})
+    return [shared | arguments for arguments in said]
 
 
 def defaults():

@@ -50,6 +50,8 @@ class _FourierDescent(GradientSteps):
     .. [2] Li & Liao 2023, appendix B.
     """
 
+    _shared_test_parameters = {"gamma": 0.02, "n_components": 40, "random_state": 0}
+
     _parameter_constraints = {
         **{name: kinds for name, kinds in _FEATURES.items() if name != "kernels"},
         **SHIFT_INVARIANT_CONSTRAINTS,
@@ -183,6 +185,11 @@ class FOGDRegressor(LossOfTargets, _FourierDescent, OnlineRegressor):
     True
     """
 
+    _test_parameters = (
+        {"eta0": 0.9},
+        {"n_components": 100, "eta0": 5.0, "form": "phase", "loss": "pinball", "radius": 20},
+    )
+
     _parameter_constraints = {
         **_FourierDescent._parameter_constraints,
         **TARGET_LOSSES,
@@ -265,6 +272,12 @@ class FOGDClassifier(LossOfLabels, _FourierDescent, OneAgainstRestClassifier):
     >>> model.predict_proba([[0.0, 0.0]]).shape
     (1, 2)
     """
+
+    _test_parameters = (
+        {"eta0": 0.9},
+        {"eta0": 0.9, "loss": "hinge"},
+        {"eta0": 0.9, "loss": "squared_hinge", "radius": 20.0},
+    )
 
     _parameter_constraints = {
         **_FourierDescent._parameter_constraints,

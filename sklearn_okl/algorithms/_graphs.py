@@ -73,6 +73,8 @@ class OMKLGFRegressor(GraphRounds, OnlineRegressor):
     ((76,), (76, 2), True)
     """
 
+    _test_parameters = ({"n_selected": 2, "freeze_after": 100},)
+
     _parameter_constraints = {**_CONSTRAINTS, "n_selective": _COUNT}
     _structural = ("n_selected", "freeze_after", "n_selective")
 
@@ -271,6 +273,8 @@ class OMKLSFGRegressor(_OnSimilarityGraph, OnlineRegressor):
     (True, 5)
     """
 
+    _test_parameters = ({"n_selected": 2, "freeze_after": 100},)
+
     def _graph(self):
         return SimilarityGraph(**self._graph_settings())
 
@@ -322,6 +326,8 @@ class OMKLSFGRRegressor(_OnSimilarityGraph, OnlineRegressor):
     >>> bool(model.graph_[:, model.dominating_set_].any(axis=1).all())
     True
     """
+
+    _test_parameters = ({"n_selected": 2, "freeze_after": 100},)
 
     _parameter_constraints = {**_OnSimilarityGraph._parameter_constraints, "n_dominating": _COUNT}
 

@@ -60,6 +60,8 @@ class MultiKernelRegressor(FullInformationRegressor):
     (8,)
     """
 
+    _test_parameters = ({}, {"clip_experts": True, "n_jobs": 2, "sampling": "orthogonal"})
+
     _parameter_constraints = {
         **FullInformationRegressor._parameter_constraints,
         "expert": [OnlineRegressor, None],

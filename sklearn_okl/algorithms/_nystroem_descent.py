@@ -53,6 +53,8 @@ class _NystroemDescent(OneKernel, GradientSteps):
     .. [2] Li & Liao 2023, section 5.
     """
 
+    _shared_test_parameters = {"budget": 40}
+
     _parameter_constraints = {
         **OneKernel._parameter_constraints,
         "budget": [Interval(Integral, 1, None, closed="left")],
@@ -215,6 +217,11 @@ class NOGDRegressor(LossOfTargets, _NystroemDescent, OnlineRegressor):
     True
     """
 
+    _test_parameters = (
+        {"eta0": 0.7},
+        {"gamma": 0.02, "eta0": 2.0, "loss": "absolute_error", "radius": 20.0},
+    )
+
     _parameter_constraints = {
         **_NystroemDescent._parameter_constraints,
         **TARGET_LOSSES,
@@ -298,6 +305,12 @@ class NOGDClassifier(LossOfLabels, _NystroemDescent, OneAgainstRestClassifier):
     >>> len(model.components_) <= 50
     True
     """
+
+    _test_parameters = (
+        {"eta0": 0.9},
+        {"eta0": 0.9, "loss": "hinge"},
+        {"eta0": 0.9, "loss": "squared_hinge", "radius": 20.0},
+    )
 
     _parameter_constraints = {
         **_NystroemDescent._parameter_constraints,

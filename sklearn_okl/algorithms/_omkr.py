@@ -181,6 +181,10 @@ class OMKRRegressor(_ExactDescents):
     True
     """
 
+    _test_parameters = (
+        {"kernels": OnFourierFeatures._shared_test_parameters["kernels"], "eta0": 2.0},
+    )
+
     _parameter_constraints = {
         "kernels": OnFourierFeatures._parameter_constraints["kernels"],
         **DISCOUNT_CONSTRAINTS,
@@ -248,6 +252,8 @@ class RFOMKRRegressor(FullInformationRegressor):
     >>> bool(abs(model.weights_.sum() - 1) < 1e-12)
     True
     """
+
+    _test_parameters = ({"eta0": 0.9}, {"aggregator": "ogd", "eta0": 0.5})
 
     _parameter_constraints = {
         **FullInformationRegressor._parameter_constraints,

@@ -216,6 +216,8 @@ class RakerRegressor(_Raker, OnlineRegressor):
     True
     """
 
+    _test_parameters = ({"eta0": 0.9},)
+
     _poor_score = True  # the default step is short for one pass over a few hundred rows
 
     def _objective(self):
@@ -279,6 +281,8 @@ class RakerClassifier(LossOfLabels, _Raker, OneAgainstRestClassifier):
     >>> bool((labels == y).mean() > 0.9)
     True
     """
+
+    _test_parameters = ({"eta0": 5.0}, {"eta0": 2.0, "loss": "hinge", "form": "phase"})
 
     _parameter_constraints = {
         **_Raker._parameter_constraints,

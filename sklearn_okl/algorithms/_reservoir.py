@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
-from ..base import OnlineClassifier, OnlineRegressor
+from ..base import OnFourierFeatures, OnlineClassifier, OnlineRegressor
 from ..base._convex import softmax
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets, WithLoss
 from ..base._random_rounds import RandomRounds
@@ -64,6 +64,11 @@ class _LKMBooks(WithLoss, RandomRounds):
        selection", Machine Learning 111, 2022, the algorithm LKMBooks.
     .. [2] Li & Liao 2022, section 6.2.
     """
+
+    _shared_test_parameters = {
+        "kernels": OnFourierFeatures._shared_test_parameters["kernels"],
+        "random_state": 0,
+    }
 
     _parameter_constraints = {
         **RandomRounds._parameter_constraints,
@@ -300,6 +305,8 @@ class LKMBooksRegressor(LossOfTargets, _LKMBooks, OnlineRegressor):
     (50, 4)
     """
 
+    _test_parameters = ({"budget": 30}, {"budget": 20, "horizon": 200})
+
     _parameter_constraints = {
         **_LKMBooks._parameter_constraints,
         **TARGET_LOSSES,
@@ -365,6 +372,8 @@ class LKMBooksClassifier(LossOfLabels, _LKMBooks, OnlineClassifier):
     >>> model.X_fit_.shape, model.predict_proba(X[:3]).shape
     ((50, 2), (3, 2))
     """
+
+    _test_parameters = ({"budget": 30}, {"budget": 20, "horizon": 200})
 
     _parameter_constraints = {
         **_LKMBooks._parameter_constraints,

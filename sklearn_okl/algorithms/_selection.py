@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Seed
-from ..base import KernelSelector, OnlineClassifier, OnlineRegressor
+from ..base import KernelSelector, OnFourierFeatures, OnlineClassifier, OnlineRegressor
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..base._selector import BanditRounds
 from ._selection_rules import (
@@ -20,6 +20,7 @@ from ._selection_rules import (
 )
 
 _KERNELS = BanditRounds._parameter_constraints
+_TEST_GRID = OnFourierFeatures._shared_test_parameters["kernels"]
 
 
 @inherit_documentation
@@ -80,6 +81,8 @@ class OKSRegressor(LossOfTargets, OKSRule, KernelSelector, OnlineRegressor):
     >>> model.probabilities_.shape, int(model.n_support_.sum())
     ((6,), 500)
     """
+
+    _test_parameters = ({}, {"kernels": _TEST_GRID, "horizon": 500, "loss": "absolute_error"})
 
     _parameter_constraints = {**_KERNELS, **TARGET_LOSSES, **OKSRule._parameter_constraints}
 
@@ -145,6 +148,8 @@ class OKSClassifier(LossOfLabels, OKSRule, KernelSelector, OnlineClassifier):
     >>> bool((labels == y).mean() > 0.6)
     True
     """
+
+    _test_parameters = ({}, {"kernels": _TEST_GRID, "horizon": 200, "loss": "hinge"})
 
     _parameter_constraints = {**_KERNELS, **LABEL_LOSSES, **OKSRule._parameter_constraints}
 
@@ -225,6 +230,8 @@ class OKSPlusPlusRegressor(SmoothLossOfTargets, OKSPlusPlusRule, KernelSelector,
     ((6,), 500)
     """
 
+    _test_parameters = ({}, {"kernels": _TEST_GRID, "radius": 20.0})
+
     _parameter_constraints = {
         **_KERNELS,
         **SmoothLossOfTargets._parameter_constraints,
@@ -294,6 +301,8 @@ class OKSPlusPlusClassifier(SmoothLossOfLabels, OKSPlusPlusRule, KernelSelector,
     >>> bool((labels == y).mean() > 0.6)
     True
     """
+
+    _test_parameters = ({}, {"kernels": _TEST_GRID, "loss": "squared_hinge", "radius": 2.0})
 
     _parameter_constraints = {
         **_KERNELS,
@@ -376,6 +385,11 @@ class IOKSRegressor(LossOfTargets, IOKSRule, KernelSelector, OnlineRegressor):
     ((6,), 500)
     """
 
+    _test_parameters = (
+        {},
+        {"kernels": _TEST_GRID, "horizon": 300, "loss": "pinball", "quantile": 0.7},
+    )
+
     _parameter_constraints = {**_KERNELS, **TARGET_LOSSES, **IOKSRule._parameter_constraints}
 
     def __init__(
@@ -446,6 +460,8 @@ class IOKSClassifier(LossOfLabels, IOKSRule, KernelSelector, OnlineClassifier):
     >>> bool((labels == y).mean() > 0.6)
     True
     """
+
+    _test_parameters = ({}, {"kernels": _TEST_GRID, "loss": "squared_hinge"})
 
     _parameter_constraints = {**_KERNELS, **LABEL_LOSSES, **IOKSRule._parameter_constraints}
 

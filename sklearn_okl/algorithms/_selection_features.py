@@ -87,6 +87,8 @@ class RFOKSRegressor(LossOfTargets, OKSRule, FeatureSelector, OnlineRegressor):
     True
     """
 
+    _test_parameters = ({}, {"radius": None})
+
     _parameter_constraints = {**_BOX, **TARGET_LOSSES, **_ANY_BOX, **OKSRule._parameter_constraints}
 
     def __init__(
@@ -431,6 +433,8 @@ class RFIOKSClassifier(LossOfLabels, IOKSRule, FeatureSelector, OnlineClassifier
     >>> model.predict_proba(X[:3]).shape
     (3, 2)
     """
+
+    _test_parameters = ({}, {"loss": "hinge", "horizon": 150})
 
     _parameter_constraints = {**_BOX, **LABEL_LOSSES, **IOKSRule._parameter_constraints}
 

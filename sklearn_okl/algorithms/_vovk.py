@@ -221,6 +221,8 @@ class ConcatenatedVAWRegressor(_OnAllFeatures):
     (3, 20)
     """
 
+    _test_parameters = ({}, {"form": "phase", "forgetting": 0.99})
+
     _parameter_constraints = {
         **_OnAllFeatures._parameter_constraints,
         **RidgeRecursion._parameter_constraints,

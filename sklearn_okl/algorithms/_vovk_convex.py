@@ -139,6 +139,8 @@ class VAWEWARegressor(_WithRate):
     ((3,), 1.0)
     """
 
+    _test_parameters = ({}, {"y_range": (-4, 4), "n_jobs": 2})
+
     def _rule(self):
         return EWARegressor(self.eta, y_range=self.y_range)
 
@@ -337,6 +339,8 @@ class VAWBOARegressor(_SecondOrderVAW):
     ((3,), 1.0)
     """
 
+    _test_parameters = ({}, {"gradient_trick": False, "forecaster": "ridge"})
+
     def _rule(self):
         return BOARegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)
 
@@ -457,6 +461,8 @@ class VAWMLProdRegressor(_SecondOrderVAW):
     >>> model.weights_.shape, float(model.weights_.sum().round(6))
     ((3,), 1.0)
     """
+
+    _test_parameters = ({}, {"forgetting": 0.99})
 
     def _rule(self):
         return MLProdRegressor(gradient_trick=self.gradient_trick, initial_rate=self.initial_rate)

@@ -83,8 +83,10 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     _learns_banks = False
     # scikit-learn's tag: whether the defaults may score badly on 200 standardised rows, learnt once
     _poor_score = False
-    # constructor arguments of the instances that this package's tests make of a class
+    # constructor arguments of the instances that this package's tests make of a class, and those
+    # that a family's base adds to all of its members'
     _test_parameters = ({},)
+    _shared_test_parameters = {}
     _swaps_state = True  # its verbs never edit its state, so that copies may share it
 
     def __sklearn_tags__(self):

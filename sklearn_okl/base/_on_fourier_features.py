@@ -81,6 +81,12 @@ class OnFourierFeatures:
     (3, 4, 50)
     """
 
+    _shared_test_parameters = {
+        "kernels": [{"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}],
+        "n_components": 40,
+        "random_state": 0,
+    }
+
     _parameter_constraints = {
         "kernels": [None, dict, list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left")],

@@ -168,6 +168,8 @@ class KernelSelector(BanditRounds):
     300
     """
 
+    _shared_test_parameters = {"random_state": 0}
+
     _parameter_constraints = {
         **BanditRounds._parameter_constraints,
         "radius": [Interval(Real, 0, None, closed="neither"), None],

@@ -116,6 +116,11 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     (2, 3)
     """
 
+    _test_parameters = (
+        {"budget": "fast", "random_state": 0},
+        {"budget": "fast", "random_state": 0, "label_delay": 1, "max_classes": 4},
+    )
+
     _parameter_constraints = {
         **DefaultModel._parameter_constraints,
         "trees": ["boolean", HasMethods(["fit", "predict_proba"])],

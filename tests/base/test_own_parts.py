@@ -331,6 +331,7 @@ def test_named_classes_differ_from_the_bases_in_their_rule_alone():
             "_parameter_constraints",
             "_sampler",
             "_structural",
+            "_test_parameters",
             *(name for name in own if name.startswith(("set_", "_sklearn", "_skl"))),
         }
     assert "_admit" not in vars(CONKONSRegressor)
