@@ -115,8 +115,8 @@ def _function(part):
 
 def _explained(bases):
     """Return the names of the parameters that bases explain."""
-    sections = (sections_of(base.__doc__)[1] for base in bases if base.__doc__)
-    return frozenset(chain.from_iterable(_names(s.get("Parameters", [])) for s in sections))
+    entries = (_entries_of(base.__doc__, "Parameters") for base in bases if base.__doc__)
+    return frozenset(name for found in entries for names in found for name in names)
 
 
 def _complete(part, others, added, whole, elsewhere=frozenset()):
@@ -141,10 +141,10 @@ def _complete(part, others, added, whole, elsewhere=frozenset()):
         said = _entries(own.get(title, []))
         if title not in added and all(len(entry) > 1 for entry in said.values()):
             continue
-        lines = [section.get(title, []) for section in given]
-        entries = _with_entries(said, lines, title in added, elsewhere)
+        others_say = [_entries_of(other.__doc__, title) for other in others]
+        entries = _with_entries(said, others_say, title in added, elsewhere)
         if title == "Parameters":
-            entries = _in_order(entries, inspect.signature(part), _names(own.get(title, [])))
+            entries = _in_order(entries, inspect.signature(part), chain.from_iterable(said))
         if entries:
             sections[title] = [line for entry in dict.fromkeys(entries.values()) for line in entry]
     if "References" in sections:
@@ -158,8 +158,8 @@ def _with_entries(own, given, adds, elsewhere):
     Missing are those that are not explained `elsewhere`.
     """
     known = {name: entry for names, entry in own.items() for name in names}
-    for lines in given:
-        for names, entry in _entries(lines).items():
+    for entries in given:
+        for names, entry in entries.items():
             said = [name for name in names if name in known]
             if adds and not said and elsewhere.isdisjoint(names):
                 known |= dict.fromkeys(names, entry)
@@ -232,9 +232,10 @@ def _entries(lines):
     }
 
 
-def _names(lines):
-    """Return the names that the entries of a section explain."""
-    return list(chain.from_iterable(_entries(lines)))
+@cache
+def _entries_of(docstring, title):
+    """Return the entries of a section, by the tuple of the names that each explains."""
+    return _entries(sections_of(docstring)[1].get(title, []))
 
 
 def _trimmed(lines):
