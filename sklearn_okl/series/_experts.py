@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _delayed_ridge, _seasons, _views
+from ._smoothing_rates import N_BANKS
 
 RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
 _MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
@@ -63,7 +64,7 @@ def ridges(n_series, windows, pooled, has_residuals):
 
 def views_of(experts, has_residuals, n_seasons):
     """Return the view of each expert (E,), those that learn nothing last."""
-    simple = [RAW] * (n_seasons + 3) + [RESIDUAL] * has_residuals
+    simple = [RAW] * (n_seasons + 2 + N_BANKS) + [RESIDUAL] * has_residuals
     return np.array([expert.view for expert in experts] + simple)
 
 
@@ -128,7 +129,8 @@ def simple_forecasts(views, seasons, horizon, smoothed, has_residuals):
     """Return the forecasts (H, m) of each of the experts that are no regressions.
 
     The latest value, the season again for each season, the first season again at the present
-    distance from it, those of smoothing, and of the residuals none. In the stead of a season that
+    distance from it, those of each bank of
+    smoothing, and of the residuals none. In the stead of a season that
     is not known is the mean of the latest rows, 8, 24 or 72.
     """
     values = views[RAW]["values"]
@@ -141,7 +143,7 @@ def simple_forecasts(views, seasons, horizon, smoothed, has_residuals):
     before = values[-1 - seasons[0]] if seasons[0] else again[0][0]
     distance = (values[-1] - before) / (1.0 if seasons[0] else 2.0)
     simple = [_seasons.continued(values, 0, horizon), *again, again[0] + distance]
-    simple.append(smoothed)
+    simple.extend(smoothed)
     if has_residuals:
         simple.append(np.zeros_like(simple[0]))
     return simple

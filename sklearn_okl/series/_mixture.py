@@ -20,15 +20,13 @@ Those under "recent" are written row by row, all others are replaced.
 import numpy as np
 
 from .._linalg import inverse_spd
+from . import _powers
 
-_FADING = 0.998  # of the squared errors: about the latest 500
 FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
 N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
 _ALPHA = 1.0  # their ridge, where errors have variance 1
 _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows had been at 1
 _REFRESH = 64  # rounds between two inversions of their exact sums
-_LARGEST = 20.0  # running deviations that an error counts as at most
-_TINY = 1e-12  # least mean squared error, over the sum of all: equals are averaged
 
 
 def start(n_experts, horizon, n_series):
@@ -59,15 +57,17 @@ def forecasts(state, F):
     The first is the mixture by powers, then come those with regressions, then the whole.
     """
     mixed = np.empty((N_MIXTURES, *F.shape[1:]))
-    mixed[0] = (weights(state["errors"]) * F).sum(axis=0)
+    weight = state["weight"]
+    mixed[0] = (_powers.of_series(state["errors"], weight) * F).sum(axis=0)
     mixed[1:-1] = mixed[0] + (state["theta"] * (F - mixed[0])).sum(axis=1)
-    mixed[-1] = (weights(state["mixed"]) * mixed[:-1]).sum(axis=0)
+    mixed[-1] = (_powers.of_series(state["mixed"], weight) * mixed[:-1]).sum(axis=0)
     return mixed
 
 
 def coefficients(state):
     """Return what the experts count for (E, H, m) in the whole mixture."""
-    plain, share, theta = weights(state["errors"]), weights(state["mixed"]), state["theta"]
+    theta, weight = state["theta"], state["weight"]
+    plain, share = (_powers.of_series(state[name], weight) for name in ("errors", "mixed"))
     stacked = theta - plain * theta.sum(axis=1, keepdims=True)
     return plain + (share[1:, None] * stacked).sum(axis=0)
 
@@ -90,9 +90,9 @@ def learn(state, t, F, mixtures, y):
     F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
     mixtures = np.where(known, mixtures, 0.0)
     unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
-    state["errors"] = faded(state["errors"], F - y, known)
-    state["mixed"] = faded(state["mixed"], mixtures - y, known)
-    share = (1.0 - _FADING) * known
+    state["errors"] = _powers.faded(state["errors"], F - y, known)
+    state["mixed"] = _powers.faded(state["mixed"], mixtures - y, known)
+    share = (1.0 - _powers.FADING) * known
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
     deviations = (F - mixtures[0]) / unit
@@ -151,24 +151,3 @@ def _commit(state):
     )
     state["known"] = np.zeros_like(known)
     state["recent"] = {name: np.zeros_like(value) for name, value in recent.items()}
-
-
-def faded(means, errors, known):
-    """Return faded means of squares with those of errors, where these are known."""
-    share = (1.0 - _FADING) * known
-    squares = np.square(np.clip(errors, -_LARGEST, _LARGEST))
-    squares -= means
-    squares *= share
-    squares += means
-    return squares
-
-
-def weights(errors):
-    """Return weights (E, ...) of experts from their faded squared errors; equal where all are 0."""
-    total = errors.sum(axis=0)
-    errors = errors + np.where(total > 0.0, _TINY * total, 1.0)
-    powers = errors.min(axis=0) / errors
-    powers *= powers
-    powers *= powers  # the power is 4
-    powers /= powers.sum(axis=0)
-    return powers

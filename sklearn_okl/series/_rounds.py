@@ -23,6 +23,7 @@ from . import (
     _mixture,
     _seasons,
     _smoothing,
+    _smoothing_rates,
     _static,
     _views,
 )
@@ -83,7 +84,7 @@ def is_sound(state):
     smoothing, slot = state["smoothing"], state["origin"]["slot"]
     numbers = [own[name] for own in learners for name in ("theta", "P")]
     numbers += [own[name] for own in views for name in ("mean", "variance")]
-    numbers += [smoothing[name] for name in ("level", "error", "losses")]
+    numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
     numbers += [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
     return _is_finite([*numbers, state["mixture"]])
 
@@ -123,26 +124,27 @@ def issue(plan, state, calendar):
     common = np.concatenate([known, now])
     Z = _experts.features(plan.experts, state["experts"], views, common)
     levels = [_views.level(view) for view in views]
+    latest = levels[RAW][0]
     forecasts = np.empty((len(plan.views), horizon, plan.n_series))
     for k, (expert, own, z) in enumerate(zip(plan.experts, state["experts"], Z, strict=True)):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    members = _smoothing.forecasts(state["smoothing"], horizon)
-    smoothed = _smoothing.mixed(state["smoothing"], members)
+    members = _smoothing.forecasts(state["smoothing"], horizon, latest)
+    # weights sum to one: of differences to the latest value nothing is lost in rounding
+    smoothed = latest + _smoothing.mixed(state["smoothing"], members - latest)
     simple = _experts.simple_forecasts(views, state["slots"], horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
-    begun, last = _views.started(views[RAW]), levels[RAW][0]
+    begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
     slot = {
         "forecasts": forecasts,
-        # their weights sum to one: of differences to the latest value nothing is lost in rounding
-        "mixed": last + _mixture.forecasts(state["mixture"], forecasts - last),
+        "mixed": latest + _mixture.forecasts(state["mixture"], forecasts - latest),
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([_views.unit(view) for view in views]),
         "begun": begun,
-        "members": members[:, _smoothing.judged_steps(horizon)],
+        "members": members[:, :, _smoothing_rates.judged_steps(horizon)],
         "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
     }
     if plan.n_ahead:
@@ -267,8 +269,9 @@ def _teach(plan, state, past, said, x_ahead, y):
     targets = [np.clip(near, -_views.FAR, _views.FAR)]
     F, three = (F - level) / unit, (mixed[:-1] - level) / unit
     _mixture.learn(state["mixture"], state["t"], F, three, near)
-    judged = _smoothing.judged_steps(plan.horizon)
-    members = recent["members"][past[judged], :, np.arange(len(judged))].swapaxes(0, 1)
+    judged = _smoothing_rates.judged_steps(plan.horizon)
+    members = recent["members"][past[judged], :, :, np.arange(len(judged))]
+    members = np.moveaxis(members, 0, 2)
     _smoothing.judge(state["smoothing"], (members - target[judged]) / unit[judged])
     errors = np.where(target == issued, 0.0, (target - issued) / unit)
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
@@ -312,7 +315,7 @@ def _look_for_seasons(plan, state):
             _begin_season(plan, state, slot, slots[slot], values)
         state["slots"] = slots
     lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
-    if lengths != state["smoothing"]["lengths"].tolist():
+    if _smoothing.is_out_of_date(state["smoothing"], lengths):
         _smoothing.begin_anew(state["smoothing"], lengths, values)
     _views.make_room(raw, _seasons.n_remembered(state["t"], plan.n_series))
 

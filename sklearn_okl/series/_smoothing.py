@@ -1,90 +1,84 @@
-r"""Exponential smoothing with several seasons, many members at once, mixed to one expert.
+r"""Exponential smoothing with several seasons: four banks of members, each mixed to one expert.
 
-A member follows a series by its level l, what each season k adds at this phase, and the error e
-that the latest row left, which lasts:
+A member follows a series by its level l, its slope b, what each season k adds at this phase, and
+the error e that the latest row left, which lasts:
 
 .. math::
-    \hat y_{t + h} = l_t + \sum_k s^k_{t + h} + \rho^{h + 1} e_t, \qquad
-    e_t = y_t - l_{t - 1} - \sum_k s^k_t,
+    \hat y_{t + h} = l_t + \sum_{i = 1}^{h + 1} \varphi^i b_t + \sum_k s^k_{t + h}
+        + \rho^{h + 1} e_t, \qquad
+    e_t = y_t - l_{t - 1} - \varphi b_{t - 1} - \sum_k s^k_t,
 
-    l_t = l_{t - 1} + \alpha e_t, \qquad s^k_{t + n_k} = s^k_t + \gamma (1 - \alpha) e_t
+    l_t = l_{t - 1} + \varphi b_{t - 1} + \alpha e_t, \qquad
+    b_t = \varphi b_{t - 1} + \alpha \beta e_t, \qquad
+    s^k_{t + n_k} = s^k_t + \gamma (1 - \alpha) e_t
 
 (J. W. Taylor, "Short-term electricity demand forecasting using double seasonal exponential
 smoothing", Journal of the Operational Research Society 54, 2003; R. J. Hyndman, A. B. Koehler,
-J. K. Ord, R. D. Snyder, "Forecasting with exponential smoothing", 2008). What a season was over
-many cycles is in it, which no window of the latest rows shows.
+J. K. Ord, R. D. Snyder, "Forecasting with exponential smoothing", 2008; E. S. Gardner, E. McKenzie,
+"Forecasting trends in time series", Management Science 31, 1985, for slopes that are damped). What
+a season was over many cycles is in it, which no window of the latest rows shows.
 
-The rates are a grid. Members are weighted by their faded squared errors as experts are, at some
-steps; between these the weights are interpolated. When the seasons change, members begin anew: with
-the means of the phases in the rows that are remembered, shrunk by what chance has in them (W.
-James, C. Stein, "Estimation with quadratic loss", 1961), through which they go again.
+The first bank is steady: it has no slopes. The others doubt something of it, and the mixture hears
+what that is worth: one has slopes; one follows the logarithm of a series that has been positive so
+far, for seasons and errors that grow with the level; one leaves the longest season out, which may
+have been seen too seldom, or be none.
+
+The rates of a bank are a grid. Members are weighted by their faded squared errors as experts are,
+at some steps; between these the weights are interpolated. When the seasons change, members begin
+anew: with the means of the phases in the rows that are remembered, shrunk by what chance has in
+them (W. James, C. Stein, "Estimation with quadratic loss", 1961), through which they go again.
 """
-
-from functools import cache
-from itertools import product
 
 import numpy as np
 
-from . import _mixture, _seasons
+from . import _powers, _seasons, _smoothing_rates
+from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY
 
-_LEVEL = 0.02, 0.1, 0.3, 0.7
-_SEASON = 0.05, 0.2, 0.5
-_LASTING = 0.0, 0.7, 0.95
-RATES = np.array(list(product(_LEVEL, _SEASON, _LASTING)))  # a member a row
+_FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
 _TINY, _LEAST = 1e-12, 1e-300
-_N_STEPS = 8  # steps of the horizon that members are judged at, at most
-
-
-@cache
-def judged_steps(horizon):
-    """Return the steps that members are judged at: the first, the last, some between."""
-    return np.unique(np.rint(np.geomspace(1, horizon, _N_STEPS)).astype(int)) - 1
-
-
-@cache
-def _shares(horizon):
-    """Return what the judged steps count for (H, steps) at each step: those beside it, linearly."""
-    steps = judged_steps(horizon)
-    return np.stack([np.interp(np.arange(horizon), steps, row) for row in np.eye(len(steps))], 1)
-
-
-@cache
-def _lasting(horizon):
-    return RATES[:, 2, None] ** np.arange(1.0, horizon + 1.0)
 
 
 def start(horizon, n_series):
     """Return the state before the first row."""
-    n_members, n_steps = len(RATES), len(judged_steps(horizon))
+    members, n_steps = (N_BANKS, N_MEMBERS), len(_smoothing_rates.judged_steps(horizon))
     return {
         "t": 0,  # rows since the members began, where phases are counted from
         "lengths": np.empty(0, dtype=np.int64),  # of the seasons
-        "level": np.zeros((n_members, n_series)),
-        "error": np.zeros((n_members, n_series)),
-        "seasons": [],  # what each season adds, (members, length, series)
-        "losses": np.zeros((n_members, n_steps, n_series)),  # faded squared errors
+        "level": np.zeros((*members, n_series)),
+        "slope": np.zeros((N_MEMBERS, n_series)),  # of the bank that has slopes
+        "error": np.zeros((*members, n_series)),
+        "seasons": [],  # what each season adds, (banks, members, length, series)
+        "losses": np.zeros((*members, n_steps, n_series)),  # faded squared errors
+        "least": np.full(n_series, np.inf),  # value so far
+        "has_logs": np.zeros(n_series, dtype=bool),  # whether the bank of logarithms has them
     }
 
 
-def forecasts(state, horizon):
-    """Return the forecasts (J, H, m) of the members for the next rows."""
-    said = _lasting(horizon)[:, :, None] * state["error"][:, None]
-    said += state["level"][:, None]
+def forecasts(state, horizon, last):
+    """Return the forecasts (4, J, H, m) of the members for the next rows, after the last (m,)."""
+    said = _smoothing_rates.lasting(horizon) * state["error"][:, :, None]
+    said += state["level"][:, :, None]
+    said[SLOPED] += _smoothing_rates.sloping(horizon) * state["slope"][:, None]
     for of_season in state["seasons"]:
-        said += of_season[:, (state["t"] + np.arange(horizon)) % of_season.shape[1]]
+        said += of_season[:, :, (state["t"] + np.arange(horizon)) % of_season.shape[2]]
+    which = np.flatnonzero(state["has_logs"])
+    if len(which):
+        now = np.maximum(last, state["least"])[which]
+        change = np.clip(said[LOGS][..., which] - np.log(now), -_FARTHEST, _FARTHEST)
+        said[LOGS][..., which] = now * np.exp(change)  # of a constant exactly that
     return said
 
 
 def mixed(state, said):
-    """Return the forecast (H, m) of all members from theirs (J, H, m)."""
-    weights = _shares(said.shape[1]) @ _mixture.weights(state["losses"])
-    return np.einsum("jhm,jhm->hm", weights, said)
+    """Return the forecasts (4, H, m) of the banks from those of their members (4, J, H, m)."""
+    weights = _powers.weights(state["losses"].swapaxes(0, 1)).swapaxes(0, 1)
+    return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(said.shape[2]) @ weights, said)
 
 
 def judge(state, errors):
-    """Learn errors (J, steps, m) of what was said of a row, in units; NaN is unknown."""
+    """Learn errors (4, J, steps, m) of what was said of a row, in units; NaN is unknown."""
     known = np.isfinite(errors)
-    state["losses"] = _mixture.faded(state["losses"], np.where(known, errors, 0.0), known)
+    state["losses"] = _powers.faded(state["losses"], np.where(known, errors, 0.0), known)
 
 
 def learn(state, y, is_first):
@@ -92,19 +86,11 @@ def learn(state, y, is_first):
 
     What the seasons add is written in place: a call has arrays of its own, see `own_seasons`.
     """
-    state["level"] = np.where(is_first, y, state["level"])
-    place = [state["t"] % of_season.shape[1] for of_season in state["seasons"]]
-    added = [s[:, k] for s, k in zip(state["seasons"], place, strict=True)]
-    error = y - state["level"] - sum(added)
-    known = ~np.isnan(error)
-    level, season, lasting = RATES.T[:, :, None]
-    state["error"] = np.where(known, error, lasting * state["error"])
-    error = np.where(known, error, 0.0)
-    state["level"] = state["level"] + level * error
-    change = season * (1.0 - level) * error
-    for s, k in zip(state["seasons"], place, strict=True):
-        s[:, k] += change
-    state["t"] += 1
+    state["least"] = np.fmin(state["least"], y)
+    is_over = state["has_logs"] & (state["least"] <= 0.0)
+    if is_over.any():
+        _end_logs(state, is_over)
+    _follow(state, _seen(state, y), is_first)
 
 
 def own_seasons(state):
@@ -112,21 +98,84 @@ def own_seasons(state):
     state["seasons"] = [of_season.copy() for of_season in state["seasons"]]
 
 
+def is_out_of_date(state, lengths):
+    """Tell whether members are to begin anew: with other seasons, or with logarithms."""
+    return lengths != state["lengths"].tolist() or (_may_have_logs(state) > state["has_logs"]).any()
+
+
 def begin_anew(state, lengths, values):
     """Begin with seasons of these lengths, from the rows (n, m) that are remembered."""
-    n = len(values)
-    level = values.mean(axis=0)
-    rest, seasons = values - level, []
+    n, m = values.shape
+    state["has_logs"] = _may_have_logs(state)
+    rows = _seen(state, values)  # (n, banks, m)
+    level = rows[0] + (rows - rows[0]).mean(axis=0)  # of a constant exactly that
+    rest, seasons = rows - level, []
     for length in lengths:
-        left, profile = _seasons.without(rest, length)
+        left, profile = _seasons.without(rest.reshape(n, -1), length)
         profile *= _trusted(profile, left, n / length)
+        profile = profile.reshape(length, N_BANKS, m)
+        if length == max(lengths):
+            profile[:, SHORT] = 0.0
         rest = rest - profile[np.arange(n) % length]
-        seasons.append(np.repeat(profile[None], len(RATES), axis=0))
+        seasons.append(np.repeat(profile.swapaxes(0, 1)[:, None], N_MEMBERS, axis=1))
     nothing = np.zeros_like(state["error"])
-    state.update(t=0, lengths=np.array(lengths), seasons=seasons, error=nothing)
-    state["level"] = nothing + level
-    for k in range(n):
-        learn(state, values[k], False)
+    state.update(t=0, lengths=np.array(lengths), seasons=seasons, error=nothing, slope=nothing[0])
+    state["level"] = nothing + level[:, None]
+    for row in rows:
+        _follow(state, row, False)
+
+
+def move(state, by):
+    """Move the levels by some amounts (m,); of logarithms as far as they can be moved."""
+    level = state["level"] + by
+    before = np.exp(np.where(state["has_logs"], state["level"][LOGS], 0.0))
+    moved = np.log(np.where(before + by > 0.0, before + by, before))
+    level[LOGS] = np.where(state["has_logs"], moved, level[LOGS])
+    state["level"] = level
+
+
+def _follow(state, row, is_first):
+    """Let the members learn a row as the banks see it (4, m)."""
+    row, (level, season, lasting, slope, damping) = row[:, None], _smoothing_rates.rates()
+    before = np.where(is_first, row, state["level"])
+    on = damping[SLOPED] * state["slope"]
+    before[SLOPED] += on
+    place = [state["t"] % of_season.shape[2] for of_season in state["seasons"]]
+    added = [s[:, :, k] for s, k in zip(state["seasons"], place, strict=True)]
+    error = row - before - sum(added)
+    known = ~np.isnan(error)
+    state["error"] = np.where(known, error, lasting * state["error"])
+    error = np.where(known, error, 0.0)
+    state["slope"] = on + (level * slope)[SLOPED] * error[SLOPED]
+    state["level"] = before + level * error
+    change = season * (1.0 - level) * error
+    for s, k in zip(state["seasons"], place, strict=True):
+        s[:, :, k] += change
+        if s.shape[2] == max(state["lengths"]):
+            s[SHORT, :, k] = 0.0
+    state["t"] += 1
+
+
+def _seen(state, rows):
+    """Return rows (..., m) as the banks see them (..., 4, m): one of them may see logarithms."""
+    seen = np.repeat(rows[..., None, :], N_BANKS, axis=-2)
+    which = np.flatnonzero(state["has_logs"])
+    if len(which):
+        # what was filled in below all that was seen counts as the least of it
+        seen[..., LOGS, which] = np.log(np.maximum(rows, state["least"])[..., which])
+    return seen
+
+
+def _may_have_logs(state):
+    return (state["least"] > 0.0) & np.isfinite(state["least"])
+
+
+def _end_logs(state, which):
+    """Let members on logarithms of series (m,) that are not positive go on as the steady ones."""
+    arrays = {name: state[name].copy() for name in ("level", "error", "losses")}
+    for array in (*arrays.values(), *state["seasons"]):
+        array[LOGS][..., which] = array[STEADY][..., which]
+    state.update(arrays, has_logs=state["has_logs"] & ~which)
 
 
 def _trusted(profile, left, n_cycles):
@@ -134,8 +183,3 @@ def _trusted(profile, left, n_cycles):
     of_chance = (left**2).mean(axis=0) / max(n_cycles - 1.0, _TINY)
     size = (profile**2).mean(axis=0)
     return np.maximum(1.0 - of_chance / np.maximum(size, _TINY * of_chance + _LEAST), 0.0)
-
-
-def move(state, by):
-    """Move the levels by some amounts (m,)."""
-    state["level"] = state["level"] + by

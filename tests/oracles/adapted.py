@@ -73,7 +73,7 @@ class Corrector:
             f = np.array([of_base - last, *corrected, own - last])
             if np.isnan(of_base):
                 f[:] = own - last
-            now = self.mixtures[h, c].now()
+            now = self.mixtures[h, c].now([self.mixtures[h, k] for k in range(self.m)])
             fenced = np.array([np.clip(f[0], -most, most), *f[1:]]) if of_base == of_base else f
             _, mixed = Mixture.forecasts(now, fenced)
             all_five = np.array([*f, mixed])

@@ -138,31 +138,77 @@ def errors_again(rows, season, h, with_distance):
     return np.mean(squares) if len(squares) >= 32 else np.nan
 
 
+def smoothing_rates():
+    """The level, season, error that lasts, slope and damping of each member, for each bank."""
+    steady = [
+        (a, b, c, 0, 0)
+        for a in (0.02, 0.1, 0.3, 0.7)
+        for b in (0.05, 0.2, 0.5)
+        for c in (0, 0.7, 0.95)
+    ]
+    slopes = [(0.1, 0.9), (0.3, 0.9), (0.1, 0.98)]
+    sloped = [
+        (a, b, c, *d)
+        for a in (0.1, 0.3, 0.7)
+        for b in (0.05, 0.2)
+        for c in (0, 0.7)
+        for d in slopes
+    ]
+    return {"steady": steady, "sloped": sloped, "logs": steady, "short": steady}
+
+
 class Smoothing:
     """Exponential smoothing of one series by one member, and how it fared at each step."""
 
-    def __init__(self, level, season, lasting, horizon):
-        self.rates, self.t, self.lengths, self.H = (level, season, lasting), 0, [], horizon
-        self.level, self.error, self.seasons = 0.0, 0.0, []
-        self.losses = np.zeros(horizon)
+    def __init__(self, kind, rates, horizon, steady=None):
+        self.kind, self.rates, self.t, self.lengths, self.H = kind, rates, 0, [], horizon
+        self.level, self.slope, self.error, self.seasons = 0.0, 0.0, 0.0, []
+        self.losses, self.least, self.has_logs = np.zeros(horizon), np.inf, False
+        self.steady = steady  # the member whose ways one on logarithms takes when these end
 
-    def forecast(self, h):
+    def seen(self, y):
+        return np.log(max(y, self.least)) if self.has_logs and not np.isnan(y) else y
+
+    def forecast(self, h, last):
         seasons = sum(s[(self.t + h) % len(s)] for s in self.seasons)
-        return self.level + seasons + self.rates[2] ** (h + 1) * self.error
+        slopes = sum(self.rates[4] ** (k + 1) for k in range(h + 1)) * self.slope
+        said = self.level + slopes + seasons + self.rates[2] ** (h + 1) * self.error
+        if self.has_logs:
+            return max(last, self.least) * np.exp(min(max(said - self.seen(last), -5), 5))
+        return said
 
     def learn(self, y):
-        level, season, lasting = self.rates
+        self.least = self.least if np.isnan(y) else min(self.least, y)
+        if self.has_logs and self.least <= 0:
+            self.has_logs, other = False, self.steady
+            self.level, self.error, self.losses = other.level, other.error, other.losses.copy()
+            self.seasons = [s.copy() for s in other.seasons]
+        self.follow(self.seen(y))
+
+    def follow(self, y):
+        level, season, lasting, slope, damping = self.rates
+        self.level, self.slope = self.level + damping * self.slope, damping * self.slope
         if np.isnan(y):
             self.error *= lasting
         else:
             self.error = y - self.level - sum(s[self.t % len(s)] for s in self.seasons)
             self.level += level * self.error
+            self.slope += level * slope * self.error
             for s in self.seasons:
-                s[self.t % len(s)] += season * (1 - level) * self.error
+                if self.kind != "short" or len(s) < max(self.lengths):
+                    s[self.t % len(s)] += season * (1 - level) * self.error
         self.t += 1
 
+    def is_out_of_date(self, lengths):
+        return lengths != self.lengths or (self.kind == "logs" and not self.has_logs and self.may())
+
+    def may(self):
+        return 0 < self.least < np.inf
+
     def begin_anew(self, lengths, rows):
-        self.t, self.lengths, self.seasons, self.error = 0, list(lengths), [], 0.0
+        self.t, self.lengths, self.seasons = 0, list(lengths), []
+        self.slope, self.error, self.has_logs = 0.0, 0.0, self.kind == "logs" and self.may()
+        rows = [self.seen(y) for y in rows]
         self.level = np.mean(rows)
         rest = np.array(rows) - self.level
         for n in lengths:
@@ -170,11 +216,13 @@ class Smoothing:
             left = np.array([value - profile[i % n] for i, value in enumerate(rest)])
             of_chance = np.mean(left**2) / (len(rows) / n - 1)
             profile *= max(1 - of_chance / np.mean(profile**2), 0) if profile.any() else 0
+            if self.kind == "short" and n == max(lengths):
+                profile *= 0.0
             rest = [value - profile[i % n] for i, value in enumerate(rest)]
             rest = np.array(rest)
             self.seasons.append(profile)
         for y in rows:
-            self.learn(y)
+            self.follow(y)
 
 
 class Mixture:
@@ -191,10 +239,13 @@ class Mixture:
         powers = (errors / errors.min()) ** -4.0
         return powers / powers.sum()
 
-    def now(self):
-        """What forecasts read, as it is now."""
+    def now(self, peers):
+        """What forecasts read, as it is now; `peers` are the mixtures of all series."""
         thetas = [stack.theta.copy() for stack in self.stacks]
-        return self.weights(self.errors), thetas, self.weights(self.mixed)
+        total = sum(peer.weight for peer in peers) or 1.0
+        errors = self.errors + 0.2 * sum(peer.errors for peer in peers) / total
+        mixed = self.mixed + 0.2 * sum(peer.mixed for peer in peers) / total
+        return self.weights(errors), thetas, self.weights(mixed)
 
     @staticmethod
     def forecasts(issued, f):
@@ -239,15 +290,9 @@ class Forecaster:
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
-        n_simple = len(self.seasons) + 3 + (n_ahead > 0)
+        n_simple = len(self.seasons) + 6 + (n_ahead > 0)
         self.steps = sorted({round(x) - 1 for x in np.geomspace(1, horizon, 8)})
-        rates = [
-            (a, b, c)
-            for a in (0.02, 0.1, 0.3, 0.7)
-            for b in (0.05, 0.2, 0.5)
-            for c in (0, 0.7, 0.95)
-        ]
-        self.members = [[Smoothing(*r, horizon) for r in rates] for _ in range(n_series)]
+        self.members = [self.bank_members(horizon) for _ in range(n_series)]
         self.view = [e[0] for e in experts] + [0] * n_simple
         if n_ahead:
             self.view[-1] = 1
@@ -303,17 +348,10 @@ class Forecaster:
                     again = [memory.last(), *(self.again(memory, s, h, k) for k, s in slots)]
                     before = memory.back(1 + first) if first else (memory.last() + again[1]) / 2
                     drift = memory.last() - before
-                    members = np.array([member.forecast(h) for member in self.members[c]])
+                    last = memory.last()
+                    members = np.array([member.forecast(h, last) for member in self.members[c]])
                     origin["members"][h, c] = members
-                    smoothed = sum(
-                        share
-                        * (
-                            Mixture.weights(np.array([m.losses[k] for m in self.members[c]]))
-                            @ members
-                        )
-                        for k, share in self.nearest(h)
-                    )
-                    simple = [*again, again[1] + drift, smoothed]
+                    simple = [*again, again[1] + drift, *self.smoothed(c, h, members)]
                     origin["forecasts"][h, c, len(self.experts) :][: len(simple)] = simple
                 else:
                     origin["forecasts"][h, c] = 0.0
@@ -329,8 +367,34 @@ class Forecaster:
                     for v, r in zip(self.views[0], self.static, strict=True)
                 ],
             )
-        origin["mixtures"] = {key: mixture.now() for key, mixture in self.mixtures.items()}
+        origin["mixtures"] = {
+            (h, c): mixture.now([self.mixtures[h, k] for k in range(self.m)])
+            for (h, c), mixture in self.mixtures.items()
+        }
         return origin
+
+    @staticmethod
+    def bank_members(horizon):
+        """The members of all banks for one series; the steady ones first."""
+        members = []
+        for kind, rates in smoothing_rates().items():
+            for k, own in enumerate(rates):
+                steady = members[k] if kind == "logs" else None
+                members.append(Smoothing(kind, own, horizon, steady))
+        return members
+
+    def smoothed(self, c, h, members):
+        """The forecast of each bank from those of its members."""
+        banks = [slice(k, k + 36) for k in range(0, len(members), 36)]
+        said = []
+        for bank in banks:
+            own = self.members[c][bank]
+            shares = [
+                share * Mixture.weights(np.array([m.losses[k] for m in own]))
+                for k, share in self.nearest(h)
+            ]
+            said.append(sum(shares) @ members[bank])
+        return said
 
     def nearest(self, h):
         """The judged steps beside step h, and their shares."""
@@ -377,7 +441,10 @@ class Forecaster:
         """Move all that is remembered of a series, as if it had always been there."""
         self.views[0][c].move(by)
         for member in self.members[c]:
-            member.level += by
+            if not member.has_logs:
+                member.level += by
+            elif np.exp(member.level) + by > 0:
+                member.level = np.log(np.exp(member.level) + by)
         raw = np.array(self.view) == 0
         for origin in self.origins:
             origin["level"][0, c, 0] += by
@@ -444,7 +511,7 @@ class Forecaster:
                 self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
                 own = rest if begun[c] else came[c]
                 self.views[1][c].push(came[c] - own, filled - rest)
-            for member in self.members[c]:
+            for member in reversed(self.members[c]):  # logarithms end before the steady ones learn
                 if not self.views[0][c].count and not np.isnan(came[c]):
                     member.level = float(came[c])
                 member.learn(float(came[c]))
@@ -472,7 +539,7 @@ class Forecaster:
                     self.begin_season(k, season, rows)
             self.slots = slots
         lengths = [k for k in self.seasons if 0 < 2 * k <= self.t]
-        if lengths != self.members[0][0].lengths:
+        if any(one.is_out_of_date(lengths) for members in self.members for one in members):
             for c in range(self.m):
                 for member in self.members[c]:
                     member.begin_anew(lengths, rows[:, c])

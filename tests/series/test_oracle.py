@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_okl.series import OnlineForecaster, _experts, _smoothing
+from sklearn_okl.series import OnlineForecaster, _experts, _smoothing, _smoothing_rates
 from tests.oracles import series as oracle
 
 
@@ -48,6 +48,7 @@ CASES = {
     "columns known ahead": (1, 1, 1, {}),
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
     "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
+    "logarithms end": (2, 0, 0, {}),
 }
 
 
@@ -63,6 +64,8 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
     y[85, 0] = 1e6  # a fault
     y[95:, -1] += 1e4  # a new level, believed from its third row on
     X[70:72] = np.nan
+    if case == "logarithms end":
+        y[75:, 0] -= 20.0  # some are no longer positive
     model = OnlineForecaster(3, windows=(3, 4, 6), **arguments)
     ours = model.prequential_predict(y, X if n_columns else None)
     theirs, loop = forecasts_of_oracle(model, y, X, n_ahead)
@@ -73,18 +76,17 @@ def test_the_forecaster_is_the_loop_that_keeps_every_origin(case, monkeypatch):
 @pytest.mark.parametrize("horizon", [1, 5, 24, 100])
 def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
     rng, loop = np.random.default_rng(horizon), oracle.Forecaster(horizon, 2, [])
-    state, n_members = _smoothing.start(horizon, 2), len(_smoothing.RATES)
-    assert loop.steps == _smoothing.judged_steps(horizon).tolist()
+    state, n_members = _smoothing.start(horizon, 2), _smoothing_rates.N_MEMBERS
+    assert loop.steps == _smoothing_rates.judged_steps(horizon).tolist()
     state["losses"] = rng.uniform(size=state["losses"].shape)
-    said = rng.normal(size=(n_members, horizon, 2))
-    for h, found in enumerate(_smoothing.mixed(state, said)):
-        weights = [
-            share * oracle.Mixture.weights(state["losses"][:, loop.steps.index(k), c])
-            for c in range(2)
-            for k, share in loop.nearest(h)
-        ]
-        weights = np.array(weights).reshape(2, -1, n_members).sum(axis=1)
-        np.testing.assert_allclose(found, (weights * said[:, h].T).sum(axis=1))
+    said = rng.normal(size=(_smoothing_rates.N_BANKS, n_members, horizon, 2))
+    found = _smoothing.mixed(state, said)
+    for c in range(2):
+        for k, member in enumerate(loop.members[c]):
+            member.losses[loop.steps] = state["losses"][k // n_members, k % n_members, :, c]
+        for h in range(horizon):
+            expected = loop.smoothed(c, h, said[:, :, h, c].ravel())
+            np.testing.assert_allclose(found[:, h, c], expected)
 
 
 @pytest.mark.long

@@ -1,0 +1,54 @@
+"""The banks of exponential smoothing: the rates of their members, and what these are over steps."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+STEADY, SLOPED, LOGS, SHORT = range(4)  # banks
+_STEADY_RATES = list(
+    product((0.02, 0.1, 0.3, 0.7), (0.05, 0.2, 0.5), (0.0, 0.7, 0.95), [(0.0, 0.0)])
+)
+_SLOPES = (0.1, 0.9), (0.3, 0.9), (0.1, 0.98)  # beta and phi
+_SLOPED_RATES = list(product((0.1, 0.3, 0.7), (0.05, 0.2), (0.0, 0.7), _SLOPES))
+# alpha, gamma, rho, beta and phi of each member of each bank, (4, members, 5)
+RATES = np.array(
+    [
+        [(*rates, *slope) for *rates, slope in bank]
+        for bank in (_STEADY_RATES, _SLOPED_RATES, _STEADY_RATES, _STEADY_RATES)
+    ]
+)
+N_BANKS, N_MEMBERS = RATES.shape[:2]
+_N_STEPS = 8  # steps of the horizon that members are judged at, at most
+
+
+@cache
+def judged_steps(horizon):
+    """Return the steps that members are judged at: the first, the last, some between."""
+    return np.unique(np.rint(np.geomspace(1, horizon, _N_STEPS)).astype(int)) - 1
+
+
+@cache
+def shares(horizon):
+    """Return what the judged steps count for (H, steps) at each step: those beside it, linearly."""
+    steps = judged_steps(horizon)
+    return np.stack([np.interp(np.arange(horizon), steps, row) for row in np.eye(len(steps))], 1)
+
+
+@cache
+def lasting(horizon):
+    """Return what is left of errors (4, J, H, 1) at each step."""
+    return (RATES[:, :, 2, None] ** np.arange(1.0, horizon + 1.0))[..., None]
+
+
+@cache
+def sloping(horizon):
+    """Return how far slopes lead (J, H, 1), as times of what they are."""
+    powers = RATES[SLOPED, :, 4, None] ** np.arange(1.0, horizon + 1.0)
+    return np.cumsum(powers, axis=1)[..., None]
+
+
+@cache
+def rates():
+    """Return the rates of all members, each kind (4, J, 1)."""
+    return np.moveaxis(RATES, -1, 0)[..., None]
