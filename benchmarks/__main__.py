@@ -203,6 +203,22 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "demand": Job(
+        "demand",
+        "demand, calls, prices, sales, visits: beside what people use, the lost ones first",
+        "The forecaster of series as it comes on ten files of demand, calls, prices, sales and "
+        "visits, from five minutes to a quarter a row, beside the last season, a ridge on windows "
+        "and boosting with lags, fitted anew as the past grows, and AutoETS, AutoTheta and MSTL of "
+        "statsforecast where it is installed: squared errors over theirs. Files that are not found "
+        "are left out. Takes half an hour, nearly all of it for the rivals.",
+        {
+            "data": "names of files NAME.csv.gz in the folder that SKLEARN_OKL_DATA names "
+            "(default: all)",
+            "rows": "use only the first N rows of each file",
+            "only": "only those who forecast whose names contain a text",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "corrector": Job(
         "corrector",
         "other people's forecasts, corrected online: never worse, mostly better",
