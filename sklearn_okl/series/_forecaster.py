@@ -92,11 +92,13 @@ class OnlineForecaster(SeriesEstimator):
     a long memory and a window of 168 rows, and with a memory of a thousand rows and a window of 48;
     of each on the latest 24 values of all series, with a memory of a thousand rows; one model of
     all series together; and one of them on random Fourier features of the window, which is kernel
-    ridge regression. Besides them the latest value, the season come again, and 36 exponential
-    smoothings of level, seasons and an error that lasts, over a grid of rates [5]_, which count as
-    one: they know what a season was over many cycles. Windows are values less the latest one, in
-    running standard deviations, so that a + b y has the forecasts a + b f, and over the root of
-    their length: the ridge is 1 where a whole window is about 1. All see the phases of the seasons,
+    ridge regression. Besides them the latest value, the season come again, and four
+    banks of 36 exponential smoothings over a grid of rates [5]_, which know what a season was over
+    many cycles: of level, seasons and an error that lasts; of a damped slope as well; of
+    logarithms, where all values so far are positive; without the longest season. Windows are
+    values less the latest one, in running standard deviations, and over the root of their length:
+    the ridge is 1 where a whole window is about 1. So a + b y has the forecasts a + b f, but for
+    logarithms, which know where 0 is. All see the phases of the seasons,
     or of the calendar if the index has dates.
 
     *Seasons* are looked for after 32, 48, 64, 96, 128, ... rows, in the latest 8192 (fewer of more
@@ -114,7 +116,8 @@ class OnlineForecaster(SeriesEstimator):
 
     *Mixture.* Per step and series, from the forecasts of that age: experts by their faded squared
     errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
-    one of which forgets, and the three by their squared errors again.
+    one of which forgets, and the three by their squared errors again. Of several series the
+    squared errors of each are shrunk to their mean, which helps those that are short.
 
     *Columns known ahead.* A ridge regression of the row on its columns and on slow sines and
     cosines of each, an additive model; what it leaves is a series too, which experts of their own

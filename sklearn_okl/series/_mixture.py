@@ -8,10 +8,11 @@ the deviations :math:`f_e - \bar f`, one that remembers all and one that forgets
 "Stacked regressions", Machine Learning 24(1), 1996): these find what errors have in common. The
 three are weighted by the same rule.
 
-All is per step and per series, and learns the forecasts of an origin h rows old at step h when the
-target is known, as they were issued. So a mixture that follows what is already over is seen to be
-late, and is left out. The regressions count rows in units of the errors that the first mixture had
-until then: at the beginning these are large, and say little of what follows.
+All is per step and per series, but for the squared errors, which are shrunk a little to their mean
+over all series. A mixture learns the forecasts of an origin h rows old at step h when the target is
+known, as they were issued. So a mixture that follows what is already over is seen to be late, and
+is left out. The regressions count rows in units of the errors that the first mixture had until
+then: at the beginning these are large, and say little of what follows.
 
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
 Those under "recent" are written row by row, all others are replaced.
@@ -128,10 +129,24 @@ def begin_anew(state, expert, errors):
         array[:, expert], array[:, :, expert] = 0.0, 0.0
         array[:, expert, expert] = own
     theta[:, expert] = 0.0
+    state.update(P=P, theta=theta, sums=sums)
+    hear(state, expert, errors)
+
+
+def hear(state, expert, errors):
+    """Believe mean squared errors (H, m) of an expert so far, or where NaN those of the worst."""
     faded_errors = state["errors"].copy()
     known = errors * state["weight"]
     faded_errors[expert] = np.where(np.isnan(known), faded_errors.max(axis=0), known)
-    state.update(P=P, theta=theta, sums=sums, errors=faded_errors)
+    state["errors"] = faded_errors
+
+
+def exchange(state, experts):
+    """Let experts be in another order (E,), with all that is known of them."""
+    _commit(state)
+    state.update({name: state[name][:, experts] for name in ("P", "sums", "theta")})
+    state.update({name: state[name][:, :, experts] for name in ("P", "sums")})
+    state["errors"] = state["errors"][experts]
 
 
 def _commit(state):

@@ -11,11 +11,16 @@ _TINY = 1e-12  # least mean squared error, over the sum of all: equals are avera
 def faded(means, errors, known):
     """Return faded means of squares with those of errors, where these are known."""
     share = (1.0 - FADING) * known
-    squares = np.square(np.clip(errors, -_LARGEST, _LARGEST))
-    squares -= means
-    squares *= share
-    squares += means
-    return squares
+    change = squares(errors)
+    change -= means
+    change *= share
+    change += means
+    return change
+
+
+def squares(errors):
+    """Return squared errors as they count."""
+    return np.square(np.clip(errors, -_LARGEST, _LARGEST))
 
 
 def weights(errors):

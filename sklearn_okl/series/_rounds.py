@@ -21,6 +21,7 @@ from . import (
     _experts,
     _intervals,
     _mixture,
+    _powers,
     _seasons,
     _smoothing,
     _smoothing_rates,
@@ -29,6 +30,7 @@ from . import (
 )
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
+from ._smoothing_rates import LOGS, N_BANKS, SHORT, SLOPED, STEADY
 
 
 def start(plan, waves):
@@ -316,7 +318,7 @@ def _look_for_seasons(plan, state):
         state["slots"] = slots
     lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
     if _smoothing.is_out_of_date(state["smoothing"], lengths):
-        _smoothing.begin_anew(state["smoothing"], lengths, values)
+        _begin_smoothing(plan, state, lengths, values)
     _views.make_room(raw, _seasons.n_remembered(state["t"], plan.n_series))
 
 
@@ -335,6 +337,34 @@ def _begin_season(plan, state, slot, season, values):
     _mixture.begin_anew(state["mixture"], first + slot, errors[0] / scale**2)
     if slot == 0:
         _mixture.begin_anew(state["mixture"], first + len(state["slots"]), errors[1] / scale**2)
+
+
+def _begin_smoothing(plan, state, lengths, values):
+    """Let smoothing begin anew on seasons of these lengths, and the mixture hear what it is worth.
+
+    Where one more season is longer than all others, the bank without the longest season is what the
+    steady one was, and is heard as that.
+    """
+    smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
+    first, changed = len(plan.views) - N_BANKS - (plan.n_ahead > 0), [STEADY, SLOPED, LOGS, SHORT]
+    if sorted(lengths)[:-1] == sorted(before.tolist()) != sorted(lengths):
+        order = np.arange(len(plan.views))
+        order[[first + STEADY, first + SHORT]] = first + SHORT, first + STEADY
+        _mixture.exchange(mixture, order)
+        state["recent"] = state["recent"] | {"forecasts": state["recent"]["forecasts"][:, order]}
+        changed.remove(SHORT)
+    elif lengths == before.tolist():
+        changed = [LOGS]
+    scale = _views.level(state["views"][RAW])[1]
+    errors = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
+    _smoothing.begin_anew(smoothing, lengths, values)
+    if errors is None:
+        return
+    smoothing["losses"] = errors * mixture["weight"][_smoothing_rates.judged_steps(plan.horizon)]
+    for bank in changed:
+        shares = _powers.weights(errors[bank])
+        told = _smoothing_rates.shares(plan.horizon) @ (shares * errors[bank]).sum(axis=0)
+        _mixture.hear(mixture, first + bank, told)
 
 
 def _said_of_next(plan, state, x_ahead):

@@ -35,6 +35,8 @@ from . import _powers, _seasons, _smoothing_rates
 from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY
 
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
+_LATEST = 500  # rows that past errors are taken from
+_FEWEST = 16  # origins that tell what they are
 _TINY, _LEAST = 1e-12, 1e-300
 
 
@@ -54,13 +56,17 @@ def start(horizon, n_series):
     }
 
 
-def forecasts(state, horizon, last):
-    """Return the forecasts (4, J, H, m) of the members for the next rows, after the last (m,)."""
-    said = _smoothing_rates.lasting(horizon) * state["error"][:, :, None]
+def forecasts(state, horizon, last, steps=slice(None)):
+    """Return the forecasts (4, J, H, m) of the members for the next rows, after the last (m,).
+
+    `steps` are those that are asked for, of H.
+    """
+    said = _smoothing_rates.lasting(horizon)[:, :, steps] * state["error"][:, :, None]
     said += state["level"][:, :, None]
-    said[SLOPED] += _smoothing_rates.sloping(horizon) * state["slope"][:, None]
+    said[SLOPED] += _smoothing_rates.sloping(horizon)[:, steps] * state["slope"][:, None]
+    rows = state["t"] + np.arange(horizon)[steps]
     for of_season in state["seasons"]:
-        said += of_season[:, :, (state["t"] + np.arange(horizon)) % of_season.shape[2]]
+        said += of_season[:, :, rows % of_season.shape[2]]
     which = np.flatnonzero(state["has_logs"])
     if len(which):
         now = np.maximum(last, state["least"])[which]
@@ -123,6 +129,27 @@ def begin_anew(state, lengths, values):
     state["level"] = nothing + level[:, None]
     for row in rows:
         _follow(state, row, False)
+
+
+def errors_again(state, lengths, values, horizon, scale):
+    """Return mean squared errors (4, J, steps, m) that members on these seasons would have had.
+
+    They begin in the rows (n, m) before the latest `_LATEST`, and go through these. In units of the
+    scale (m,); None where too few rows tell.
+    """
+    steps, n = _smoothing_rates.judged_steps(horizon), len(values)
+    first = max(n - _LATEST, 2 * max(lengths, default=1))
+    if n - first - horizon < _FEWEST:
+        return None
+    state = dict(state)
+    begin_anew(state, lengths, values[:first])
+    squares = np.zeros_like(state["losses"])
+    for t in range(first, n):
+        known = steps[t + steps < n]
+        said = forecasts(state, horizon, values[t - 1], known)
+        squares[:, :, : len(known)] += _powers.squares((said - values[t + known]) / scale)
+        _follow(state, _seen(state, values[t]), False)
+    return squares / (n - first - steps)[:, None]
 
 
 def move(state, by):

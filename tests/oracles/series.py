@@ -5,6 +5,7 @@ before row i of the rows i, ..., i + H - 1. Step h of it, h = 0, ..., H - 1, is 
 i + h is known. Regressions are solved from their sums in each round.
 """
 
+import copy
 from statistics import NormalDist
 
 import numpy as np
@@ -199,6 +200,18 @@ class Smoothing:
                     s[self.t % len(s)] += season * (1 - level) * self.error
         self.t += 1
 
+    def errors_again(self, lengths, rows, first, steps, scale):
+        """Mean squared errors at some steps of a twin that begins in the first rows."""
+        twin, squares = copy.copy(self), {step: [] for step in steps}
+        twin.begin_anew(lengths, rows[:first])
+        for t in range(first, len(rows)):
+            for step in steps:
+                if t + step < len(rows):
+                    error = (twin.forecast(step, rows[t - 1]) - rows[t + step]) / scale
+                    squares[step].append(min(max(error, -20), 20) ** 2)
+            twin.follow(twin.seen(rows[t]))
+        return [np.mean(squares[step]) for step in steps]
+
     def is_out_of_date(self, lengths):
         return lengths != self.lengths or (self.kind == "logs" and not self.has_logs and self.may())
 
@@ -271,6 +284,9 @@ class Mixture:
             stack.S[expert], stack.S[:, expert] = 0.0, 0.0
             stack.S[expert, expert], stack.b[expert] = ALPHA, 0.0
             stack.theta = np.linalg.solve(stack.S, stack.b)
+        self.hear(expert, error)
+
+    def hear(self, expert, error):
         known = not np.isnan(error)
         self.errors[expert] = error * self.weight if known else max(self.errors)
 
@@ -540,9 +556,58 @@ class Forecaster:
             self.slots = slots
         lengths = [k for k in self.seasons if 0 < 2 * k <= self.t]
         if any(one.is_out_of_date(lengths) for members in self.members for one in members):
-            for c in range(self.m):
-                for member in self.members[c]:
-                    member.begin_anew(lengths, rows[:, c])
+            self.begin_smoothing(lengths, rows)
+
+    def begin_smoothing(self, lengths, rows):
+        """Let members begin on seasons, and mixtures hear what they would have been worth."""
+        before = self.members[0][0].lengths
+        banks = np.arange(4) + len(self.view) - 4 - (len(self.ahead) > 0)
+        changed = [0, 1, 2, 3]
+        if sorted(lengths)[:-1] == sorted(before) != sorted(lengths):  # one more, the longest
+            self.exchange(banks[0], banks[3])
+            changed = [0, 1, 2]
+        elif lengths == before:
+            changed = [2]
+        first = max(self.t - 500, 2 * max([*lengths, 1]))
+        is_told = self.t - first - self.H >= 16
+        for c in range(self.m):
+            scale = self.views[0][c].scale()
+            told = (
+                np.array(
+                    [
+                        m.errors_again(lengths, rows[:, c], first, self.steps, scale)
+                        for m in self.members[c]
+                    ]
+                )
+                if is_told
+                else None
+            )
+            for k, member in enumerate(self.members[c]):
+                member.begin_anew(lengths, rows[:, c])
+                for h, step in enumerate(self.steps if is_told else []):
+                    member.losses[step] = told[k, h] * self.mixtures[step, c].weight
+            for h in range(self.H if is_told else 0):
+                for bank in changed:
+                    errors = told[36 * bank : 36 * bank + 36].T
+                    known = [own @ Mixture.weights(own) for own in errors]
+                    error = sum(s * known[self.steps.index(k)] for k, s in self.nearest(h))
+                    self.mixtures[h, c].hear(banks[bank], error)
+
+    def exchange(self, a, b):
+        """Let two experts change places in all that is known and waits."""
+        order = np.arange(len(self.view))
+        order[[a, b]] = b, a
+        for mixture in self.mixtures.values():
+            mixture.refresh()
+            mixture.errors = mixture.errors[order]
+            for stack in mixture.stacks:
+                stack.S, stack.b = stack.S[order][:, order], stack.b[order]
+                stack.theta = stack.theta[order]
+        for origin in self.origins:
+            origin["forecasts"] = origin["forecasts"][:, :, order]
+            for key, (weights, thetas, shares) in origin["mixtures"].items():
+                issued = weights[order], [theta[order] for theta in thetas], shares
+                origin["mixtures"][key] = issued
 
     def begin_season(self, k, season, rows):
         assert not self.slots[k], "a season that gives its place to another one has its own test"

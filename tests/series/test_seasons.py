@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
-from sklearn_okl.series import _delayed_ridge, _frames, _mixture, _seasons
+from sklearn_okl.series import _delayed_ridge, _frames, _mixture, _seasons, _smoothing
+from sklearn_okl.series._smoothing_rates import SHORT, STEADY
 
 LENGTHS = [(7,), (12,), (24,), (52,), (48,), (96,), (168,), (24, 168), (48, 336), (144, 1008)]
 LENGTHS += [(24, 168), (48, 336), (7, 365), (12,), (24, 168), (96, 672), (24, 168, 672), (12, 60)]
@@ -195,3 +196,32 @@ def test_the_cut_changes_nothing_where_more_is_remembered():
         low = high
     assert pickle.dumps(parts._state) == pickle.dumps(whole._state)
     assert 200 in whole.season_lengths_
+
+
+def test_smoothing_is_judged_by_rows_that_its_seasons_have_not_seen():
+    y = np.random.default_rng(3).normal(size=(400, 2))
+    state = _smoothing.start(4, 2)
+    _smoothing.begin_anew(state, [], y)
+    before = pickle.dumps(state)
+    errors = _smoothing.errors_again(state, [60], y, 4, np.ones(2))
+    assert pickle.dumps(state) == before
+    mean = errors.mean(axis=(1, 2, 3))  # of each bank
+    assert 0.85 < errors[SHORT].min() < 1.05
+    assert mean[STEADY] > 1.02 * mean[SHORT]  # a season of noise is worth less than none
+    assert _smoothing.errors_again(state, [60], y[:135], 4, np.ones(2)) is None
+
+
+def test_experts_that_change_places_are_heard_as_before():
+    rng, state, other = np.random.default_rng(1), _mixture.start(3, 2, 1), None
+    order = np.array([2, 1, 0])
+    for t in range(90):
+        y, F = rng.normal(size=(2, 1)), rng.normal(size=(3, 2, 1))
+        if t == 70:
+            other = copy.deepcopy(state)
+            _mixture.exchange(other, order)
+            _mixture.exchange(state, np.arange(3))
+        for one, said in ((state, F), (other, F[order])):
+            if one:
+                _mixture.learn(one, t, said, _mixture.forecasts(one, said)[:-1], y)
+    F = rng.normal(size=(3, 2, 1))
+    assert_allclose(_mixture.forecasts(other, F[order]), _mixture.forecasts(state, F), rtol=1e-8)
