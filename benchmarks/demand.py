@@ -70,7 +70,7 @@ STREAMS = {
     "series_aus_retail": Stream(441, 12, (12,), apart=4, pooled=True),
     "series_tourism": Stream(80, 4, (4,), apart=4, pooled=True),
     "series_pedestrian": Stream(5000, 24, (24, 168), columns=(3, 4)),
-    "series_bank_calls": Stream(6000, 48, (169, 845)),
+    "series_bank_calls": Stream(6000, 48, (169,)),
     "series_epf_fr": Stream(7000, 24, (24, 168), columns=(4,), ahead=(1, 2)),
     "series_sunspot": Stream(2820, 12, (128,)),
     "series_walmart": Stream(143, 8, (52,), columns=tuple(range(6, 13)), ahead=(1, 2, 3, 4, 5)),
