@@ -150,8 +150,10 @@ def _most(sums, n_known):
 def _cut(path, terms):
     """Put in the sums before each row and after the last, where no row doubles what is usual."""
     for i, term in enumerate(terms):
-        most = float(_most(path[i, :-1], path[i, -1]))
-        terms[i, :-1] = np.minimum(term[:-1], most * term[-1])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            most = float(_most(path[i, :-1], path[i, -1]))
+        if np.isfinite(most):
+            terms[i, :-1] = np.minimum(term[:-1], most * term[-1])
         path[i + 1, :-1] = _FADING * path[i, :-1] + term
 
 
