@@ -152,7 +152,7 @@ def test_experts_that_know_their_delay_are_kept_once():
     assert list(model.fit(X, y)._state["late"]) == ["vaw"]
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize(("fault", "delay"), [(0, 3), (3, 40), (25, 3)])
 def test_a_fault_among_the_first_targets(fault, delay):
     X, y = stream(5, n=80)

@@ -40,6 +40,7 @@ def constant_is_ours(monkeypatch):
     monkeypatch.setattr(guards_models, "guarded", lambda *_, **__: Constant())
 
 
+@pytest.mark.long
 def test_the_job_prints_losing_lines_first(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(guards, "N_ROWS_QUICK", 420)
     monkeypatch.setattr(guards_cases, "AFTER", (20, 60))

@@ -95,6 +95,7 @@ def test_job_without_data(tmp_path, capsys):
         assert (tmp_path / "pkawv_regret.png").read_bytes()[1:4] == b"PNG"
 
 
+@pytest.mark.long
 def test_streams_are_run_as_far_as_time_allows(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(pkawv_streams, "load_dataset", made_up)
     monkeypatch.setattr(pkawv_streams, "EXACT_ROWS", 600)

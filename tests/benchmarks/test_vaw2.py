@@ -35,6 +35,7 @@ def run(*arguments):
     return process.stdout
 
 
+@pytest.mark.long
 def test_main_job_prints_its_table_and_saves_figure_and_numbers(tmp_path):
     printed = run("--rows", 90, "--seeds", 1, "--output", tmp_path / "new")
     lines = [line.split() for line in printed.splitlines()]

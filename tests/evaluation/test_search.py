@@ -382,7 +382,7 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("search", SEARCHES, ids=["plain", "pipeline"])
 def test_the_laws(search):
     check_online_estimator(search)

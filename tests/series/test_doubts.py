@@ -227,6 +227,7 @@ def test_a_warning_that_is_an_error_leaves_the_model_as_it_was():
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.long
 def test_without_a_guard_cells_are_believed_too():
     y, X = stream(200, n_columns=1)
     far, none = np.array([[1e4], [0.0]]), np.array([[np.nan], [0.0]])

@@ -260,7 +260,7 @@ def assert_a_guard_costs_little(X, y, budget="fast", seeds=(0,), most=1.02):
     assert losses[0] <= most * losses[1]
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("make", "seed"), [(intermittent_demand, 0), (heavy_noise, 1)])
 def test_clean_heavy_tails(make, seed):
     assert_a_guard_costs_little(*make(seed))

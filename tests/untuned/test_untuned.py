@@ -117,6 +117,7 @@ def test_first_targets_that_are_alike_do_no_harm():
     assert losses[1] < 1.02 * losses[0]
 
 
+@pytest.mark.long
 def test_no_look_ahead(friedman):
     X, y = friedman
     forecasts = fast().prequential_predict(X, y)
