@@ -46,7 +46,7 @@ def start(n_ways, delay):
     state = _BOA._start(n_ways, late=delay)
     pairs = ("squares", "caps", "rates", "regrets", "past", "out")
     state |= {name: _twice(state[name]) for name in pairs if name in state}
-    # faded sums of squares, and of their weights; the number of rounds
+    # faded sums of losses, and of rounds; the number of these
     usual = {"usual": np.zeros(n_ways + 2), "past usual": np.zeros((delay, n_ways + 2))}
     return state | usual | {"likelihoods": start_likelihoods(2, delay)}
 
@@ -60,11 +60,14 @@ def learn(state, F, y, weights):
 
     Rows may have weights (n,). Returns the means (n,).
     """
-    usual = _learn_usual(state, F, y, weights)
-    both = _learn_rows(state, F, y, np.column_stack([np.ones(len(y)), usual]), weights)
+    of_rounds = np.column_stack([np.ones(len(y)), _learn_usual(state, F, y, weights)])
+    if weights is not None:
+        of_rounds *= weights[:, None]
+    both = _learn_rows(state, F, y, of_rounds)
     squares = np.square(both - y[:, None])
-    with np.errstate(divide="ignore"):
-        np.minimum(squares, np.where(usual > 0.0, _BOUND / usual, np.inf)[:, None], out=squares)
+    most = np.full(len(y), np.inf)
+    np.divide(_BOUND, of_rounds[:, 1], out=most, where=of_rounds[:, 1] > 0.0)
+    np.minimum(squares, most[:, None], out=squares)
     known = learn_likelihoods(state["likelihoods"], squares, _FADING, weights)
     return means_of(both, *known)
 
@@ -99,12 +102,10 @@ def _weights_of(state, asleep, ago=0):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def _learn_rows(state, F, y, of_rounds, weights):
+def _learn_rows(state, F, y, of_rounds):
     """Learn rows whose losses count as much for both (n, 2); return the forecasts (n, 2)."""
     asleep = np.isnan(F)
     asleep = asleep if asleep.any() else None
-    if weights is not None:
-        of_rounds *= weights[:, None]
     pairs = np.ones((*F.shape, 2))
     pairs[..., 0] = F = F if asleep is None else np.where(asleep, 0.0, F)
     if asleep is not None:
@@ -139,44 +140,44 @@ def _bound(regrets):
 
 
 def _most(sums, n_known):
-    """Return the squared errors, of weight 1, from which on a row would more than double the usual.
+    """Return the loss from which on a row would more than double the usual one.
 
-    Of faded sums of squares and of weights (..., K + 1); infinite where nothing is usual.
+    Of faded sums of losses and of rounds (..., K + 1); infinite where nothing is usual.
     """
-    most = sums[..., :-1].min(axis=-1) / ((1.0 - _FADING) * sums[..., -1])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        most = sums[..., :-1].min(axis=-1) / ((1.0 - _FADING) * sums[..., -1])
     return np.where((n_known >= _KNOWN) & (most > 0.0), most, np.inf)
 
 
 def _cut(path, terms):
     """Put in the sums before each row and after the last, where no row doubles what is usual."""
     for i, term in enumerate(terms):
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            most = float(_most(path[i, :-1], path[i, -1]))
-        if np.isfinite(most):
-            terms[i, :-1] = np.minimum(term[:-1], most * term[-1])
+        np.minimum(term[:-1], _most(path[i, :-1], path[i, -1]), out=term[:-1])
         path[i + 1, :-1] = _FADING * path[i, :-1] + term
 
 
 def _learn_usual(state, F, y, weights):
-    """Learn squared errors; return one over the usual ones (n,) known before each row."""
+    """Learn squared errors; return one over the usual losses (n,) known before each row.
+
+    A loss is a squared error times the weight of its row.
+    """
     terms = np.ones((len(y), F.shape[1] + 1))
     squares = np.square(F - y[:, None], out=terms[:, :-1])
     asleep = np.isnan(squares)
     if asleep.any():  # who sleeps is never the best
         np.copyto(squares, np.nanmax(squares, axis=1, keepdims=True), where=asleep)
     if weights is not None:
-        terms *= weights[:, None]
+        squares *= weights[:, None]
     path = np.empty((len(y) + 1, F.shape[1] + 2))
     path[:, -1] = state["usual"][-1] + np.arange(len(path))
     path[:, :-1] = faded(terms, state["usual"][:-1], _FADING)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if (squares > _most(path[:-1, None, :-1], path[:-1, -1:]) * terms[:, -1:]).any():
-            _cut(path, terms)
+    if (squares > _most(path[:-1, None, :-1], path[:-1, -1:])).any():
+        _cut(path, terms)
     state["usual"] = path[-1].copy()
     known, state["past usual"] = late(path[:-1], state["past usual"])
-    losses, mass, n_known = known[:, :-2], known[:, -2], known[:, -1]
+    losses, rounds, n_known = known[:, :-2], known[:, -2], known[:, -1]
     least = np.maximum(losses.min(axis=1), _LEAST * losses.max(axis=1))
     of_rounds = np.zeros(len(y))
     with np.errstate(over="ignore"):
-        np.divide(mass, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
+        np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
     return np.minimum(of_rounds, _LARGEST)

@@ -79,6 +79,16 @@ def test_units_do_not_matter(factor):
     assert_allclose(learnt(factor * F, factor * y)[1] / factor, forecasts, rtol=1e-9)
 
 
+def test_units_of_weights_do_not_matter():
+    """To neither of the two; to the likelihoods a row of weight 2 is two rows."""
+    F, y = stream(4)
+    weights = np.random.default_rng(0).uniform(size=len(y))
+    expected = _two_boas._weights_of(learnt(F, y, weights)[0], False)
+    for factor in (2.0**-20, 2.0**20):  # the bounds of BOA are powers of two
+        state, _ = learnt(F, y, factor * weights)
+        assert_allclose(_two_boas._weights_of(state, False), expected, rtol=1e-6)
+
+
 def test_one_expert_without_fault_is_found_at_once_and_equal_ones_do_no_harm():
     rng = np.random.default_rng(0)
     y = rng.normal(size=50)

@@ -165,23 +165,23 @@ def bounded_boa(F, y, late=0, weights=None):
 
 
 def usual_losses(F, y, late=0, weights=None):
-    """One over the least of the experts' faded mean squares, 0 where they are not known."""
+    """One over the least of the experts' faded mean losses, 0 where they are not known."""
     T, _ = F.shape
-    weights = np.ones(T) if weights is None else weights
     squares = (F - y[:, None]) ** 2
     worst = np.nanmax(squares, axis=1, keepdims=True)
-    squares = np.where(np.isnan(squares), worst, squares)
+    losses = np.where(np.isnan(squares), worst, squares)
+    if weights is not None:
+        losses = losses * weights[:, None]
     of_rounds = np.zeros(T)
-    for t in range(T):
-        ages = weights[:t] * 0.99 ** np.arange(t - 1, -1, -1)
-        least = (ages @ squares[:t]).min()
-        if t >= 3 and least > 0.0:  # no row more than doubles what is usual
-            squares[t] = np.minimum(squares[t], least / ages.sum() / 0.01)
+    for t in range(3, T):
+        ages = 0.99 ** np.arange(t - 1, -1, -1)
+        least = (ages @ losses[:t]).min()
+        if least > 0.0:  # no row more than doubles what is usual
+            losses[t] = np.minimum(losses[t], least / ages.sum() / 0.01)
     for t in range(3 + late, T):
-        known = t - late
-        ages = weights[:known] * 0.99 ** np.arange(known - 1, -1, -1)
-        losses = ages @ squares[:known]
-        least = max(losses.min(), 1e-18 * losses.max())
+        ages = 0.99 ** np.arange(t - late - 1, -1, -1)
+        sums = ages @ losses[: t - late]
+        least = max(sums.min(), 1e-18 * sums.max())
         of_rounds[t] = ages.sum() / least if least else 0.0
     return of_rounds
 
@@ -193,7 +193,7 @@ def two_boas(F, y, late=0, weights=None):
     both = boa(F, y, late=late, weights=weights)[0], bounded_boa(F, y, late, weights)[0]
     both = np.column_stack(both)
     squares = (both - y[:, None]) ** 2
-    for t, of_round in enumerate(usual_losses(F, y, late, weights)):
+    for t, of_round in enumerate(weights * usual_losses(F, y, late, weights)):
         if of_round:
             squares[t] = np.minimum(squares[t], 3.0 / of_round)
     out = np.empty(T)
