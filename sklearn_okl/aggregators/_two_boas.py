@@ -22,7 +22,7 @@ from collections import deque
 import numpy as np
 
 from .._delay import as_it_was, late
-from ..base._convex import within
+from ..base._convex import ROUNDING, within
 from ..features._moments import faded
 from ._fading_means import (
     known_likelihoods,
@@ -121,7 +121,10 @@ def _learn_rows(state, F, y, of_rounds):
         sums = np.exp(mixing, out=mixing).dot(pair)
         both[i] = forecasts = sums[:, :1] / sums[:, 1:]
         regrets = forecasts - f
-        regrets *= (forecasts - target) * factors
+        errors = forecasts - target
+        if state["unheard"]:  # of who wakes rounding would be all that is known
+            errors[np.abs(errors) <= ROUNDING * np.abs(forecasts)] = 0.0
+        regrets *= errors * factors
         if asleep is not None:
             regrets *= awake[i]
         _bound(regrets[1])

@@ -17,6 +17,7 @@ from ._loss import TARGET_LOSSES, LossOfTargets
 from ._regressor import OnlineRegressor
 
 TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K
+ROUNDING = 1e-13  # share of a forecast that its error may be by rounding alone
 
 EXPERT_CONSTRAINTS = {
     "prior_weights": ["array-like", None],
@@ -254,6 +255,8 @@ class ConvexAggregator(LossOfTargets, OnlineRegressor):
             forecasts[i] = forecast = weights.dot(f) / weights.dot(ones)
             if self.gradient_trick:
                 regrets = loss.slope(target, forecast) * (forecast - f)
+                if abs(target - forecast) <= ROUNDING * abs(forecast):  # no rule is to learn this
+                    regrets *= 0.0
             else:
                 regrets = loss.value(target, forecast) - losses[i]
             if asleep is not None:

@@ -1,5 +1,7 @@
 """BOA, ML-Poly and ML-Prod: published numbers, oracles, regrets, sleepers, extremes."""
 
+import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -306,3 +308,18 @@ def test_laws(rule, gradient):
 @each_rule
 def test_scikit_learn_accepts_it(rule):
     check_estimator(clone(rule()), on_skip=None)
+
+
+@pytest.mark.parametrize("rule", [BOARegressor, MLProdRegressor, MLPolyRegressor])
+def test_who_wakes_is_not_judged_by_rounding(rule):
+    """A faulty target is learnt as its own forecast: that error is rounding, and says nothing."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=40)
+    F = y[:, None] + rng.normal(size=(40, 3)) * [0.3, 0.5, 1.0]
+    F[:-1, 2] = np.nan
+    model = rule().fit(F[:-1], y[:-1])
+    for ulps in (-2, -1, 1, 2):
+        forecast = model.predict(F[-1:])
+        told = copy.deepcopy(model).partial_fit(F[-1:], forecast + ulps * np.spacing(forecast))
+        exact = copy.deepcopy(model).partial_fit(F[-1:], forecast)
+        assert_allclose(told.weights_, exact.weights_, rtol=1e-9)

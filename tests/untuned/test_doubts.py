@@ -67,20 +67,16 @@ def test_who_shows_faults_is_not_believed():
 
 @pytest.mark.long
 def test_rare_events_that_rows_explain_are_learnt():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(3000, 3))
-    # one row in twenty, known by X alone, up to sixty deviations off
-    y = 0.1 * rng.normal(size=3000) + 3.0 * np.maximum(X[:, 0] - 1.6, 0.0)
-    losses = [
-        np.square(
-            OnlineKernelRegressor(budget="fast", guard=guard, random_state=0).prequential_predict(
-                X, y
-            )
-            - y
-        )[500:].mean()
-        for guard in (True, False)
-    ]
-    assert losses[0] < 1.5 * losses[1]
+    losses = np.zeros(2)
+    for seed in (1, 2, 3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(3000, 3))
+        # one row in twenty, known by X alone, up to sixty deviations off
+        y = 0.1 * rng.normal(size=3000) + 3.0 * np.maximum(X[:, 0] - 1.6, 0.0)
+        for i, guard in enumerate((True, False)):
+            model = OnlineKernelRegressor(budget="fast", guard=guard, random_state=0)
+            losses[i] += np.square(model.prequential_predict(X, y) - y)[500:].mean()
+    assert losses[0] < 1.3 * losses[1]
 
 
 def test_first_rows_of_which_many_are_faulty():
