@@ -13,6 +13,7 @@ from ._model_trials import (
     begun,
     fault_of_map,
     fault_of_others,
+    has_quantiles,
     try_adapted,
     try_forecaster,
     try_model,
@@ -22,7 +23,7 @@ from ._tail import SharedInverse
 from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
 from .base._intercept import start_lookout
 from .base._swap import _is_finite
-from .features import RunningImputer, RunningOneHotEncoder
+from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
 from .meta._past import Past
 from .pipeline import StreamingPipeline
 from .series import AdaptedForecaster, OnlineForecaster, _delayed_ridge
@@ -33,6 +34,9 @@ _OURS = OnlineEstimator, OnlineTransformer
 _ROUNDING = 1e-6  # relative asymmetry that rounding may leave in an inverse, generously
 _LARGEST = 2**53  # numbers that count
 _PARTS = {  # names in a part of a state -> whether it may be one
+    frozenset({"atoms", "factor"}): lambda basis: (
+        np.shape(basis["factor"]) == 2 * np.shape(basis["atoms"])[:1]
+    ),
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
     frozenset(_delayed_ridge.start((1, 1, 1), 1, 1, 1.0, 1.0)): _delayed_ridge.is_sound,
@@ -43,6 +47,7 @@ _TRIED = {  # whose states are made of others' -> what raises, or says, what is 
     StreamingPipeline: try_pipeline,
     DelegatingVerbs: lambda part: part._look_over(),  # a search
 }
+_OF_ROWS = "last_base", "last_D"  # of the same rows
 _NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
 _FIRST_SIZE = 16  # at which a fresh state is made before one of full size
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
@@ -128,6 +133,8 @@ def _fault(part):
     if isinstance(part, OnlineTransformer):
         if isinstance(part, RunningImputer) and not _is_finite(state):
             return "holds numbers that are none"  # with which it would fill gaps
+        if isinstance(part, RunningQuantileTransformer) and not has_quantiles(part):
+            return "holds quantiles that do not rise"
         return _unlike_begun(part) or try_model(part)
     model = part._as_taught()
     if not _is_of_size(model):
@@ -160,6 +167,9 @@ def _fault_of_numbers(state):
             ahead += part.values()
             is_sound = _PARTS.get(frozenset(part))
             if is_sound is not None and not is_sound(part):
+                return f"holds parts that do not go together: {sorted(part)}"
+            of_rows = [part[name] for name in _OF_ROWS if name in part]
+            if len({np.shape(rows)[:1] for rows in of_rows}) > 1:
                 return f"holds parts that do not go together: {sorted(part)}"
             inverses = [part["P"]] if {"A", "P"} <= part.keys() else []
         elif isinstance(part, list):  # tuples describe, as those of an expert's making do

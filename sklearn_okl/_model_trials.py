@@ -53,6 +53,11 @@ def try_model(part):
     )
 
 
+def has_quantiles(part):
+    """Tell whether the quantiles of a transformer rise in each column, or are none."""
+    return not any((np.diff(values, axis=0) < 0.0).any() for _, values, *_ in part._state["looks"])
+
+
 def begun(model):
     """Return the state of a transformer before the first of the rows of a trial."""
     X = _rows(model, 1)
@@ -130,6 +135,14 @@ def _put_off_fits(model):
     rows, y = model._state["past"].rows
     if np.isnan(y).any() or (np.isnan(rows).any() and not model._allow_nan):
         raise ValueError("rows with NaN")
+    frame = vars(model).get("_frame")
+    if frame is not None:
+        for column, kind, values in zip(rows.T, frame["kinds"], frame["values"], strict=True):
+            if (
+                kind != "numbers"
+                and not (np.isnan(column) | np.isin(column, range(len(values)))).all()
+            ):
+                raise ValueError("rows of no category")
     if is_classifier(model) and not np.isin(y, np.arange(len(model.classes_))).all():
         raise ValueError("labels of no class")
     model._state = model._state | {"due": _NEVER}
@@ -188,6 +201,8 @@ def try_forecaster(model):
         raise ValueError("it forecasts no numbers")
     if max(model.windows) >= len(model._state["views"][0]["values"]):
         raise ValueError("windows are longer than what is remembered")
+    if model._state["origin"]["slot"]["begun"].dtype != bool:
+        raise ValueError("it does not say which series have begun")
     layout, n = model._layout, min(model.horizon, BLOCK)
     future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
     X = np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None
@@ -223,7 +238,9 @@ def try_pipeline(model):
         raise ValueError(f"it is of {model.n_features_in_} features")
     X = np.full((2, model.n_features_in_), 0.1)
     if "steps_" not in vars(model):  # in its warm-up
-        joined(model._state["waiting"])
+        batch = joined(model._state["waiting"])
+        if np.shape(batch["y"]) != np.shape(model._state["targets"]):
+            raise ValueError("its targets are not those of its rows")
         answers = np.asarray(model.predict(X))
         if answers.dtype.kind == "f" and not np.isfinite(answers).all():
             raise ValueError("it makes no numbers of rows")
