@@ -39,7 +39,9 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     ),
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
-    frozenset(_delayed_ridge.start((1, 1, 1), 1, 1, 1.0, 1.0)): _delayed_ridge.is_sound,
+    frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (
+        _delayed_ridge.is_sound
+    ),
 }
 _TRIED = {  # whose states are made of others' -> what raises, or says, what is wrong with them
     OnlineForecaster: try_forecaster,

@@ -22,6 +22,7 @@ from collections import deque
 import numpy as np
 
 from .._delay import as_it_was, late
+from .._linalg import softmax
 from ..base._convex import ROUNDING, within
 from ..features._moments import faded
 from ._fading_means import (
@@ -98,8 +99,7 @@ def _weights_of(state, asleep, ago=0):
     known = _BOA._log_weights(state)
     log_weights = known if np.all(ago == 0) else as_it_was(known, state["past"], ago)
     log_weights = np.where(asleep, -np.inf, log_weights.reshape(-1, *known.shape))
-    weights = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
+    return softmax(log_weights)
 
 
 def _learn_rows(state, F, y, of_rounds):
