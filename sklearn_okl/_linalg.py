@@ -121,7 +121,7 @@ class Innovations(NamedTuple):
         )
 
 
-def block_innovations(Z, P, theta, Y, weights=None):
+def block_innovations(Z, times, theta, Y, weights=None):
     """Run n rank-one updates of recursive least squares at once, exactly.
 
     With the rows scaled by sqrt(w), L L' = I + Z P Z' factors the whole recursion: row t of
@@ -131,8 +131,9 @@ def block_innovations(Z, P, theta, Y, weights=None):
     Parameters
     ----------
     Z : ndarray of shape (..., n, D)
-    P : ndarray of shape (..., D, D)
-        Inverse of the regularised second moment before the block, symmetric.
+    times : callable
+        ``times(Z, out)`` writes Z P into `out`, with P (..., D, D) the inverse of the regularised
+        second moment before the block, symmetric.
     theta : ndarray of shape (..., D, q)
     Y : ndarray of shape (n, q)
     weights : ndarray of shape (n,), default=None
@@ -151,7 +152,7 @@ def block_innovations(Z, P, theta, Y, weights=None):
     # Z P and, beside it, the residuals: one forward substitution serves both
     joined = np.empty((*Z.shape[:-1], width + Y.shape[-1]))
     ZP, residuals = joined[..., :width], joined[..., width:]
-    np.matmul(Z, P, out=ZP)
+    times(Z, ZP)
     gram = ZP @ Z.swapaxes(-1, -2)  # (..., n, n)
     start = Z @ theta  # (..., n, q), forecasts without what the block itself teaches
     np.subtract(Y, start, out=residuals)

@@ -12,8 +12,7 @@ import numpy as np
 
 from ._linalg import inverse_spd
 
-FEW = 4  # rows a call that go one by one: a block would copy and write all of A and P
-_TAIL = 32  # rows after which those learnt one by one are brought into A and P
+TAIL = 32  # rows of short calls after which they are brought into A and P
 _GROUP_BYTES = 400_000  # matrices P that are replaced together: so that no row pays for all
 _MOST_GROUPS = 16  # at one a row all are replaced before the next tail is full
 
@@ -80,7 +79,7 @@ class Tail:
         self._written = written
 
     @classmethod
-    def empty(cls, lead, width, forgetting, size=_TAIL):
+    def empty(cls, lead, width, forgetting, size=TAIL):
         """Return a tail without rows for a bank of shape `lead`; of size 0, one yet to be made."""
         shape = (*lead, size, width)
         return cls(np.zeros(shape), np.zeros(shape), forgetting)
@@ -91,9 +90,9 @@ class Tail:
         return self.forgetting**-self.length
 
     @property
-    def is_full(self):
-        """Whether no row fits in."""
-        return self.length == _TAIL
+    def room(self):
+        """How many rows fit in."""
+        return TAIL - self.length
 
     @property
     def is_finite(self):
@@ -107,14 +106,15 @@ class Tail:
         """Return the rows and the directions that count, of shape (..., length, D)."""
         return self.rows[..., : self.length, :], self.directions[..., : self.length, :]
 
-    def and_row(self, row, direction):
-        """Return this tail and one row more, each of shape (..., D)."""
+    def and_rows(self, rows, directions):
+        """Return this tail and rows more, of shape (..., n, D), for which there is room."""
         is_made = self.rows.shape[-2] > 0
         own = self if is_made and self._written[0] == self.length else self._alone()
-        own.rows[..., self.length, :] = row
-        own.directions[..., self.length, :] = direction
-        own._written[0] = self.length + 1
-        return Tail(own.rows, own.directions, self.forgetting, self.length + 1, own._written)
+        length = self.length + rows.shape[-2]
+        own.rows[..., self.length : length, :] = rows
+        own.directions[..., self.length : length, :] = directions
+        own._written[0] = length
+        return Tail(own.rows, own.directions, self.forgetting, length, own._written)
 
     def wider(self):
         """Return a copy with one feature more, which was 0 in all rows."""
@@ -171,7 +171,7 @@ class SharedInverse:
             places = [slice(low, high) for low, high in pairwise(ends)]
         self.groups = tuple((place, Committed(A[place]), Committed(P[place])) for place in places)
         self.floors = np.array(floors)
-        size = _TAIL if grows else 0
+        size = TAIL if grows else 0
         self.tail = Tail.empty(P.shape[:-2], P.shape[-1], forgetting, size)
         self.former = None  # the full tail that only the first groups know of
         self.n_replaced = 0  # how many these are
@@ -191,22 +191,25 @@ class SharedInverse:
     def times(self, z):
         """Return S^-1 z (..., D), relative to the growth of the tail, for z of that shape."""
         product = np.empty_like(z)
-        column, products = z[..., None], product[..., None]
+        self.times_rows(z[..., None, :], product[..., None, :])
+        return product
+
+    def times_rows(self, Z, out):
+        """Write Z S^-1 (..., n, D), relative to the growth of the tail, for rows Z."""
         n = self._n_committed
-        if n < z.shape[-1]:  # of a learner that grows
-            products[n:] = column[n:] / self.floors
-            np.matmul(self.groups[0][2].array, column[:n], out=products[:n])
+        if n < Z.shape[-1]:  # of a learner that grows
+            out[..., n:] = Z[..., n:] / self.floors
+            np.matmul(Z[..., :n], self.groups[0][2].array, out=out[..., :n])
         else:
             for place, _, P in self.groups:
-                np.matmul(P.array, column[place], out=products[place])
+                np.matmul(Z[place], P.array, out=out[place])
         if self.former is not None:
             rest = slice(self.groups[self.n_replaced][0].start, None)
             V = self.former.filled()[1][rest]
-            products[rest] -= V.swapaxes(-1, -2) @ (V @ column[rest])
+            out[rest] -= (Z[rest] @ V.swapaxes(-1, -2)) @ V
         if self.tail.length:
             V = self.tail.filled()[1]
-            products -= V.swapaxes(-1, -2) @ (V @ column)
-        return product
+            out -= (Z @ V.swapaxes(-1, -2)) @ V
 
     def sizes(self, Z):
         """Return z' S^-1 z (..., n) of rows Z (n, D) or (..., n, D), not less than 0."""
@@ -228,10 +231,10 @@ class SharedInverse:
             sizes *= self.tail.growth
         return np.maximum(sizes, 0.0, out=sizes)
 
-    def and_row(self, row, direction):
-        """Return this and one row more, each of shape (..., D); see `Tail`."""
+    def and_rows(self, rows, directions):
+        """Return this and rows more, of shape (..., n, D); see `Tail`."""
         other = self._twin()
-        other.tail = self.tail.and_row(row, direction)
+        other.tail = self.tail.and_rows(rows, directions)
         return other
 
     def grown(self):
@@ -256,7 +259,7 @@ class SharedInverse:
         place : slice or None
             The group, if its matrices were inverted anew.
         """
-        if self.former is None and not self.tail.is_full:
+        if self.former is None and self.tail.room:
             return self, None
         other = self._twin()
         if other.former is None:

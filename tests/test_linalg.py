@@ -52,7 +52,11 @@ def test_a_block_is_so_many_rank_one_updates(n, weighted):
     root = rng.normal(size=(6, 6))
     P = root @ root.T
     weights = rng.integers(0, 3, n).astype(float) if weighted else None
-    block = block_innovations(Z, P, theta, Y, weights)
+
+    def times(Z, out, P=P):
+        np.matmul(Z, P, out=out)
+
+    block = block_innovations(Z, times, theta, Y, weights)
     for t in range(n):
         w = 1.0 if weights is None else weights[t]
         leverage = Z[t] @ P @ Z[t]

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
+from .._tail import TAIL
 from .._validation import validated
 from ..kernels import Kernel
 from ._answers import checked_answers, checked_state
@@ -227,7 +228,8 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     def _learn_watched(self, model, state, X, y, learn_arguments):
         """Learn chunk by chunk, each a task of callbacks, which may stop us after it."""
         size = _CHUNK if all(value is None for value in learn_arguments.values()) else len(X)
-        chunks = list(gen_batches(len(X), size))
+        # the last one is long enough to be learnt in blocks, as it would be in one call
+        chunks = list(gen_batches(len(X), size, min_batch_size=TAIL + 1))
         root = self._init_callback_context(max_subtasks=len(chunks))
         seen = {
             "estimator": self,

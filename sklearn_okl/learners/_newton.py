@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import inherit_documentation
 from .._linalg import inverse_spd
-from .._tail import FEW, SharedInverse
+from .._tail import TAIL, SharedInverse
 from .._types import Array
 from ..base import OnlineRegressor
 from ..base._intercept import MissesIntercept, WithIntercept
@@ -56,17 +56,16 @@ class BlockNewton(WithIntercept):
 
     def _learn(self, state, X, y):
         X, forecasts = self._design(X), np.empty(len(y))
-        if len(y) <= FEW:
-            for t, (z, target) in enumerate(zip(X, y, strict=True)):
-                forecasts[t] = self._learn_row(state, z, target)
-            return forecasts
-        self._open(state)
+        learn = self._learn_few
+        if len(y) > TAIL:
+            self._open(state)
+            learn = self._learn_block
         low = 0
         while low < len(y):
             # Blocks end where the stream's own count is a multiple of their length, so that most
             # ways of cutting a stream lead through the very same blocks.
             rows = slice(low, low + _BLOCK - state["t"] % _BLOCK)
-            learnt = self._learn_block(state, X[rows], y[rows])
+            learnt = learn(state, X[rows], y[rows])
             forecasts[low : low + len(learnt)] = learnt
             low += len(learnt)
         return forecasts
@@ -82,23 +81,28 @@ class BlockNewton(WithIntercept):
             A, P = state.pop("A"), state.pop("P")
             state["inverse"] = SharedInverse(A, P, self._ridge(), grows=grows)
 
-    def _learn_row(self, state, z, target):
-        """Learn one row z (D,), return its forecast: a block that grows from call to call."""
+    def _learn_few(self, state, Z, y):
+        """Learn the first rows Z (n, D), as many as there is room for in a block that grows.
+
+        It grows from call to call: P is read, not written. Return the forecasts, one at least.
+        """
         self._close(state, grows=True)
         inverse, theta = state["inverse"], state["theta"]
-        direction = inverse.times(z)  # A^-1 z
-        steps = self._steps(
-            state, z[None], np.array([[z @ direction]]), np.array([z @ theta]), np.array([target])
-        )
-        theta += steps.moves[0] * direction
-        direction *= np.sqrt(steps.shrinks[0])
-        state["inverse"] = inverse = inverse.and_row(steps.weights[0] * z, direction)
-        state["t"] += 1
-        if steps.extreme or inverse.tail.is_full or state["t"] % _REBUILD == 0:
+        Z, y = Z[: inverse.tail.room], y[: inverse.tail.room]
+        ZP = np.empty(Z.shape, order="F")  # columns contiguous as LAPACK wants them
+        inverse.times_rows(Z, ZP)
+        steps = self._steps(state, Z, ZP @ Z.T, Z @ theta, y)
+        n = len(steps.forecasts)
+        V = steps.solve(ZP[:n])  # row t is A_{t-1}^-1 z_t
+        theta += V.T @ steps.moves
+        V *= np.sqrt(steps.shrinks)[:, None]
+        state["inverse"] = inverse = inverse.and_rows(steps.weights[:, None] * Z[:n], V)
+        state["t"] += n
+        if steps.extreme or not inverse.tail.room or state["t"] % _REBUILD == 0:
             self._open(state)
             self._keep_healthy(state, steps.extreme)
             self._close(state, grows=True)
-        return steps.forecasts[0]
+        return steps.forecasts
 
     def _learn_block(self, state, Z, y):
         """Learn rows up to the first of extreme gain, return their forecasts, one at least."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from numbers import Real
 from typing import Literal, overload
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import inherit_documentation
 from .._linalg import block_innovations, inverse_spd
-from .._tail import FEW, SharedInverse
+from .._tail import TAIL, SharedInverse
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments, weights_of
 from ..base import WeightedRegressor, _copied, _same
@@ -202,10 +203,18 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
             self._open(state)
             return self._learn_blocks(state, X, y, sample_weight)
         X, Y = self._design(X), y.reshape(len(y), -1)
-        forecasts = np.empty((*state["alpha"].shape, *Y.shape))
-        for t, target in enumerate(Y):
-            weight = 1.0 if sample_weight is None else float(sample_weight[t])
-            forecasts[..., t, :] = self._learn_row(state, X[..., t, :], target, weight)
+        forecasts, low = np.empty((*state["alpha"].shape, *Y.shape)), 0
+        while len(y) - low > 1:
+            low += self._learn_few(
+                state,
+                X[..., low:, :],
+                Y[low:],
+                None if sample_weight is None else sample_weight[low:],
+                forecasts[..., low:, :],
+            )
+        if low < len(y):
+            weight = 1.0 if sample_weight is None else float(sample_weight[low])
+            forecasts[..., low, :] = self._learn_row(state, X[..., low, :], Y[low], weight)
         return forecasts.reshape(*state["alpha"].shape, *y.shape)
 
     def _learn_blocks(self, state, X, y, sample_weight=None):
@@ -226,7 +235,7 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         return forecasts.reshape(*state["alpha"].shape, *y.shape)
 
     def _takes_rows(self, n):
-        return n <= FEW
+        return n <= TAIL
 
     def _open(self, state):
         """Let P and A be arrays of this state's own, with all rows in them, to be written."""
@@ -281,79 +290,129 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         squares += np.square(error) / growth
         b += z[..., None] * (weight * y)[..., None, :]
         state["mass"] = self.forgetting * state["mass"] + weight
-        state["inverse"] = inverse.and_row(root * z, direction)
+        state["inverse"] = inverse.and_rows((root * z)[..., None, :], direction[..., None, :])
         state["t"] = t + 1
         self._commit(state, extreme=bool(np.maximum.reduce(gain, axis=None) > _GAIN_LIMIT))
         return forecast
 
-    def _commit(self, state, extreme):
-        """Bring rows into P and A where it is their turn; rebuild P where that is due."""
+    def _learn_few(self, state, Z, Y, weights, out):
+        """Learn rows at once, as many as there is room for in the tail; return how many it was.
+
+        It is what `_learn_row` does with each of them: P is read, not written.
+        """
+        self._close(state, grows=True)
+        inverse = state["inverse"]
+        n = min(len(Y), inverse.tail.room, self._rounds_to_stop(state["t"]))
+        Z, Y = Z[..., :n, :], Y[:n]
+        given = None if weights is None else weights[:n]
+        weights, growth = self._grown(given, n, inverse.tail.growth)
+        try:
+            block, extreme = self._learn_block(
+                state, Z, Y, weights, growth, slice(0, n), out, inverse
+            )
+        except np.linalg.LinAlgError:  # P is no longer definite
+            self._open(state)
+            self._rebuild(state)
+            return self._learn_few(state, Z[..., :1, :], Y[:1], given, out)
+        n = block.leverages.shape[-1]
+        Z, weights = Z[..., :n, :], None if weights is None else weights[:n]
+        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
+        state["inverse"] = inverse.and_rows(root * Z, block.directions)
+        self._add_to_sums(state, Z, Y[:n], weights, inverse.tail.growth)
+        self._commit(state, extreme, n)
+        return n
+
+    def _grown(self, weights, n, before=1.0):
+        """Return weights of n rows, and their growth, None where nothing is forgotten.
+
+        S_t / gamma^t = S_0 + sum_i gamma^-i z_i z_i': forgetting is growing weights.
+        """
+        if self.forgetting == 1.0:
+            return weights, None
+        growth = before * self.forgetting ** -np.arange(1.0, n + 1)
+        return growth if weights is None else weights * growth, growth
+
+    def _commit(self, state, extreme, n=1):
+        """Bring rows into P and A where it is their turn; rebuild P where that is due.
+
+        The latest n rows have come since the last time.
+        """
         inverse, is_stop = state["inverse"], self._rounds_to_stop(state["t"] - 1) == 1
-        if extreme or (inverse.is_whole and (is_stop or inverse.tail.is_full)):
+        if extreme or (inverse.is_whole and (is_stop or not inverse.tail.room)):
             self._open(state)
             self._keep_healthy(state, extreme)
             self._close(state, grows=True)
         elif not inverse.is_whole:
             if self._is_rebuild_due(state["t"]):
-                inverse = inverse.and_anew()
-            state["inverse"], anew = inverse.and_replaced()
-            if anew is not None:
-                lead = state["alpha"].shape
-                shape = (*lead, state["b"].shape[len(lead)], -1)
-                theta, b = state["theta"].reshape(shape), state["b"].reshape(shape)
-                for j in range(b.shape[-1]):
-                    theta[anew, ..., j] = state["inverse"].times(b[..., j])[anew]
+                state["inverse"] = inverse.and_anew()
+            for _ in range(n):  # a group for each row
+                state["inverse"], anew = state["inverse"].and_replaced()
+                if anew is not None:
+                    self._renew_theta(state, anew)
+
+    def _renew_theta(self, state, group):
+        """Compute theta of some learners, a slice, from their sums and what is shared."""
+        lead = state["alpha"].shape
+        shape = (*lead, state["b"].shape[len(lead)], -1)
+        theta, b = state["theta"].reshape(shape), state["b"].reshape(shape)
+        for j in range(b.shape[-1]):
+            theta[group, ..., j] = state["inverse"].times(b[..., j])[group]
 
     def _learn_stretch(self, state, Z, Y, weights, out):
         """Learn rows in blocks, then bring the sums up to date; return how many rows it was.
 
         It ends early after a row of extreme gain, so that P is rebuilt before the next row.
         """
-        n, lead = len(Y), state["alpha"].shape
-        growth = None
-        if self.forgetting < 1.0:
-            # S_t / gamma^t = S_0 + sum_i gamma^-i z_i z_i': forgetting is growing weights
-            growth = self.forgetting ** -np.arange(1.0, n + 1)
-            weights = growth if weights is None else weights * growth
-        theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
-        squares = state["squares"].reshape(*lead, -1)
+        n = len(Y)
+        weights, growth = self._grown(weights, n)
         done, extreme = 0, False
         while done < n and not extreme:
             # Blocks end where the stream's own count is a multiple of their length, so that most
             # ways of cutting a stream lead through the very same blocks.
             rows = slice(done, min(n, done + _BLOCK - (state["t"] + done) % _BLOCK))
             try:
-                block = _innovations(Z, state["P"], theta, Y, weights, rows)
+                block, extreme = self._learn_block(state, Z, Y, weights, growth, rows, out)
             except np.linalg.LinAlgError:  # P is no longer definite
                 if done > 0:
                     extreme = True
                     break
                 self._rebuild(state)
                 rows = slice(0, 1)
-                block = _innovations(Z, state["P"], theta, Y, weights, rows)
-            beyond = np.flatnonzero(
-                block.gains.reshape(-1, rows.stop - done).max(axis=0) > _GAIN_LIMIT
-            )
-            if len(beyond):
-                extreme = True
-                rows = slice(done, done + int(beyond[0]) + 1)
-                block = block.first(rows.stop - done)
-            out[..., rows, :] = block.forecasts
-            if self.forecaster == "vaw":
-                leverages = block.leverages if growth is None else block.leverages * growth[rows]
-                out[..., rows, :] /= 1.0 + leverages[..., None]
-            V = block.directions.swapaxes(-1, -2)
-            if "past" in state:
-                out[..., rows, :] = self._forecast_late(state, Z[..., rows, :], theta, block)
-            theta += V @ block.errors
-            squares += np.square(block.errors).sum(axis=-2)
-            state["P"] -= V @ block.directions
-            done = rows.stop
+                block, extreme = self._learn_block(state, Z, Y, weights, growth, rows, out)
+            state["P"] -= block.directions.swapaxes(-1, -2) @ block.directions
+            done += block.leverages.shape[-1]
         self._add_to_sums(
             state, Z[..., :done, :], Y[:done], None if weights is None else weights[:done]
         )
         self._keep_healthy(state, extreme)
         return done
+
+    def _learn_block(self, state, Z, Y, weights, growth, rows, out, inverse=None):
+        """Let rows, a slice, teach theta; return their innovations, and if the last is extreme.
+
+        It ends at the first row of extreme gain. P is that of the state, or of what is shared.
+        """
+        lead, before, times = state["alpha"].shape, 1.0, partial(_times, state.get("P"))
+        if inverse is not None:
+            before, times = inverse.tail.growth, inverse.times_rows
+        Z, out = Z[..., rows, :], out[..., rows, :]
+        theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
+        weights = None if weights is None else weights[rows]
+        block = block_innovations(Z, times, theta, Y[rows], weights)
+        beyond = np.flatnonzero(block.gains.reshape(-1, Z.shape[-2]).max(axis=0) > _GAIN_LIMIT)
+        if len(beyond):
+            block = block.first(int(beyond[0]) + 1)
+        n = block.leverages.shape[-1]
+        out[..., :n, :] = block.forecasts
+        if self.forecaster == "vaw":
+            leverages = block.leverages if growth is None else block.leverages * growth[rows][:n]
+            out[..., :n, :] /= 1.0 + leverages[..., None]
+        if "past" in state:
+            out[..., :n, :] = self._forecast_late(state, Z[..., :n, :], theta, block)
+        theta += block.directions.swapaxes(-1, -2) @ block.errors
+        squares = state["squares"].reshape(*lead, -1)
+        squares += np.square(block.errors).sum(axis=-2) / before
+        return block, len(beyond) > 0
 
     def _forecast_late(self, state, Z, theta, block):
         """Return the forecasts (..., n, q) for a block by the model some rounds before each row."""
@@ -365,18 +424,24 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         past[...] = path[..., n : n + late, :, :]
         return np.einsum("...nd,...ndq->...nq", Z, path[..., :n, :, :])
 
-    def _add_to_sums(self, state, Z, Y, weights):
-        """Add rows to the exact sums; discount all but theta, which has no size of its own."""
+    def _add_to_sums(self, state, Z, Y, weights, before=1.0):
+        """Add rows to the exact sums; discount all but theta, which has no size of its own.
+
+        Of A and P only those of an open state: others wait for the tail to be full. Weights have
+        grown, and by so much `before` the first row.
+        """
         n = len(Y)
         ZT = Z.swapaxes(-1, -2) if weights is None else Z.swapaxes(-1, -2) * weights
-        state["A"] += ZT @ Z
-        state["b"] += (ZT @ Y).reshape(state["b"].shape)
-        state["mass"] += float(n if weights is None else weights.sum())
+        if "A" in state:
+            state["A"] += ZT @ Z
+        state["b"] += (ZT @ Y).reshape(state["b"].shape) / before
+        state["mass"] += float(n if weights is None else weights.sum()) / before
         state["t"] += n
         if self.forgetting < 1.0:
-            for name in ("A", "b", "squares", "mass"):
+            for name in {"A", "b", "squares", "mass"} & state.keys():
                 state[name] *= self.forgetting**n
-            state["P"] /= self.forgetting**n
+            if "P" in state:
+                state["P"] /= self.forgetting**n
 
     def _keep_healthy(self, state, extreme):
         """Put back the lost ridge and rebuild P where the stream's count or the last row asks."""
@@ -448,7 +513,5 @@ def _rounds_until(share, forgetting):
     return int(min(_REFRESH, max(1.0, np.log(share) / np.log(forgetting))))
 
 
-def _innovations(Z, P, theta, Y, weights, rows):
-    return block_innovations(
-        Z[..., rows, :], P, theta, Y[rows], None if weights is None else weights[rows]
-    )
+def _times(P, Z, out):
+    np.matmul(Z, P, out=out)
