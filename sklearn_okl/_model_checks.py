@@ -20,9 +20,11 @@ from ._model_trials import (
     try_pipeline,
 )
 from ._tail import SharedInverse
+from .aggregators import _class_mixture
 from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
 from .base._intercept import start_lookout
 from .base._swap import _is_finite
+from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
 from .meta._past import Past
 from .pipeline import StreamingPipeline
@@ -37,6 +39,8 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"atoms", "factor"}): lambda basis: (
         np.shape(basis["factor"]) == 2 * np.shape(basis["atoms"])[:1]
     ),
+    frozenset({"below", "corner", "full"}): _factor.is_sound,
+    frozenset({"block", "known", "labels", "parameters", "past", "t"}): _class_mixture.is_sound,
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
     frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (
@@ -49,7 +53,6 @@ _TRIED = {  # whose states are made of others' -> what raises, or says, what is 
     StreamingPipeline: try_pipeline,
     DelegatingVerbs: lambda part: part._look_over(),  # a search
 }
-_OF_ROWS = "last_base", "last_D"  # of the same rows
 _NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
 _FIRST_SIZE = 16  # at which a fresh state is made before one of full size
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
@@ -170,9 +173,6 @@ def _fault_of_numbers(state):
             is_sound = _PARTS.get(frozenset(part))
             if is_sound is not None and not is_sound(part):
                 return f"holds parts that do not go together: {sorted(part)}"
-            of_rows = [part[name] for name in _OF_ROWS if name in part]
-            if len({np.shape(rows)[:1] for rows in of_rows}) > 1:
-                return f"holds parts that do not go together: {sorted(part)}"
             inverses = [part["P"]] if {"A", "P"} <= part.keys() else []
         elif isinstance(part, list):  # tuples describe, as those of an expert's making do
             ahead += [one for one in part if not isinstance(one, Real)]  # or names categories
@@ -253,10 +253,16 @@ def _of_size(value, most):
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, _OURS):
         other = copy.copy(value)
-        for name, part in other.get_params(deep=False).items():
+        for name, part in _sized(other).items():
             setattr(other, name, _of_size(part, most))
         return other
     return value
+
+
+def _sized(model):
+    """Return what may say how large a state is: parameters, and how much of what there is."""
+    numbers = {name: one for name, one in vars(model).items() if isinstance(one, Integral)}
+    return numbers | model.get_params(deep=False)
 
 
 def _is_of_size(model):
@@ -265,11 +271,11 @@ def _is_of_size(model):
     Sizes grow to the full ones by factors of two. So nothing is made of a number in a small file
     that would ask for more memory than the file does.
     """
-    sizes, ahead = [model.n_features_in_], [model]
+    sizes, ahead = [], [model]
     while ahead:
         part = ahead.pop()
         if isinstance(part, _OURS):
-            ahead += part.get_params(deep=False).values()
+            ahead += _sized(part).values()
         elif isinstance(part, (list, tuple)):
             ahead += part
         elif isinstance(part, Integral):

@@ -23,7 +23,7 @@ MAPS = CalendarFeatures, FourierFeatures, TaylorFeatures  # they learn the width
 _OF_NUMBERS = OnlineEstimator, OnlineTransformer, FourierFeatures, TaylorFeatures
 _REFIT = RefitClassifier, RefitRegressor  # who may fit somebody else's model for a row
 _NEVER = 2**53  # a round that does not come
-_N_ROWS = 7  # that a model is asked, and taught, the first one alone
+_N_ROWS = 66  # that a model is asked, and taught, the first one alone: blocks have up to 64
 _N_SCALED = 64  # and a transformer: some look at their rows again after so many
 _WIDE = 1000  # columns of which fewer rows will do
 _MOST_FEATURES = 10**6  # of a pipeline: no part of it need know their number
@@ -81,6 +81,10 @@ def fault_of_others(part):
     known = [name for name, *_ in part.transformers]
     if [step[0] for step in steps if step[0] != "remainder"] != known:
         return "holds other steps than it is made of"
+    if all(isinstance(step, (str, OnlineTransformer)) for _, step, _ in steps) and (
+        part.sparse_output_ is not False
+    ):
+        return "makes sparse rows of dense ones"
     return None
 
 

@@ -25,6 +25,7 @@ from sklearn_okl import (
     ExpertsClassifier,
     FOGDRegressor,
     FourierFeatures,
+    ImproperLogisticClassifier,
     KernelVAWRegressor,
     LagFeatures,
     OKSClassifier,
@@ -43,6 +44,7 @@ from sklearn_okl import (
     RunningQuantileTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
+    SketchedKONSRegressor,
     TaylorFeatures,
     VAW2Regressor,
     VAWRegressor,
@@ -60,6 +62,7 @@ pytest.importorskip("skops")
 
 BANK = {"kernels": {"gamma": [0.1, 1.0]}, "n_components": 10, "random_state": 0}
 SEARCH = PrequentialSearch(VAWRegressor(), {"alpha": [0.1, 1.0]})
+CLASSES = OnlineKernelClassifier(budget="fast", random_state=0)
 MODELS = [
     VAWRegressor(forgetting=0.99),
     VAW2Regressor(**BANK),
@@ -246,6 +249,10 @@ def circular_tree(model):
 
 def set_past(**values):
     return lambda model: vars(model._state["past"]).update(values)
+
+
+def block_of(model):
+    return model._state["mixture"]["block"]
 
 
 def first_ridge(model):
@@ -536,6 +543,34 @@ SPOILT = {
         RunningQuantileTransformer(),
         lambda m: m._state["looks"][-1][1].__imul__(-1.0),
         "do not rise",
+    ),
+    "sparse columns": (
+        of_columns(),
+        lambda m: setattr(m.steps_[0][1], "sparse_output_", True),
+        "sparse rows",
+    ),
+    "panels of a factor": (
+        SketchedKONSRegressor(gamma=0.03, random_state=0),
+        lambda m: m._state["factor"].update(corner=np.eye(9)[:, :3]),
+        "do not go together",
+    ),
+    "rows of a factor": (
+        SketchedKONSRegressor(gamma=0.03, random_state=0),
+        lambda m: m._state.update(kept=m._state["kept"][:-1]),
+        "cannot be used",
+    ),
+    "a block without its base": (CLASSES, lambda m: block_of(m).pop("base"), "cannot be used"),
+    "a block of no class": (CLASSES, lambda m: block_of(m)["y"].fill(10**6), "do not go together"),
+    "the latest class": (
+        CLASSES,
+        lambda m: m._state["mixture"]["labels"].fill(10**6),
+        "do not go together",
+    ),
+    "a class in a race": (SEARCH, lambda m: m._state.finals.__setitem__(0, str), "each candidate"),
+    "many classes": (
+        ImproperLogisticClassifier(),
+        lambda m: setattr(m, "_n_places", 1000),
+        "of other sizes",
     ),
     "no columns": (of_columns(), in_columns(0, ()), "steps that are none"),
     "a column's step": (of_columns(), in_columns(1, ("b", 1.0, [1, 2])), "transforms nothing"),

@@ -160,6 +160,33 @@ class ClassMixture:
         state["block"] = Shared()
 
 
+def is_sound(state):
+    """Tell whether the rows that wait in a mixture, as of one from a file, are its own."""
+    n_classes, block = state["known"]["counts"].shape[-1], state["block"]
+    if not _are_places(state["labels"], -1, n_classes):
+        return False
+    if not block:
+        return True
+    y, parameters = block["y"], state["parameters"]
+    pools = {name: "D" for name in parameters if name.startswith("pool")} | {"last pool": "last_D"}
+    n_experts = len(parameters["calibrations"]["theta"])
+    return bool(
+        _are_places(y, 0, n_classes)
+        and np.shape(block["weights"]) == y.shape
+        and np.shape(block["S"]) == (len(y), n_experts, n_classes)
+        and all(np.shape(block[name]) == (len(y), n_classes) for name in ("base", "last_base"))
+        and all(
+            np.shape(block[seen]) == (len(y), len(parameters[name]["theta"]) - n_classes, n_classes)
+            for name, seen in pools.items()
+        )
+    )
+
+
+def _are_places(y, least, n_classes):
+    """Tell whether an array (n,) holds places of classes."""
+    return y.ndim == 1 and y.dtype.kind == "i" and bool(((least <= y) & (y < n_classes)).all())
+
+
 class _LearningClasses:
     """The side of a round that learns: what each part knows before each row, which it is taught."""
 

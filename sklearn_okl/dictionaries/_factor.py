@@ -21,6 +21,18 @@ def _panels(factor):
     return (*factor["full"], (factor["below"], factor["corner"]))
 
 
+def is_sound(factor):
+    """Tell whether panels go together, as those of a file may not."""
+    low, panels = 0, _panels(factor)
+    for below, corner in panels:
+        size = len(corner)
+        if np.shape(below) != (size, low) or np.shape(corner) != (size, size):
+            return False
+        low += size
+    sizes = [len(corner) for _, corner in panels]
+    return sizes[-1] < PANEL and all(size == PANEL for size in sizes[:-1])
+
+
 def half_solved(factor, K):
     """Overwrite K (t, n) with L^-1 K, and return it."""
     low = 0

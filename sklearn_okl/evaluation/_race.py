@@ -156,6 +156,7 @@ class Race:
         arrays = self.racing, self.sums, self.weights, self.rounds, self.times
         return bool(
             all(len(part) == n for part in lists)
+            and not any(isinstance(step, type) for step in [*self.finals, *self._steps()])
             and all(np.shape(part) == (n,) for part in arrays)
             and set(self.map_of) <= set(range(len(self.maps)))
             and len(self.maps) == len(self.pasts)
@@ -166,6 +167,9 @@ class Race:
             and self.rounds.dtype.kind == "i"
             and np.isfinite([*self.sums, *self.weights]).all()
         )
+
+    def _steps(self):
+        return [step for steps in self.maps for _, step in steps]
 
     def leader(self):
         """Return the index of the best candidate in the race."""
