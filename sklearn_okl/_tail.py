@@ -214,11 +214,14 @@ class SharedInverse:
     def sizes(self, Z):
         """Return z' S^-1 z (..., n) of rows Z (n, D) or (..., n, D), not less than 0."""
         lead = self.tail.rows.shape[:-2]
-        Z = np.broadcast_to(Z, (*lead, *Z.shape[-2:]))
+        if Z.ndim < len(lead) + 2:
+            Z = np.broadcast_to(Z, (*lead, *Z.shape[-2:]))
         sizes, n = np.empty(Z.shape[:-1]), self._n_committed
         for place, _, P in self.groups:
             known = Z[place][..., :n]
-            sizes[place] = np.einsum("...d,...d->...", known @ P.array, known)
+            product = known @ P.array
+            product *= known
+            np.add.reduce(product, axis=-1, out=sizes[place])
         if n < Z.shape[-1]:
             sizes += np.square(Z[..., n:]).sum(axis=-1) / self.floors
         if self.former is not None:
@@ -227,7 +230,7 @@ class SharedInverse:
             sizes[rest] -= np.square(Z[rest] @ V.swapaxes(-1, -2)).sum(axis=-1)
         if self.tail.length:
             V = self.tail.filled()[1]
-            sizes -= np.square(Z @ V.swapaxes(-1, -2)).sum(axis=-1)
+            sizes -= np.add.reduce(np.square(Z @ V.swapaxes(-1, -2)), axis=-1)
             sizes *= self.tail.growth
         return np.maximum(sizes, 0.0, out=sizes)
 

@@ -82,7 +82,7 @@ class SwapMixin:
         return answers
 
     def _is_sound(self, state, answers=None):
-        return _is_finite(answers) and _is_finite(state)
+        return _is_finite([answers, state])
 
     def _validate(self):
         self._validate_params()
