@@ -15,6 +15,8 @@ from ...aggregators._second_order import mixed
 from ...base._bank import counters_of, forecast_bank, learn_group
 from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 
+_FEW = 8  # rows that go through all links one by one: a block would copy and write P and A
+
 
 class Boosting:
     """Corrects forecasts by a chain of links, each the mean of some kernels of a bank.
@@ -53,8 +55,7 @@ class Boosting:
         a target. Rows end where the chain begins to be heard.
         """
         is_heard = self._is_heard(state, self.delay)
-        few = learner(state["bank"]["forgetting"])._takes_rows(len(u))
-        learn = self._learn_rows if few else self._learn_blocks
+        learn = self._learn_rows if len(u) <= _FEW else self._learn_blocks
         sums = learn(state["bank"], U, base, u, weights)
         if not is_heard:
             return base
