@@ -110,7 +110,10 @@ def _fault_of_kind(part):
         return _fault(part)
     for kind, try_out in _TRIED.items():
         if isinstance(part, kind):
-            return _fault_of_numbers(part._state) or try_out(part)
+            fault = _fault_of_numbers(part._state)
+            if kind is StreamingPipeline:
+                fault = fault or _unlike(part._started(), part._state)
+            return fault or try_out(part)
     return None
 
 
@@ -355,7 +358,7 @@ def _unlike(fresh, state, where="state"):
             return f"is not of its shape: {where} should hold {len(fresh)}"
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(fresh, state, strict=True))]
     elif isinstance(fresh, Real):
-        fits = state is None or isinstance(state, (Real, np.ndarray))
+        fits = isinstance(state, (Real, np.ndarray))
         return None if fits else f"is not of its shape: {where} should be a number"
     else:
         return None

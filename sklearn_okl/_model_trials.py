@@ -26,7 +26,7 @@ _NEVER = 2**53  # a round that does not come
 _N_ROWS = 66  # that a model is asked, and taught, the first one alone: blocks have up to 64
 _N_SCALED = 64  # and a transformer: some look at their rows again after so many
 _WIDE = 1000  # columns of which fewer rows will do
-_MOST_FEATURES = 10**6  # of a pipeline: no part of it need know their number
+_MOST_FEATURES = 10**6  # of a pipeline, or an encoder: no part of it need know their number
 
 
 def try_model(part):
@@ -125,6 +125,8 @@ def _targets(model, answers):
 def _narrow(model):
     """Let a twin of an encoder have no more slots than it knows categories of."""
     n_known = max(map(len, model._state["categories"]), default=0)
+    if model.n_features_in_ * (model.max_categories + model.n_hashed) > _MOST_FEATURES:
+        raise ValueError("it is of more than a million indicators")
     structure = dict(model._built_with["structure"])  # a copy: the twin shares it with the model
     for name, most in (("max_categories", n_known + 1), ("n_hashed", 1)):
         structure[name] = min(getattr(model, name), most)

@@ -567,6 +567,18 @@ SPOILT = {
         "do not go together",
     ),
     "a class in a race": (SEARCH, lambda m: m._state.finals.__setitem__(0, str), "each candidate"),
+    "no candidate": (SEARCH, lambda m: m._state.models.__setitem__(0, {}), "each candidate"),
+    "many categories": (
+        RunningOneHotEncoder(),
+        set_size(n_hashed=10**12),
+        "more than a million indicators",
+    ),
+    "no number of fits": (RefitRegressor(Ridge()), set_state(n_fits=None), "should be a number"),
+    "pasts of a warm-up": (
+        make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(), warmup=100),
+        set_state(pasts=[1, 2]),
+        r"\['pasts'\] is no dict",
+    ),
     "many classes": (
         ImproperLogisticClassifier(),
         lambda m: setattr(m, "_n_places", 1000),
@@ -639,10 +651,10 @@ def test_generators_that_would_end_the_process_are_refused(path, kind, where, pl
 
 
 def test_slots_that_nobody_has_seen_ask_for_no_memory(path):
-    """A size that no state can show: it is read, and nothing is made of it."""
-    spoilt(path, RunningOneHotEncoder(), set_structure(n_hashed=10**9, max_categories=10**9))
+    """A size that no state can show: nothing is made of it."""
+    spoilt(path, RunningOneHotEncoder(), set_structure(n_hashed=10**5, max_categories=10**5))
     tracemalloc.start()
-    assert load(path).n_hashed == 10**9
+    assert load(path).n_hashed == 10**5
     assert tracemalloc.get_traced_memory()[1] < 1e7
     tracemalloc.stop()
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._delay import delay_of, late
-from .._flow import Way, cloned_step, copied_step, through
+from .._flow import Way, active, cloned_step, copied_step, through
 from .._linalg import one_blas_thread
 from ..base import _copied, _same, described
 from ..losses import get_loss
@@ -156,7 +156,7 @@ class Race:
         arrays = self.racing, self.sums, self.weights, self.rounds, self.times
         return bool(
             all(len(part) == n for part in lists)
-            and not any(isinstance(step, type) for step in [*self.finals, *self._steps()])
+            and all(map(_is_estimator, [*self.models, *self.finals, *self._steps()]))
             and all(np.shape(part) == (n,) for part in arrays)
             and set(self.map_of) <= set(range(len(self.maps)))
             and len(self.maps) == len(self.pasts)
@@ -169,7 +169,7 @@ class Race:
         )
 
     def _steps(self):
-        return [step for steps in self.maps for _, step in steps]
+        return [step for steps in self.maps for _, step in active(steps)]
 
     def leader(self):
         """Return the index of the best candidate in the race."""
@@ -215,6 +215,10 @@ class Race:
     def _way(self, i, starts):
         update = getattr(self.models[self.map_of.index(i)], "update", "row")
         return Way(update, self.delay, starts, fits=update == "batch")
+
+
+def _is_estimator(one):
+    return hasattr(one, "get_params") and not isinstance(one, type)
 
 
 def _shares_maps(model):

@@ -497,8 +497,9 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         if "inverse" in state:
             leverages = state["inverse"].sizes(X)
         else:
-            leverages = np.einsum("...d,...d->...", X @ state["P"], X)
-            np.maximum(leverages, 0.0, out=leverages)
+            product = X @ state["P"]
+            product *= X
+            leverages = np.maximum(np.add.reduce(product, axis=-1), 0.0)
         leverages /= self.forgetting
         if self.forecaster == "vaw":
             shrunk = 1.0 + leverages
