@@ -5,8 +5,14 @@ import matplotlib.pyplot as plt
 QUESTION, ANSWER = "#eaf1fb", "#e8f5e9"
 # name -> (x, y, text, colour); x and y in units of a box
 BOXES = {
-    "start": (0, 0.8, "Do you want to choose\nand tune something?", QUESTION),
-    "default": (1, 0.8, "OnlineKernelRegressor\nOnlineKernelClassifier", ANSWER),
+    "start": (0, 0.95, "Do you want to choose\nand tune something?", QUESTION),
+    "default": (
+        1,
+        0.95,
+        "numbers: OnlineKernelRegressor\nclasses: OnlineKernelClassifier\n"
+        "a series: OnlineForecaster\nboosted trees too: trees=True",
+        ANSWER,
+    ),
     "others": (0, 0, "Do you have models or\nforecasts to combine?", QUESTION),
     "linear": (0, -1, "Is a linear model of your\nfeatures good enough?", QUESTION),
     "kernel": (0, -2, "Do you know\nthe kernel?", QUESTION),
@@ -47,13 +53,16 @@ ARROWS = [
     ("KD2", "raker", "yes"),
 ]
 LINKED = {
+    "numbers: OnlineKernelRegressor": "OnlineKernelRegressor",
+    "classes: OnlineKernelClassifier": "OnlineKernelClassifier",
+    "a series: OnlineForecaster": "OnlineForecaster",
     "FourierFeatures + VAWRegressor": "FourierFeatures",
     "Models: ExpertsRegressor": "ExpertsRegressor",
     "forecasts: BOARegressor": "BOARegressor",
 }
 WIDTH, HEIGHT = 3.6, 1.7  # inches from box to box
 
-fig, ax = plt.subplots(figsize=(10.4, 9.4))
+fig, ax = plt.subplots(figsize=(10.4, 9.6))
 patches, centres, boxes = {}, {}, {}
 for name, (x, y, text, color) in BOXES.items():
     centres[name] = (WIDTH * x, HEIGHT * y)
@@ -70,7 +79,7 @@ for start, end, label in ARROWS:
     plain = {"facecolor": "white", "edgecolor": "none", "pad": 1}
     ax.text(*middle, label, ha="center", va="center", fontsize=9, bbox=plain)
 ax.set_xlim(-1.5, 2 * WIDTH + 1.7)
-ax.set_ylim(-4 * HEIGHT - 0.6, 0.8 * HEIGHT + 0.6)
+ax.set_ylim(-4 * HEIGHT - 0.6, 0.95 * HEIGHT + 0.6)
 ax.set_aspect("equal")
 ax.axis("off")
 fig.subplots_adjust(0, 0, 1, 1)

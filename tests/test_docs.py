@@ -211,6 +211,11 @@ SOUGHT = {
     "monitoring": "questions",
     "multi-class": "questions",
     "quantile": "questions",
+    "churn": "questions",
+    "daylight saving": "day_ahead",
+    "deprecated": "versions",
+    "security": "versions",
+    "kernel trick": "theory/first_lecture",
 }
 
 
