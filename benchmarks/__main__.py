@@ -32,6 +32,7 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "rounds": {"dest": "n_rounds", "type": _count, "metavar": "N"},
     "n-jobs": {"type": int, "metavar": "N"},
     "timeout": {"type": float, "metavar": "S"},
+    "streams": {"dest": "n_streams", "type": _count, "metavar": "N"},
     "budget": {"choices": ("fast", "balanced", "accurate")},
     "only": {"metavar": "TEXT"},
     "files": {"dest": "n_files", "type": _count, "metavar": "N"},
@@ -354,6 +355,18 @@ JOBS = {
             "rows": "learn at most N rows of each stream",
             "only": "only the cases whose titles contain a text",
             "quick": "a trial of one case of each kind at small sizes",
+        },
+    ),
+    "sequential": Job(
+        "sequential",
+        "champion and challenger: false alarms and power, looked at in every row; no download",
+        "SequentialComparison on null streams with Gaussian, heavy-tailed, correlated errors and "
+        "labels, and on streams where the challenger is a little better: the share rejected beside "
+        "its bar. The exit status is 1 if one misses it. Needs no download. Takes half a minute.",
+        {
+            "streams": "streams of each kind (default: %(default)s)",
+            "rows": "rows of a stream (default: %(default)s)",
+            "quick": SMALL_SIZES,
         },
     ),
     "speed": Job(

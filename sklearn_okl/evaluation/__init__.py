@@ -36,6 +36,7 @@ from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 from ._regret_display import RegretCurveDisplay
 from ._search import PrequentialSearch
+from ._sequential import SequentialComparison, e_benjamini_hochberg
 from ._weights_display import ExpertWeightsDisplay
 
 for class_ in (
@@ -47,6 +48,7 @@ for class_ in (
     PrequentialDisplay,
     PrequentialSearch,
     RegretCurveDisplay,
+    SequentialComparison,
 ):
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_
@@ -60,12 +62,14 @@ __all__ = [
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
+    "SequentialComparison",
     "backtest",
     "calibration_error",
     "check_online_estimator",
     "compare",
     "concatenated_vaw_loss_bound",
     "crps_from_quantiles",
+    "e_benjamini_hochberg",
     "effective_dimension",
     "interval_coverage",
     "interval_score",

@@ -84,7 +84,8 @@ def compare(
     comparison : Comparison
         Its ``results`` are arrays with a row for each run: scores, seconds, rows. ``to_frame``
         gives means and standard deviations over the seeds, ``ranks`` a test of the differences,
-        ``to_latex`` a table, ``plot`` curves with bands.
+        ``sequential`` one against a champion within each stream, ``to_latex`` a table, ``plot``
+        curves with bands.
 
     Raises
     ------
@@ -255,11 +256,12 @@ def _comparison(runs, records, scores):
     results |= {name: np.array([record[name] for record in records]) for name in COLUMNS[3:]}
     for name in scores:
         results[name] = np.array([record["scores"][name] for record in records])
-    curves = [
-        {name: np.array(values) for name, values in record["curve"].items()} for record in records
-    ]
+    curves, blocks = (
+        [{name: np.array(values) for name, values in record[part].items()} for record in records]
+        for part in ("curve", "block_losses")
+    )
     better = {name: score.greater_is_better for name, score in scores.items()}
-    return Comparison(results, curves, better)
+    return Comparison(results, curves, better, blocks)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ._prequential import prequential
 from ._scoring import score_forecasts
 
 _POINTS = 100  # of a curve: enough for a figure, whatever the length of the stream
-_FORMAT = 1  # of the files; another number and no file is found again
+_FORMAT = 2  # of the files; another number and no file is found again
 
 
 class Run(NamedTuple):
@@ -164,15 +164,18 @@ def _record(model, X, y, delay, scores):
     n = len(scored)
     rounds = np.unique(np.linspace(1, n, min(n, _POINTS)).round().astype(int))
     counts = np.cumsum(scored)[rounds - 1]
-    values, curve = {}, {"rounds": rounds.tolist()}
+    values, curve, blocks = {}, {"rounds": rounds.tolist()}, {}
     for name, score in scores.items():
-        values[name], points = score_forecasts(score, y_true, y_pred, counts)
+        values[name], points, of_blocks = score_forecasts(score, y_true, y_pred, counts)
         curve[name] = points.tolist()
+        if of_blocks is not None:
+            blocks[name] = of_blocks.tolist()
     return {
         "n_rows": n,
         "seconds_per_row": result.seconds / n,
         "scores": values,
         "curve": curve,
+        "block_losses": blocks,
     }
 
 

@@ -10,6 +10,7 @@ from .._types import Any, Array
 from ._comparison_display import draw_curves
 from ._comparison_latex import latex_table
 from ._comparison_ranks import ranks_of
+from ._comparison_sequential import evidence_against
 from ._prequential_display import PrequentialDisplay
 
 SECONDS = "seconds_per_row"
@@ -32,6 +33,9 @@ class Comparison:
         rows, NaN where it is not defined.
     greater_is_better : dict of str to bool
         Of each score, whether the better model has the larger one.
+    block_losses : list of dict of str to ndarray of shape (n_points,), default=None
+        Of each run and each score that is a mean of losses of rows, their means over the rows from
+        one of the ``"rounds"`` to the next.
 
     Attributes
     ----------
@@ -74,11 +78,16 @@ class Comparison:
     """
 
     def __init__(
-        self, results: dict[str, Any], curves: Any, greater_is_better: dict[str, Any]
+        self,
+        results: dict[str, Any],
+        curves: Any,
+        greater_is_better: dict[str, Any],
+        block_losses: Any = None,
     ) -> None:
         self.results = results
         self.curves = curves
         self.greater_is_better = greater_is_better
+        self.block_losses = block_losses
         for name in ("stream", "model", "seed"):
             setattr(self, f"{name}s", list(dict.fromkeys(results[name].tolist())))
 
@@ -177,6 +186,49 @@ class Comparison:
         unit = ("outcome of the seeds", "different outcomes of the seeds")
         unit = unit if by_seed else ("stream", "streams")
         return ranks_of(losses, self.models, unit, repeats=by_seed)
+
+    @explained_by(ranks)
+    def sequential(self, champion: str, scoring: str | None = None, *, alpha: float = 0.05) -> Any:
+        """Test on each stream which models are better than a champion, by its own rows.
+
+        Where :meth:`ranks` needs several streams, this says what may be said of each.
+
+        Parameters
+        ----------
+        champion : str
+            Name of the model that the others challenge.
+        scoring : str, default=None
+            A score that is a mean of losses of rows. None is the first score.
+        alpha : float, default=0.05
+            Bound of the share of false ones among the rejected, in (0, 1).
+
+        Returns
+        -------
+        evidence : Bunch
+            - ``e_values`` : dict of (str, str) to float, of each stream and challenger the e-value
+              at the end of the stream, a mean over the seeds;
+            - ``rejected`` : list of (str, str), those whose challenger is better, by
+              :func:`e_benjamini_hochberg` over all of them;
+            - ``sentence`` : str, what may be said.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model or score, the score is no mean of losses of rows, or two
+            models were not scored in the same rows.
+
+        See Also
+        --------
+        SequentialComparison : The test behind it, row by row.
+
+        Notes
+        -----
+        What is bet on are means over the blocks of rows between two points of a curve, a hundred in
+        a long stream: the null says of their clipped differences what
+        :class:`SequentialComparison` says of rows. With fewer than 21 blocks nobody bets.
+        """
+        name = self._score_name(scoring, with_seconds=False)
+        return evidence_against(self, champion, name, alpha)
 
     @explained_by(ranks)
     def to_latex(

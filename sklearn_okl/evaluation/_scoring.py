@@ -80,22 +80,27 @@ def score_forecasts(score, y_true, y_pred, counts):
         The score, of losses their mean; NaN without rows.
     values : ndarray of shape (n_points,)
         The score of the first rows, NaN where it is not defined.
+    blocks : ndarray of shape (n_points,) or None
+        Of losses their mean over the rows since the count before, NaN where there are none. None
+        for other scores.
     """
     values = np.full(len(counts), np.nan)
     if len(y_true) == 0:
-        return np.nan, values
+        return np.nan, values, None
     whole = np.asarray(score.function(y_true, y_pred), dtype=np.float64)
     some = counts > 0
     if whole.ndim == 0:
         values[some] = [_of_first(score, y_true, y_pred, count) for count in counts[some]]
-        return float(whole), values
+        return float(whole), values, None
     if whole.shape != (len(y_true),):
         raise ValueError(
             f"A metric must return one number, or one loss for each of the {len(y_true)} rows, but "
             f"{score.given!r} returned the shape {whole.shape}."
         )
     values[some] = np.cumsum(whole)[counts[some] - 1] / counts[some]
-    return float(whole.mean()), values
+    parts = np.split(whole, counts)[:-1]
+    blocks = np.array([part.mean() if len(part) else np.nan for part in parts])
+    return float(whole.mean()), values, blocks
 
 
 def _name_of(part):
