@@ -42,6 +42,7 @@ FAMILIES = {
         "RefitRegressor": "its fits'",
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
+        "CertifiedRegressor": "its regressor's",
     },
     "Learners on features": {
         "VAWRegressor": "D²",

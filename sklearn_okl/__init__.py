@@ -87,6 +87,7 @@ from .learners import (
     VAWRegressor,
 )
 from .meta import (
+    CertifiedRegressor,
     RefitClassifier,
     RefitRegressor,
     ResidualRegressor,
@@ -120,6 +121,7 @@ __all__ = [
     "BudgetNystroem",
     "CONKONSRegressor",
     "CalendarFeatures",
+    "CertifiedRegressor",
     "ConcatenatedVAWRegressor",
     "EWARegressor",
     "ExpertsClassifier",

@@ -34,6 +34,10 @@ ARGUMENTS = {
     "ExpertsRegressor": [
         {"experts": [("sgd", SGDRegressor(random_state=0)), ("vaw", VAWRegressor())]}
     ],
+    "CertifiedRegressor": [
+        {},
+        {"regressor": VAWRegressor(2.0, forecaster="ridge", fit_intercept=True)},
+    ],
     "OnlineKernelRegressor": [
         FAST,
         FAST | {"forgetting": 0.99, "budget": 10, "lags": 0},

@@ -141,6 +141,9 @@ class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
         state = self._fitted_state("coef_")
         return state["learner"]["theta"].reshape(len(self.kernels_), -1).copy()
 
+    def _hindsight(self, state):
+        return self._learner()._hindsight(state["learner"])
+
     def _start(self, n_features, n_targets=None):
         features = self._bank
         maps = features.start(n_features, check_random_state(self.random_state))

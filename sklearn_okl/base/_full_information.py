@@ -165,6 +165,18 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
         state["t"] += len(y)
         return forecasts
 
+    def _hindsight(self, state):
+        """Return what the best of each kind has lost so far, and the ridge in that, or None."""
+        _, expert, stages = self._engine()
+        found = {"experts": (state["expert_losses"], None)}
+        if hasattr(expert, "_hindsight"):
+            experts = state["experts"]
+            found["kernels"] = (experts["squares"], experts["alpha"].copy())
+        if hasattr(stages[-1], "_hindsight"):
+            ((least, alpha),) = stages[-1]._hindsight(state["stages"][-1]).values()
+            found["combinations"] = (least, alpha)
+        return found
+
     def _close(self, state, grows=False):
         self._engine()[1]._close(state["experts"], grows)
 

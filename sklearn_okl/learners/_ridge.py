@@ -162,6 +162,10 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         """Ridge solution, of shape (n_features,) or (n_targets, n_features)."""
         return self._as_taught()._weights(self._fitted_state("coef_"))
 
+    def _hindsight(self, state):
+        """Return what the best linear function lost, ridge included, and the ridge."""
+        return {"linear": (state["squares"], float(state["alpha"]))}
+
     def _weights(self, state):
         return self._slopes(self._coefficients(state))
 

@@ -1,10 +1,12 @@
 """Estimators around estimators: batch models on a stream, corrections, scaled targets."""
 
+from ._certified import CertifiedRegressor
 from ._refit import RefitClassifier, RefitRegressor
 from ._residual import ResidualRegressor
 from ._target_scaling import StreamingTransformedTargetRegressor
 
 __all__ = [
+    "CertifiedRegressor",
     "RefitClassifier",
     "RefitRegressor",
     "ResidualRegressor",
