@@ -12,6 +12,7 @@ from ._comparison_latex import latex_table
 from ._comparison_ranks import ranks_of
 from ._comparison_sequential import evidence_against
 from ._prequential_display import PrequentialDisplay
+from ._sequential import e_benjamini_hochberg
 
 SECONDS = "seconds_per_row"
 COLUMNS = ("stream", "model", "seed", "n_rows", SECONDS)  # of the results, besides the scores
@@ -187,7 +188,7 @@ class Comparison:
         unit = unit if by_seed else ("stream", "streams")
         return ranks_of(losses, self.models, unit, repeats=by_seed)
 
-    @explained_by(ranks)
+    @explained_by(e_benjamini_hochberg)
     def sequential(self, champion: str, scoring: str | None = None, *, alpha: float = 0.05) -> Any:
         """Test on each stream which models are better than a champion, by its own rows.
 
@@ -199,8 +200,6 @@ class Comparison:
             Name of the model that the others challenge.
         scoring : str, default=None
             A score that is a mean of losses of rows. None is the first score.
-        alpha : float, default=0.05
-            Bound of the share of false ones among the rejected, in (0, 1).
 
         Returns
         -------

@@ -7,19 +7,7 @@ from ._sequential import SequentialComparison, e_benjamini_hochberg
 
 
 def evidence_against(comparison, champion, scoring, alpha):
-    """Return the e-values of all challengers on all streams, as `Comparison.sequential` says.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        With the losses of blocks of rows.
-    champion : str
-        Name of a model.
-    scoring : str
-        Name of a score.
-    alpha : float
-        Bound of the false discovery rate.
-    """
+    """Return the e-values of all challengers on all streams, as `Comparison.sequential` says."""
     if champion not in comparison.models:
         raise ValueError(f"There is no model {champion!r}; there are {comparison.models}.")
     challengers = [model for model in comparison.models if model != champion]

@@ -34,8 +34,8 @@ class SequentialComparison(BaseEstimator):
         The c at which differences are clipped, > 0, in the unit of the losses. Where losses are in
         [0, B], B clips nothing. None: the first 20 differences other than 0 fix it, and nobody bets
         before; it is the largest of them, and at most 6 medians of their sizes.
-    alpha : float, default=0.05
-        Level of the test, in (0, 1): the chance that it ever rejects where the champion is as good.
+    alpha : float in (0, 1), default=0.05
+        Level of the test, the chance that it ever rejects where the champion is as good.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class SequentialComparison(BaseEstimator):
     mean_difference_ : float
         Mean of the clipped differences that were bet on, a less b; NaN without any.
     n_rows_ : int
-        Rows so far.
+        Number of rows taken.
 
     See Also
     --------
@@ -120,7 +120,8 @@ class SequentialComparison(BaseEstimator):
 
         Returns
         -------
-        self : object
+        test : SequentialComparison
+            The same one, so that it can be asked at once.
 
         Raises
         ------
@@ -178,7 +179,7 @@ class SequentialComparison(BaseEstimator):
 
     @property
     def n_rows_(self) -> int:
-        """Rows so far."""
+        """Rows taken, those included that fixed the bound."""
         return self._told("n_rows_")["n_rows"]
 
     def _told(self, name):
@@ -198,18 +199,13 @@ def e_benjamini_hochberg(e_values: ArrayLike, alpha: float = 0.05) -> Array:
     e_values : array-like of shape (n_tests,)
         Such as `e_value_` of a fleet of :class:`SequentialComparison`, all at one time. It may be
         chosen by what they show; inverses of their p-values, which are of the best time of each,
-        are none.
+        are none. A negative one or NaN is a ValueError.
     alpha : float, default=0.05
         Bound of the false discovery rate, in (0, 1).
 
     Returns
     -------
     rejected : ndarray of bool of shape (n_tests,)
-
-    Raises
-    ------
-    ValueError
-        If an e-value is negative or NaN.
 
     See Also
     --------

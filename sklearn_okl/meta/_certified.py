@@ -40,9 +40,9 @@ class CertifiedRegressor(WeightedRegressor):
     Attributes
     ----------
     label_delay : int
-        How many rounds late the targets come: the regressor's parameter of this name, or 0.
+        That of the regressor, 0 where it has none.
     regressor_ : regressor
-        Copy of the fitted regressor.
+        What the regressor has become, a copy.
 
     See Also
     --------
@@ -149,12 +149,12 @@ class CertifiedRegressor(WeightedRegressor):
 
     @property
     def label_delay(self) -> int:
-        """How many rounds late the targets of the regressor come."""
+        """Rounds that the targets come late, by the regressor's own parameter."""
         return getattr(self.regressor, "label_delay", 0)
 
     @property
     def regressor_(self) -> Any:
-        """Copy of the fitted regressor."""
+        """What the regressor has become, copied."""
         return _copied(self._fitted_state("regressor_")["regressor"])
 
     @property
