@@ -21,11 +21,13 @@ from ._model_trials import (
 )
 from ._tail import SharedInverse
 from .aggregators import _class_mixture
-from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
+from .base import OnlineEstimator, OnlineTransformer, SumsOfRows, SwapMixin, parameter_values
 from .base._intercept import start_lookout
+from .base._sums import NO_RECORD
 from .base._swap import _is_finite
 from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
+from .learners._ridge_sums import peaks_of
 from .meta._past import Past
 from .pipeline import StreamingPipeline
 from .series import AdaptedForecaster, OnlineForecaster, _delayed_ridge
@@ -150,6 +152,10 @@ def _fault(part):
     fresh = _fresh(model)
     if "lookout" in state and "lookout" not in fresh:
         fresh["lookout"] = start_lookout(d, model._n_targets or 1)
+    if "unlearnt" in state and isinstance(model, SumsOfRows):
+        fresh["unlearnt"] = dict(NO_RECORD)
+        of_rows = fresh.get("learner", fresh)
+        of_rows["peaks"] = peaks_of(of_rows)
     return _unlike(fresh, state) or try_model(model)
 
 

@@ -6,6 +6,7 @@ import copy
 import warnings
 from numbers import Integral, Real
 
+import joblib
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
@@ -18,11 +19,21 @@ from . import _warm_up
 from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
 from ._documentation import explained_by
-from ._flow import Way, active, cloned_step, copied_step, joined, learn_once, part_of, through
+from ._flow import (
+    Way,
+    active,
+    cloned_step,
+    copied_step,
+    joined,
+    learn_once,
+    learns_from_data,
+    part_of,
+    through,
+)
 from ._named_steps import NamedSteps, at_rest
-from ._types import Any, Array, ArrayLike
+from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
-from .base import OnlineTransformer, SwapMixin, _is_finite, described
+from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, described, twin
 from .features import CalendarFeatures
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
@@ -181,6 +192,75 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, NamedSteps):
             Names of the transformed features.
         """
         return at_rest(self._warm_steps()[:-1]).get_feature_names_out(input_features)
+
+    @explained_by(SumsOfRows.merge)
+    def merge(self, other: Any) -> Self:
+        """Learn what another pipeline has learnt from other rows.
+
+        Parameters
+        ----------
+        other : StreamingPipeline
+            Of equal steps; it is left as it is.
+
+        Notes
+        -----
+        A TypeError says if the order of rows matters to a step: transformers are to learn nothing,
+        such as :class:`FourierFeatures` with a whole number as `random_state`, or to be fitted and
+        frozen, and the last step has `merge`.
+        """
+        if not isinstance(other, StreamingPipeline):
+            raise TypeError(f"merge needs another pipeline, got {type(other).__name__}.")
+        mine, theirs = self._still_steps("merge"), other._still_steps("merge")
+        if joblib.hash(mine[:-1]) != joblib.hash(theirs[:-1]):
+            raise ValueError(
+                "The transformers of the pipelines differ. Give both the same fitted ones, in "
+                "sklearn.frozen.FrozenEstimator, and the same whole numbers as random_state."
+            )
+        final = copied_step(mine[-1][1]).merge(theirs[-1][1])
+        return self._with_final(final, self._state["t"] + other._state["t"])
+
+    @explained_by(SumsOfRows.unlearn, DelegatingVerbs.partial_fit)
+    def unlearn(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
+        """Forget rows that were learnt: the pipeline is one that has never seen them.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Notes
+        -----
+        A TypeError says if the order of rows matters to a step, as :meth:`merge` does.
+        """
+        final = copied_step(self._still_steps("unlearn")[-1][1])
+        final.unlearn(self._asked(X)[1], y, **params)
+        return self._with_final(final, self._state["t"] - len(y))
+
+    def _still_steps(self, verb):
+        """Return the fitted steps, if the order of rows matters to none of them."""
+        steps = self._warm_steps()
+        for name, step in active(steps[:-1]):
+            if learns_from_data(step):
+                raise TypeError(
+                    f"A pipeline cannot {verb} where the step {name!r} ({type(step).__name__}) "
+                    "learns: rows went in as it made them then, so that their order matters. Fit "
+                    "it on first rows and freeze it, sklearn.frozen.FrozenEstimator(step)."
+                )
+        name, final = steps[-1]
+        if not hasattr(final, verb):
+            raise TypeError(
+                f"A pipeline cannot {verb} where the last step {name!r} "
+                f"({type(final).__name__}) cannot: what it has learnt depends on the order of the "
+                "rows. Sums of rows are those of VAWRegressor and ConcatenatedVAWRegressor."
+            )
+        return steps
+
+    def _with_final(self, final, n_rows):
+        """Put another last step in place, after so many rows, in one assignment; return self."""
+        model = twin(self)
+        model.steps_ = [*self.steps_[:-1], (self.steps_[-1][0], final)]
+        model._state = self._state | {"t": n_rows}
+        self.__dict__ = model.__dict__
+        return self
 
     def get_metadata_routing(self) -> Any:
         """Say where metadata go: to the method of the last step that is called.

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
-from ..base import OnFourierFeatures, OnlineRegressor
+from ..base import OnFourierFeatures, OnlineRegressor, SumsOfRows, _same
 from ..learners import VAWRegressor
 from ..learners._ridge import RidgeRecursion
 from ._vaw_experts import VAWExperts
@@ -124,7 +124,7 @@ class VAW2Regressor(VAWExperts):
         return self._vaw(self.alpha), *clip, self._vaw(self.aggregator_alpha)
 
 
-class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
+class _OnAllFeatures(SumsOfRows, OnFourierFeatures, OnlineRegressor):
     """Base: one learner on the features of all kernels side by side; a subclass says which.
 
     Attributes
@@ -167,6 +167,29 @@ class _OnAllFeatures(OnFourierFeatures, OnlineRegressor):
                 state["learner"], self._concatenated(state, X[rows])
             )
         return forecasts
+
+    def _order_matters(self):
+        return self._learner()._order_matters()
+
+    def _unfit(self, other):
+        if not _same(self._state["features"], other._state["features"]):
+            return (
+                "The models have drawn other features. Give both the same kernels, and the same "
+                "whole number as random_state."
+            )
+        return self._learner()._unfit_sums(self._state["learner"], other._state["learner"])
+
+    def _merged(self, state, theirs):
+        self._learner()._merged(state["learner"], theirs["learner"])
+        state["t"] += theirs["t"]
+
+    def _without(self, state, X, y, sample_weight=None):
+        if sample_weight is not None:
+            raise TypeError(f"{type(self).__name__} learns no sample_weight. Leave it out.")
+        learner = self._learner()
+        for rows in self._tiles(state, len(y)):
+            learner._without(state["learner"], self._concatenated(state, X[rows]), y[rows])
+        state["t"] -= len(y)
 
     def _tiles(self, state, n_rows):
         width = len(state["learner"]["theta"])

@@ -29,6 +29,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     structural_parameters,
     twin,
 )
+from ._sums import SumsOfRows  # noqa: F401  for the rest of the package
 from ._swap import SwapMixin  # noqa: F401  for the rest of the package
 from ._transformer import OnlineTransformer
 from ._weighted import (  # noqa: F401  for the rest of the package

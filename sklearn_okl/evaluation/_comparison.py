@@ -198,7 +198,7 @@ class Comparison:
         ----------
         champion : str
             Name of the model that the others challenge.
-        scoring : str, default=None
+        scoring : str or None, default=None
             A score that is a mean of losses of rows. None is the first score.
 
         Returns
@@ -210,12 +210,6 @@ class Comparison:
               :func:`e_benjamini_hochberg` over all of them;
             - ``sentence`` : str, what may be said.
 
-        Raises
-        ------
-        ValueError
-            If there is no such model or score, the score is no mean of losses of rows, or two
-            models were not scored in the same rows.
-
         See Also
         --------
         SequentialComparison : The test behind it, row by row.
@@ -224,7 +218,9 @@ class Comparison:
         -----
         What is bet on are means over the blocks of rows between two points of a curve, a hundred in
         a long stream: the null says of their clipped differences what
-        :class:`SequentialComparison` says of rows. With fewer than 21 blocks nobody bets.
+        :class:`SequentialComparison` says of rows. With fewer than 21 blocks nobody bets. A
+        ValueError says if there is no such model or score, if the score is no mean of losses of
+        rows, or if two models were not scored in the same rows.
         """
         name = self._score_name(scoring, with_seconds=False)
         return evidence_against(self, champion, name, alpha)

@@ -123,11 +123,10 @@ class SequentialComparison(BaseEstimator):
         test : SequentialComparison
             The same one, so that it can be asked at once.
 
-        Raises
-        ------
-        ValueError
-            If the two are not of one shape, or a loss is no finite number; the test is then as it
-            was. If `bound` is not what it was at the first row.
+        Notes
+        -----
+        A ValueError says if the two are not of one shape, a loss is no finite number, or `bound` is
+        not what it was at the first row; the test is then as it was.
         """
         self._validate_params()
         differences = _differences(loss_a, loss_b)

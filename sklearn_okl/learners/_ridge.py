@@ -9,15 +9,15 @@ from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import inherit_documentation
 from .._linalg import block_innovations, inverse_spd
 from .._tail import TAIL, SharedInverse
-from .._types import Any, Array, ArrayLike, Self
+from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
-from ..base import WeightedRegressor, _copied, _same
+from ..base import SumsOfRows, WeightedRegressor
 from ..base._intercept import MissesIntercept
+from ._ridge_sums import merged, without
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -29,7 +29,7 @@ _GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebu
 
 
 @inherit_documentation
-class RidgeRecursion(MissesIntercept, WeightedRegressor):
+class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
     r"""Base: online least squares with a ridge, forecasting before or after the row is counted.
 
     A subclass has the parameters `alpha`, `forecaster`, `forgetting` and `fit_intercept`.
@@ -85,77 +85,37 @@ class RidgeRecursion(MissesIntercept, WeightedRegressor):
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
 
-    def merge(self, other: Any) -> Self:
-        """Learn what another model has learnt from other rows.
-
-        Parameters
-        ----------
-        other : VAWRegressor
-            Fitted on rows of the same features, with the same `alpha` and `fit_intercept`; it is
-            left as it is.
-
-        Returns
-        -------
-        self : object
-            The model that would have learnt the rows of both: its sums of products, which are all
-            that a ridge solution needs, are those of both. So parts of a data set can be learnt on
-            different machines.
-
-        Raises
-        ------
-        TypeError
-            If `other` is no VAWRegressor.
-        ValueError
-            If the two do not fit together, or forget: their rows have no common order.
-
-        Notes
-        -----
-        Equal to one model on the joined rows up to rounding, but for the running variance behind
-        `predict`'s standard deviations: progressive errors depend on the order of the rows, so
-        those of the two are pooled.
-
-        Examples
-        --------
-        >>> from sklearn_okl import VAWRegressor
-        >>> from sklearn_okl.datasets import make_ar4
-        >>> X, y = make_ar4(200)
-        >>> halves = VAWRegressor().fit(X[:100], y[:100]), VAWRegressor().fit(X[100:], y[100:])
-        >>> merged, whole = halves[0].merge(halves[1]), VAWRegressor().fit(X, y)
-        >>> bool(abs(merged.coef_ - whole.coef_).max() < 1e-12)
-        True
-        """
-        if not isinstance(other, type(self)):
-            raise TypeError(
-                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
+    def _order_matters(self):
+        if self.forgetting < 1.0:
+            return (
+                f"with forgetting={self.forgetting} what is left of a row depends on how long ago "
+                "it came. Models that are to be merged, or to unlearn, have forgetting=1.0."
             )
-        for model in (self, other):
-            check_is_fitted(model)
-            model._validate()
-            model._check_structure()
-            if model.forgetting < 1.0:
-                raise ValueError("Models that forget cannot be merged: set forgetting=1.0.")
-        mine, theirs = self._state, other._state
+        return None
+
+    def _unfit(self, other):
         if self.fit_intercept != other.fit_intercept:
-            raise ValueError("One of the models has an intercept, the other has none.")
+            return "One of the models has an intercept, the other has none."
+        return self._unfit_sums(self._state, other._state)
+
+    def _unfit_sums(self, mine, theirs):
         if mine["b"].shape != theirs["b"].shape or mine["alpha"] != theirs["alpha"]:
-            raise ValueError(
+            return (
                 f"The models have {mine['b'].shape} and {theirs['b'].shape} features (and "
                 f"targets), alpha={float(mine['alpha'])} and {float(theirs['alpha'])}; both must "
                 "agree."
             )
-        if not _same(
-            getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
-        ):
-            raise ValueError("The models have learnt features of different names.")
-        state, theirs = _copied(mine), _copied(theirs)
+        return None
+
+    def _merged(self, state, theirs):
         self._open(state)
         self._open(theirs)
-        for name in ("t", "b", "squares", "mass"):
-            state[name] = mine[name] + theirs[name]
-        state["A"] += theirs["A"] - mine["alpha"] * np.eye(len(state["A"]))
-        self._rebuild(state)
-        self._state = state
-        return self
+        merged(state, theirs, self._rebuild)
+
+    def _without(self, state, X, y, sample_weight=None):
+        weights = None if sample_weight is None else weights_of(sample_weight, len(y))
+        self._open(state)
+        without(state, self._design(X), y.reshape(len(y), -1), weights, self._rebuild)
 
     @property
     def coef_(self) -> Array:

@@ -39,8 +39,6 @@ class CertifiedRegressor(WeightedRegressor):
 
     Attributes
     ----------
-    label_delay : int
-        That of the regressor, 0 where it has none.
     regressor_ : regressor
         What the regressor has become, a copy.
 

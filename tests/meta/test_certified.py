@@ -28,7 +28,7 @@ from tests.oracles.certificates import regrets_of_experts, ridge
 KINDS = ("normal", "adversarial", "collinear")
 
 
-def stream(kind, seed, n=200, d=4):
+def stream(kind, seed, n=100, d=4):
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     X, y = rng.normal(size=(n, d)), rng.normal(size=n)
     if kind == "adversarial":  # the target is the sign that hurts most, rows are few directions

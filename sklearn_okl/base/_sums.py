@@ -1,0 +1,201 @@
+"""Learners that are sums over their rows: two of them are added, rows are taken away again."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from .._documentation import explained_by
+from .._linalg import one_blas_thread
+from .._types import Any, ArrayLike, Self
+from ._state import _copied, _is_finite, _same
+from ._weighted import WeightedRegressor
+
+NO_RECORD = {"n_rows": 0, "digest": ""}
+
+
+class SumsOfRows:
+    """Beside the shell of a learner whose state is a sum over its rows, whatever their order.
+
+    A subclass says in private verbs::
+
+        _order_matters() -> str or None        why, as a sentence, if it does after all
+        _unfit(other) -> str or None           in what another model does not fit to this one
+        _merged(state, theirs)                 adds another state, editing the first
+        _without(state, X, y, sample_weight)   takes rows away again, editing the state
+
+    Attributes
+    ----------
+    unlearnt_ : Bunch
+        The record of what was unlearnt: ``n_rows``, and ``digest``, a SHA-256 over these rows in
+        the order in which they were named, to be held against a list of one's own.
+    """
+
+    @property
+    def unlearnt_(self) -> Bunch:
+        """Number of rows unlearnt so far, and their digest."""
+        return Bunch(**self._fitted_state("unlearnt_").get("unlearnt", NO_RECORD))
+
+    def merge(self, other: Any) -> Self:
+        """Learn what another model has learnt from other rows.
+
+        Parameters
+        ----------
+        other : estimator object
+            Of the same class and fitted on rows of the same features, with the same parameters that
+            the state is built with; it is left as it is.
+
+        Returns
+        -------
+        self : SumsOfRows
+            The model that would have learnt the rows of both: the sums of products, which are all
+            that a ridge solution needs, are those of both. So parts of a data set can be learnt on
+            different machines.
+
+        Raises
+        ------
+        TypeError
+            If `other` is of another class.
+        ValueError
+            If the two do not fit together, or forget: their rows have no common order.
+
+        Notes
+        -----
+        Equal to one model on the joined rows up to rounding, the variance behind `predict`'s
+        standard deviations included.
+
+        Examples
+        --------
+        >>> from sklearn_okl import VAWRegressor
+        >>> from sklearn_okl.datasets import make_ar4
+        >>> X, y = make_ar4(200)
+        >>> halves = VAWRegressor().fit(X[:100], y[:100]), VAWRegressor().fit(X[100:], y[100:])
+        >>> merged, whole = halves[0].merge(halves[1]), VAWRegressor().fit(X, y)
+        >>> bool(abs(merged.coef_ - whole.coef_).max() < 1e-12)
+        True
+        """
+        if not isinstance(other, type(self)):
+            raise TypeError(
+                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
+            )
+        for model in (self, other):
+            check_is_fitted(model)
+            model._validate()
+            model._check_structure()
+            model._check_order("merged")
+        fault = self._unfit(other)
+        if fault is None and not _same(
+            getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
+        ):
+            fault = "The models have learnt features of different names."
+        if fault is not None:
+            raise ValueError(fault)
+        state, theirs = _copied(self._state), _copied(other._state)
+        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+            self._merged(state, theirs)
+        records = [part.pop("unlearnt") for part in (state, theirs) if "unlearnt" in part]
+        if records:
+            state["unlearnt"] = _joined(records)
+        state.pop("lookout", None)  # which judges rows in their order
+        if not _is_finite(state):
+            raise ValueError("The sums of both overflow; the model is as it was.")
+        self._state = state
+        return self
+
+    @explained_by(WeightedRegressor.partial_fit)
+    def unlearn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        r"""Forget rows that were learnt, in any order: the model is one that has never seen them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that were learnt, with the targets and the weights with which they were.
+
+        Returns
+        -------
+        self : estimator object
+            With a lower `n_samples_seen_`, and the rows in the record `unlearnt_`.
+
+        Raises
+        ------
+        ValueError
+            If more rows are named than were learnt; if the model forgets, when the weight that is
+            left of a row depends on its age; if no such rows can have been learnt; or if the
+            numbers that would be left are no more than rounding, where these rows outweigh the rest
+            by more than five digits: fit a new model on the rows that stay then.
+
+        Notes
+        -----
+        *Cost.* That of learning, and a rebuild of the inverse now and then. Name many rows in one
+        call.
+
+        *Theorem.* With H the leverages :math:`Z P Z^T` of the rows in the model that has learnt
+        them, the inverse without them is :math:`P + P Z^T (I - H)^{-1} Z P` (Sherman, Morrison and
+        Woodbury). Where a row's :math:`1 - h` is near 0 the inverse is rebuilt from the sums.
+
+        *A row that was never learnt* cannot be told from one that was, unless it is larger than all
+        that was. Forecasts made before stay as they were made.
+
+        Examples
+        --------
+        A window that slides, by learning a row and unlearning the one 50 rows before it:
+
+        >>> from sklearn_okl import VAWRegressor
+        >>> from sklearn_okl.datasets import make_ar4
+        >>> X, y = make_ar4(200)
+        >>> model = VAWRegressor().fit(X[:50], y[:50])
+        >>> for t in range(50, 200):
+        ...     model = model.partial_fit(X[t : t + 1], y[t : t + 1])
+        ...     model = model.unlearn(X[t - 50 : t - 49], y[t - 50 : t - 49])
+        >>> bool(abs(model.coef_ - VAWRegressor().fit(X[150:], y[150:]).coef_).max() < 1e-12)
+        True
+        >>> model.n_samples_seen_, model.unlearnt_.n_rows
+        (50, 150)
+        """
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+        self._check_order("unlearnt from")
+        self._swap(False, X, y, _unlearn_all, {}, {"sample_weight": sample_weight})
+        return self
+
+    def _check_order(self, done):
+        why = self._order_matters()
+        if why is not None:
+            raise ValueError(f"A {type(self).__name__} cannot be {done}: {why}")
+
+
+def _unlearn_all(model, state, X, y, learn_arguments):
+    """Take rows away from a state, and write them down; the answer is that of no rows."""
+    weights = learn_arguments["sample_weight"]
+    if len(y) > state["t"]:
+        raise ValueError(
+            f"{len(y)} rows cannot be unlearnt by a model that has learnt {state['t']}."
+        )
+    model._without(state, X, y, weights)
+    known = state.get("unlearnt", NO_RECORD)
+    given = [X, y.reshape(len(y), -1)]
+    if weights is not None:
+        weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), len(y))
+        given.append(weights[:, None])
+    digest = _digest(known["digest"], np.column_stack(given))
+    state["unlearnt"] = {"n_rows": known["n_rows"] + len(y), "digest": digest}
+    state.pop("lookout", None)
+    return np.empty((0, *y.shape[1:]))
+
+
+def _digest(digest, rows):
+    """Return the digest after some rows; the cut of the rows into calls changes nothing."""
+    for row in np.ascontiguousarray(rows, dtype="<f8"):
+        digest = hashlib.sha256(digest.encode() + row.tobytes()).hexdigest()
+    return digest
+
+
+def _joined(records):
+    """Return the record of two models that were merged, from those that have one."""
+    digest = records[0]["digest"]
+    if len(records) > 1:
+        digest = hashlib.sha256((digest + records[1]["digest"]).encode()).hexdigest()
+    return {"n_rows": sum(record["n_rows"] for record in records), "digest": digest}

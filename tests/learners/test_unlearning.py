@@ -1,0 +1,187 @@
+"""Rows unlearnt and models merged: as if the rows had never come, or had come to one model."""
+
+import hashlib
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import ConcatenatedVAWRegressor, VAWRegressor, load, save
+from tests.oracles.certificates import ridge
+
+GRID = {"gamma": [0.01, 0.1]}
+MAKERS = {
+    "vaw": lambda: VAWRegressor(0.5),
+    "ridge": lambda: VAWRegressor(forecaster="ridge", fit_intercept=True),
+    "concatenated": lambda: ConcatenatedVAWRegressor(GRID, n_components=10, random_state=3),
+}
+
+
+def stream(seed, n=400, d=6, n_targets=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = rng.normal(size=n if n_targets is None else (n, n_targets))
+    return X, (y.T + 2.0 * X[:, 0]).T
+
+
+def assert_same(model, other, X, tol=1e-10):
+    scale = max(1.0, np.abs(other.coef_).max())
+    assert np.abs(model.coef_ - other.coef_).max() <= tol * scale
+    f, g = model.predict(X), other.predict(X)
+    assert np.abs(f - g).max() <= tol * max(1.0, np.abs(g).max())
+    assert model.n_samples_seen_ == other.n_samples_seen_
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("size", [1, 7, 40, 400])
+def test_a_tenth_in_random_order_is_forgotten(name, size):
+    X, y = stream(size)
+    out = np.random.default_rng(size).permutation(400)[:40]
+    stay = np.setdiff1d(np.arange(400), out)
+    model = MAKERS[name]().fit(X, y)
+    for low in range(0, 40, size):
+        rows = out[low : low + size]
+        assert model.unlearn(X[rows], y[rows]) is model
+    never = MAKERS[name]().fit(X[stay], y[stay])
+    assert_same(model, never, X)
+    assert model.unlearnt_.n_rows == 40
+    # and it goes on learning as that one does
+    assert_allclose(
+        model.prequential_predict(X[:99], y[:99]), never.prequential_predict(X[:99], y[:99]),
+        rtol=1e-9, atol=1e-11,
+    )  # fmt: skip
+    if name == "vaw":
+        assert_allclose(model.predict(X, True)[1], never.predict(X, True)[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_between_rows_one_by_one_with_weights_and_targets(seed):
+    rng = np.random.default_rng(seed)
+    X, y = stream(seed, n=150, n_targets=2)
+    w = rng.integers(0, 3, size=150).astype(float)
+    model, known = VAWRegressor(2.0), []
+    for t in range(150):
+        model.partial_fit(X[t : t + 1], y[t : t + 1], sample_weight=w[t : t + 1])
+        known.append(t)
+        if t > 20 and t % 3 == 2:  # the tail of the state is not empty then
+            gone = known.pop(rng.integers(len(known)))
+            model.unlearn(X[[gone]], y[[gone]], sample_weight=w[[gone]])
+    never = VAWRegressor(2.0).fit(X[known], y[known], sample_weight=w[known])
+    assert_same(model, never, X)
+    for j in range(2):
+        u, least = ridge(X[known], y[known, j], 2.0, w[known])
+        assert_allclose(model.coef_[j], u, rtol=1e-9)
+        assert_allclose(model._state["squares"][j], least, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_it_is_right_or_refused_where_hardly_anything_is_left(seed):
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.integers(1, 5)), int(rng.integers(3, 40))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-3, 3, size=d)
+    y = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 4)
+    large = rng.random(n) < 0.2
+    X[large] *= 10.0 ** rng.uniform(0, 9)
+    y[large] *= 10.0 ** rng.uniform(0, 9)
+    alpha = 10.0 ** rng.uniform(-6, 2)
+    model, stay = VAWRegressor(alpha).fit(X, y), np.arange(n)
+    for _ in range(n - 1):
+        gone = rng.choice(stay, size=min(len(stay), int(rng.integers(1, 4))), replace=False)
+        before = pickle.dumps(model)
+        try:
+            model.unlearn(X[gone], y[gone])
+        except ValueError:
+            assert pickle.dumps(model) == before
+            break
+        stay = np.setdiff1d(stay, gone)
+        if not len(stay):
+            break
+        never = VAWRegressor(alpha).fit(X[stay], y[stay])
+        u, _ = ridge(X[stay], y[stay], alpha)
+        # no further from the truth than a digit more than who has never seen the rows
+        sizes = np.sqrt(np.square(X[stay]).sum(axis=0) + alpha)
+        scale = np.sqrt(np.square(y[stay]).sum())
+        own = np.abs(sizes * (never.coef_ - u)).max() / scale
+        assert np.abs(sizes * (model.coef_ - u)).max() / scale <= max(1e-9, 100 * own)
+
+
+def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
+    X, y = stream(1, n=50)
+    huge = X.copy()
+    huge[7] *= 1e9
+    forgets = VAWRegressor(forgetting=0.99).fit(X, y)
+    for model, rows, targets, words in (
+        (VAWRegressor().fit(X, y), np.vstack([X, X]), np.r_[y, y], "that has learnt 50"),
+        (VAWRegressor().fit(X, y), 1e3 * X[:1], y[:1], "not among the rows that were"),
+        (VAWRegressor().fit(X, y), 1e3 * X[:2], y[:2], "not among the rows that were"),
+        (VAWRegressor().fit(huge, y), huge[7:8], y[7:8], "nothing but rounding"),
+        (VAWRegressor().fit(X, y + 1e14 * (y == y[3])), X[3:4], y[3:4] + 1e14, "rows that stay"),
+        (forgets, X[:1], y[:1], "how long ago"),
+        (VAWRegressor().fit(X, y), X[:1] * np.nan, y[:1], "NaN"),
+        (VAWRegressor().fit(X, y), X[:1, :2], y[:1], "features"),
+    ):
+        before = pickle.dumps(model)
+        with pytest.raises(ValueError, match=words):
+            model.unlearn(rows, targets)
+        assert pickle.dumps(model) == before
+    with pytest.raises(ValueError, match="not fitted"):
+        VAWRegressor().unlearn(X, y)
+    model = MAKERS["concatenated"]().fit(X, y)
+    with pytest.raises(TypeError, match="no sample_weight"):
+        model.unlearn(X, y, sample_weight=np.ones(50))
+
+
+def test_the_record_is_that_of_the_rows_in_their_order_and_is_saved(tmp_path):
+    X, y = stream(2)
+    digest = ""
+    for t in (5, 3, 9):
+        row = np.append(X[t], y[t]).astype("<f8").tobytes()
+        digest = hashlib.sha256(digest.encode() + row).hexdigest()
+    for name, make in MAKERS.items():
+        one = make().fit(X, y).unlearn(X[[5, 3, 9]], y[[5, 3, 9]])
+        two = make().fit(X, y).unlearn(X[[5]], y[[5]])
+        save(two, tmp_path / name)
+        two = load(tmp_path / name).unlearn(X[[3, 9]], y[[3, 9]])
+        for model in (one, two):
+            assert model.unlearnt_ == {"n_rows": 3, "digest": digest}
+        assert make().fit(X, y).unlearnt_ == {"n_rows": 0, "digest": ""}
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
+@pytest.mark.parametrize("name", MAKERS)
+def test_parts_merged_are_one_pass(name, n_parts):
+    X, y = stream(n_parts)
+    parts = [MAKERS[name]().fit(X[i::n_parts], y[i::n_parts]) for i in range(n_parts)]
+    merged = parts[0]
+    for part in parts[1:]:
+        before = pickle.dumps(part)
+        merged = merged.merge(part)
+        assert pickle.dumps(part) == before
+    whole = MAKERS[name]().fit(X, y)
+    assert_same(merged, whole, X)
+    if name == "vaw":
+        assert_allclose(merged.predict(X, True)[1], whole.predict(X, True)[1], rtol=1e-10)
+
+
+def test_a_merged_model_unlearns_the_rows_of_both():
+    X, y = stream(4)
+    a, b = (VAWRegressor().fit(X[rows], y[rows]) for rows in (slice(200), slice(200, 400)))
+    b.unlearn(X[390:], y[390:])
+    a.unlearn(X[:10], y[:10]).merge(b).unlearn(X[195:205], y[195:205])
+    stay = np.r_[10:195, 205:390]
+    assert_same(a, VAWRegressor().fit(X[stay], y[stay]), X)
+    assert a.unlearnt_.n_rows == 30
+
+
+def test_features_that_were_drawn_apart_cannot_be_merged():
+    X, y = stream(0, n=60)
+    one = ConcatenatedVAWRegressor(GRID, n_components=10, random_state=0).fit(X, y)
+    for other, words in (
+        (ConcatenatedVAWRegressor(GRID, n_components=10, random_state=1), "other features"),
+        (ConcatenatedVAWRegressor(GRID, alpha=2.0, n_components=10, random_state=0), "alpha"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            one.merge(other.fit(X, y))
+    with pytest.raises(TypeError, match="another ConcatenatedVAWRegressor"):
+        one.merge(VAWRegressor().fit(X, y))
