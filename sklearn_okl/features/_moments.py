@@ -98,6 +98,22 @@ def known(state):
     return _mean_and_deviation(state["origin"], state["weight"], state["sums"], state["squares"])
 
 
+def merge(state, theirs):
+    """Add the moments of other rows to a state, in place: sums of squares about the common mean."""
+    before, after = state["weight"], theirs["weight"]
+    total = max(before + after, 1.0)
+    apart = theirs["origin"] + theirs["sums"] / max(after, 1.0)
+    apart -= state["origin"] + state["sums"] / max(before, 1.0)
+    shift = theirs["origin"] - state["origin"]
+    state["sums"] = state["sums"] + theirs["sums"] + after * shift
+    state["squares"] = state["squares"] + theirs["squares"] + apart**2 * (before * after / total)
+    state["t"], state["weight"] = state["t"] + theirs["t"], before + after
+    state["alarm"] = np.maximum(state["alarm"], theirs["alarm"])
+    state["range"] = _widened(state["range"], theirs["range"])
+    first = np.concatenate([state["first"], theirs["first"]])
+    state["first"] = first if state["t"] < N_FIRST else first[:0]
+
+
 def caution(weights):
     """Return by how much more a value must be off where few rows are remembered.
 

@@ -7,11 +7,12 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from .._delay import kept_late
 from .._documentation import inherit_documentation
-from .._types import Any, Array, ArrayLike
-from ..base import OnlineTransformer
+from .._types import Any, Array, ArrayLike, Self
+from ..base import OnlineTransformer, _copied, _same
 from . import _moments
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
@@ -28,6 +29,7 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
                                              (n, d) each: what was known before each row, and the
                                              row as it was learnt, faulty values nearer
         _known(state) -> center, scale       (d,) each: what is known now
+        _merged(state, theirs)               adds what other rows have shown, where order is nothing
 
     The verbs get moderate numbers, see `_moments.LARGEST`, and call a scale below the inverse of
     that 1: no row can then make the quotients of later ones overflow.
@@ -49,6 +51,49 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
         X, dtype = self._asked(X)
         center, scale = self._known(self._state)
         return self._unscaled(X, center, scale).astype(dtype, copy=False)
+
+    def merge(self, other: Any) -> Self:
+        """Learn what another scaler has learnt from other rows, whose order is of no matter.
+
+        Parameters
+        ----------
+        other : RunningScaler
+            Of the same class and parameters, fitted on rows of the same features; it is left as it
+            is.
+
+        Returns
+        -------
+        self : RunningScaler
+            The one that would have learnt the rows of both, but that what is faulty was judged in
+            each part by itself.
+
+        Notes
+        -----
+        A TypeError says where the order of rows matters after all: where the latest count for more,
+        or alone. What does not fit together is a ValueError.
+        """
+        if type(other) is not type(self):
+            raise TypeError(
+                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
+            )
+        for scaler in (self, other):
+            check_is_fitted(scaler)
+            scaler._check_structure()
+        why = self._order_matters() or other._order_matters()
+        if why is not None:
+            raise TypeError(f"A {type(self).__name__} cannot be merged: {why}")
+        state, theirs = _copied(self._state), _copied(other._state)
+        names = [getattr(scaler, "feature_names_in_", None) for scaler in (self, other)]
+        if self.n_features_in_ != other.n_features_in_ or not _same(*names):
+            raise ValueError("The scalers have learnt other features than each other.")
+        if "past" in state or "past" in theirs:
+            raise ValueError("Scalers that know late labels cannot be merged: rows are waiting.")
+        self._merged(state, theirs)
+        self._state = state
+        return self
+
+    def _order_matters(self):
+        return None
 
     def _scaled(self, X, center, scale):
         return (X - center) / scale
@@ -160,6 +205,14 @@ class RunningStandardScaler(RunningScaler):
     def _start(self, row):
         return _moments.start(row)
 
+    def _order_matters(self):
+        if self.forgetting < 1.0:
+            return f"with forgetting={self.forgetting} the latest rows count for more."
+        return None
+
+    def _merged(self, state, theirs):
+        _moments.merge(state, theirs)
+
     def _learn(self, state, X):
         means, deviations, learnt = _moments.learn(state, X, self.forgetting)
         return means, _or_one(deviations), learnt
@@ -211,11 +264,14 @@ class RunningMaxNormScaler(RunningScaler):
 
     @property
     def max_norm_(self) -> float:
-        """Largest norm so far."""
+        """What all rows are divided by now."""
         return self._fitted_state("max_norm_")["norm"]
 
     def _start(self, row):
         return {"t": 0, "norm": float(np.linalg.norm(row)), "n_features": len(row)}
+
+    def _merged(self, state, theirs):
+        state.update(t=state["t"] + theirs["t"], norm=max(state["norm"], theirs["norm"]))
 
     def _learn(self, state, X):
         norms = np.maximum.accumulate(np.append(state["norm"], np.linalg.norm(X, axis=1)))
@@ -301,6 +357,11 @@ class RunningMinMaxScaler(RunningScaler):
 
     def _start(self, row):
         return {"t": 0, "low": row.copy(), "high": row.copy()}
+
+    def _merged(self, state, theirs):
+        state["t"] += theirs["t"]
+        state["low"] = np.minimum(state["low"], theirs["low"])
+        state["high"] = np.maximum(state["high"], theirs["high"])
 
     def _learn(self, state, X):
         lows = np.minimum.accumulate(np.vstack([state["low"], X]))
@@ -394,8 +455,11 @@ class RunningRobustScaler(RunningScaler):
 
     @property
     def scale_(self) -> Array:
-        """What rows are divided by, of shape (n_features,)."""
+        """Interquartile ranges in use, of shape (n_features,)."""
         return self._known(self._fitted_state("scale_"))[1]
+
+    def _order_matters(self):
+        return "its window holds the latest rows."
 
     def _start(self, row):
         # the first row is scaled by itself

@@ -1,0 +1,64 @@
+"""Scalers of parts merged: what one pass over all rows has shown."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_okl import (
+    RunningMaxNormScaler,
+    RunningMinMaxScaler,
+    RunningRobustScaler,
+    RunningStandardScaler,
+)
+
+SCALERS = (RunningStandardScaler, RunningMinMaxScaler, RunningMaxNormScaler)
+
+
+def rows(seed, n=640):
+    return [1e6, 0.0, -3.0] + [1.0, 1e-3, 50.0] * np.random.default_rng(seed).normal(size=(n, 3))
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
+@pytest.mark.parametrize("kind", SCALERS, ids=lambda kind: kind.__name__)
+def test_parts_are_one_pass(kind, n_parts):
+    X = rows(n_parts)
+    merged, *parts = (kind().fit(part) for part in np.array_split(X, n_parts))
+    for part in parts:
+        before = pickle.dumps(part)
+        merged = merged.merge(part)
+        assert pickle.dumps(part) == before
+    whole = kind().fit(X)
+    assert merged.n_samples_seen_ == 640
+    for name in ("mean_", "var_", "scale_", "data_min_", "data_max_", "max_norm_"):
+        if hasattr(whole, name):
+            assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-10)
+    more = rows(99, n=200)  # both go on alike
+    Z = whole.prequential_transform(more)
+    assert_allclose(merged.prequential_transform(more), Z, rtol=1e-9, atol=1e-9)
+
+
+def test_a_merged_scaler_of_few_rows_still_judges_the_first():
+    X = rows(5, n=60)
+    X[12] *= 1e9  # a fault among the first 32
+    parts = [RunningStandardScaler().fit(part) for part in (X[:10], X[10:20])]
+    merged = parts[0].merge(parts[1]).partial_fit(X[20:])
+    assert_allclose(merged.var_, RunningStandardScaler().fit(X).var_, rtol=1e-9)
+
+
+def test_order_and_what_does_not_fit():
+    X = rows(0)
+    for scaler in (RunningRobustScaler(), RunningStandardScaler(forgetting=0.99)):
+        scaler.fit(X)
+        with pytest.raises(TypeError, match="latest rows"):
+            scaler.merge(scaler)
+    scaler = RunningStandardScaler().fit(X)
+    before = pickle.dumps(scaler)
+    with pytest.raises(ValueError, match="other features"):
+        scaler.merge(RunningStandardScaler().fit(X[:, :2]))
+    with pytest.raises(TypeError, match="another RunningStandardScaler"):
+        scaler.merge(RunningMinMaxScaler().fit(X))
+    with pytest.raises(ValueError, match="not fitted"):
+        scaler.merge(RunningStandardScaler())
+    assert pickle.dumps(scaler) == before
