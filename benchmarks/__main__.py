@@ -369,6 +369,20 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "unlearning": Job(
+        "unlearning",
+        "a tenth of the rows unlearnt, parts merged: as if never seen, as if in one pass",
+        "Pipelines on random features that unlearn a tenth of their rows in random order, one by "
+        "one, in blocks and at once, beside models that never saw them, with the time over that of "
+        "learning; and parts merged beside one pass. The exit status is 1 if one is further than "
+        "1e-10. Sets that are not found are left out. Takes a minute.",
+        {
+            "data": "names that load_dataset knows, or friedman (default: %(default)s)",
+            "seeds": "orders, and draws of the features (default: %(default)s)",
+            "rows": FIRST_ROWS,
+            "quick": SMALL_SIZES,
+        },
+    ),
     "speed": Job(
         "speed.report",
         "speed as ratios in one run, and memory",

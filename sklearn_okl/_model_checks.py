@@ -154,7 +154,7 @@ def _fault(part):
         fresh["lookout"] = start_lookout(d, model._n_targets or 1)
     if "unlearnt" in state and isinstance(model, SumsOfRows):
         fresh["unlearnt"] = dict(NO_RECORD)
-        of_rows = fresh.get("learner", fresh)
+        of_rows = fresh.get("learner", fresh.get("model", fresh))
         of_rows["peaks"] = peaks_of(of_rows)
     return _unlike(fresh, state) or try_model(model)
 

@@ -15,7 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import inherit_documentation
 from .._types import Any, Array, ArrayLike, Seed
-from ..base import OneAgainstRestClassifier, OnlineRegressor, SampledRows
+from ..base import OneAgainstRestClassifier, OnlineRegressor, SampledRows, SumsOfRows, _same
+from ..base._sums import refuse_weights
 from ..dictionaries import _hindsight as hindsight
 from ..dictionaries._nested import coordinates, span_of
 from ..features import TaylorFeatures
@@ -26,7 +27,7 @@ _ROWS = 512  # rows mapped at once: bounds the memory for features
 _MOST_COMPONENTS = 10_000  # Taylor features beyond which the learner's matrices pass 1.6 GB
 
 
-class _ProjectedVovk(SampledRows):
+class _ProjectedVovk(SumsOfRows, SampledRows):
     """Both classes' algorithm: a map into the subspace, and VAW on it.
 
     Parameters
@@ -175,6 +176,33 @@ class _ProjectedVovk(SampledRows):
         if "taylor" in state:
             return state["taylor"].transform(X)
         return coordinates(kernel_of(self), state["basis"], X)[0]
+
+    def _order_matters(self):
+        if self.projection == "nystroem":
+            return (
+                "its rows are sampled from the stream, by what came before each of them. Give "
+                "projection='taylor' or 'beforehand'."
+            )
+        return None
+
+    def _unfit(self, other):
+        labels = [getattr(model, "classes_", None) for model in (self, other)]
+        if not _same(*labels):
+            return "The models have learnt other classes. Name all of them in the first calls."
+        if not _same(self._state.get("basis"), other._state.get("basis")):
+            return "The models have other dictionaries. Give both the same."
+        return self._vovk()._unfit_sums(self._state["model"], other._state["model"])
+
+    def _merged(self, state, theirs):
+        self._vovk()._merged(state["model"], theirs["model"])
+        state["t"] += theirs["t"]
+
+    def _without(self, state, X, y, sample_weight=None):
+        vovk = self._vovk()
+        refuse_weights(self, sample_weight)
+        for rows in gen_batches(len(y), _ROWS):
+            vovk._without(state["model"], self._map(state, X[rows]), y[rows])
+        state["t"] -= len(y)
 
     def _learn(self, state, X, y):
         vovk = self._vovk()

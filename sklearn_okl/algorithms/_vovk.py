@@ -16,6 +16,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor, SumsOfRows, _same
+from ..base._sums import refuse_weights
 from ..learners import VAWRegressor
 from ..learners._ridge import RidgeRecursion
 from ._vaw_experts import VAWExperts
@@ -184,9 +185,8 @@ class _OnAllFeatures(SumsOfRows, OnFourierFeatures, OnlineRegressor):
         state["t"] += theirs["t"]
 
     def _without(self, state, X, y, sample_weight=None):
-        if sample_weight is not None:
-            raise TypeError(f"{type(self).__name__} learns no sample_weight. Leave it out.")
         learner = self._learner()
+        refuse_weights(self, sample_weight)
         for rows in self._tiles(state, len(y)):
             learner._without(state["learner"], self._concatenated(state, X[rows]), y[rows])
         state["t"] -= len(y)

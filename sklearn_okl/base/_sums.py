@@ -58,9 +58,9 @@ class SumsOfRows:
         Raises
         ------
         TypeError
-            If `other` is of another class.
+            If `other` is of another class, or the order of rows matters, as where models forget.
         ValueError
-            If the two do not fit together, or forget: their rows have no common order.
+            If the two do not fit together.
 
         Notes
         -----
@@ -87,6 +87,8 @@ class SumsOfRows:
             model._check_structure()
             model._check_order("merged")
         fault = self._unfit(other)
+        if fault is None and not _same(self._structure(), other._structure()):
+            fault = "The models have other parameters than each other; give both the same."
         if fault is None and not _same(
             getattr(self, "feature_names_in_", None), getattr(other, "feature_names_in_", None)
         ):
@@ -121,9 +123,10 @@ class SumsOfRows:
 
         Raises
         ------
+        TypeError
+            If the model forgets: the weight that is left of a row depends on its age.
         ValueError
-            If more rows are named than were learnt; if the model forgets, when the weight that is
-            left of a row depends on its age; if no such rows can have been learnt; or if the
+            If more rows are named than were learnt; if no such rows can have been learnt; or if the
             numbers that would be left are no more than rounding, where these rows outweigh the rest
             by more than five digits: fit a new model on the rows that stay then.
 
@@ -164,7 +167,13 @@ class SumsOfRows:
     def _check_order(self, done):
         why = self._order_matters()
         if why is not None:
-            raise ValueError(f"A {type(self).__name__} cannot be {done}: {why}")
+            raise TypeError(f"A {type(self).__name__} cannot be {done}: {why}")
+
+
+def refuse_weights(model, sample_weight):
+    """Refuse weights of rows that cannot have been learnt with any."""
+    if sample_weight is not None:
+        raise TypeError(f"{type(model).__name__} learns no sample_weight. Leave it out.")
 
 
 def _unlearn_all(model, state, X, y, learn_arguments):

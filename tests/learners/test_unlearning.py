@@ -7,13 +7,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sklearn_okl import ConcatenatedVAWRegressor, VAWRegressor, load, save
+from sklearn_okl import (
+    ConcatenatedVAWRegressor,
+    PKAWVClassifier,
+    PKAWVRegressor,
+    VAWRegressor,
+    load,
+    save,
+)
 from tests.oracles.certificates import ridge
 
 GRID = {"gamma": [0.01, 0.1]}
 MAKERS = {
     "vaw": lambda: VAWRegressor(0.5),
     "ridge": lambda: VAWRegressor(forecaster="ridge", fit_intercept=True),
+    "taylor": lambda: PKAWVRegressor(projection="taylor", gamma=0.05),
+    "beforehand": lambda: PKAWVRegressor(projection="beforehand", dictionary=np.eye(6)),
     "concatenated": lambda: ConcatenatedVAWRegressor(GRID, n_components=10, random_state=3),
 }
 
@@ -26,8 +35,9 @@ def stream(seed, n=400, d=6, n_targets=None):
 
 
 def assert_same(model, other, X, tol=1e-10):
-    scale = max(1.0, np.abs(other.coef_).max())
-    assert np.abs(model.coef_ - other.coef_).max() <= tol * scale
+    if hasattr(model, "coef_"):
+        scale = max(1.0, np.abs(other.coef_).max())
+        assert np.abs(model.coef_ - other.coef_).max() <= tol * scale
     f, g = model.predict(X), other.predict(X)
     assert np.abs(f - g).max() <= tol * max(1.0, np.abs(g).max())
     assert model.n_samples_seen_ == other.n_samples_seen_
@@ -117,7 +127,6 @@ def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
         (VAWRegressor().fit(X, y), 1e3 * X[:2], y[:2], "not among the rows that were"),
         (VAWRegressor().fit(huge, y), huge[7:8], y[7:8], "nothing but rounding"),
         (VAWRegressor().fit(X, y + 1e14 * (y == y[3])), X[3:4], y[3:4] + 1e14, "rows that stay"),
-        (forgets, X[:1], y[:1], "how long ago"),
         (VAWRegressor().fit(X, y), X[:1] * np.nan, y[:1], "NaN"),
         (VAWRegressor().fit(X, y), X[:1, :2], y[:1], "features"),
     ):
@@ -127,6 +136,10 @@ def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
         assert pickle.dumps(model) == before
     with pytest.raises(ValueError, match="not fitted"):
         VAWRegressor().unlearn(X, y)
+    for model, words in ((forgets, "how long ago"), (PKAWVRegressor().fit(X, y), "sampled")):
+        for verb in (lambda: model.unlearn(X[:1], y[:1]), lambda: model.merge(model)):  # noqa: B023
+            with pytest.raises(TypeError, match=words):
+                verb()
     model = MAKERS["concatenated"]().fit(X, y)
     with pytest.raises(TypeError, match="no sample_weight"):
         model.unlearn(X, y, sample_weight=np.ones(50))
@@ -185,3 +198,28 @@ def test_features_that_were_drawn_apart_cannot_be_merged():
             one.merge(other.fit(X, y))
     with pytest.raises(TypeError, match="another ConcatenatedVAWRegressor"):
         one.merge(VAWRegressor().fit(X, y))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_classifier_by_squares_is_merged_and_forgets(n_classes, tmp_path):
+    X, _ = stream(5, n=200)
+    y = np.array(["a", "b", "c"])[:n_classes][np.arange(200) % n_classes]
+    X[:, 0] += np.arange(200) % n_classes
+    make = lambda: PKAWVClassifier(projection="taylor", gamma=0.05)  # noqa: E731
+    parts = [make().partial_fit(X[i::7], y[i::7], classes=np.unique(y)) for i in range(7)]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = merged.merge(part)
+    values = make().fit(X, y).decision_function(X)
+    assert_allclose(merged.decision_function(X), values, rtol=1e-9, atol=1e-10)
+    save(merged.unlearn(X[:20], y[:20]), tmp_path / "model")
+    never = make().fit(X[20:], y[20:])
+    for model in (merged, load(tmp_path / "model")):
+        values = never.decision_function(X)
+        assert_allclose(model.decision_function(X), values, rtol=1e-9, atol=1e-10)
+        assert model.unlearnt_.n_rows == 20
+    other = make().fit(X[:30], np.tile(["a", "d"], 15))
+    with pytest.raises(ValueError, match="other classes"):
+        merged.merge(other)
+    with pytest.raises(ValueError, match="other parameters"):
+        merged.merge(PKAWVClassifier(projection="taylor", gamma=0.1).fit(X, y))

@@ -312,7 +312,7 @@ def test_models_that_do_not_fit_together_cannot_be_merged():
     for other, error, words in (
         (VAWRegressor(2.0).fit(X, y), ValueError, "alpha"),
         (VAWRegressor().fit(X[:, :2], y), ValueError, "features"),
-        (VAWRegressor(forgetting=0.9).fit(X, y), ValueError, "forget"),
+        (VAWRegressor(forgetting=0.9).fit(X, y), TypeError, "forget"),
         (VAWRegressor(), ValueError, "not fitted"),
         (object(), TypeError, "VAWRegressor"),
     ):
