@@ -52,31 +52,28 @@ def without(state, Z, Y, weights, rebuild):
     ValueError
         If what is left would be rounding.
     """
-    peaks = state["peaks"] = peaks_of(state)
     t, before = state["t"], _total(state)
+    peaks = state["peaks"] = peaks_of(state, before)
     for low in range(0, len(Z), _BLOCK):
         rows = slice(low, low + _BLOCK)
         _block_away(state, peaks, Z[rows], Y[rows], None if weights is None else weights[rows])
     is_due = state["t"] < _YOUNG or t // _REBUILD > state["t"] // _REBUILD
-    if is_due or peaks["worn"] > _WORN or _has_fallen(before, _total(state)):
+    left = _total(state)
+    if is_due or peaks["worn"] > _WORN or (before > _WORN**2 * left).any():
         rebuild(state)
         peaks["worn"] = 1.0
-    _look_at(state, peaks)
+    _look_at(state, peaks, left)
 
 
-def _has_fallen(before, after):
-    return bool(np.any(before > _WORN**2 * after))
-
-
-def peaks_of(state):
+def peaks_of(state, total=None):
     """Return the largest sums that there have been: a share of them is rounding in those of now.
 
     And by which factor errors of P have grown since it was rebuilt.
     """
-    known = state.get("peaks", {})
+    known, total = state.get("peaks", {}), _total(state) if total is None else total
     return {
         "largest": np.maximum(known.get("largest", 0.0), np.diag(state["A"])),
-        "total": np.asarray(np.maximum(known.get("total", 0.0), _total(state))),
+        "total": np.asarray(np.maximum(known.get("total", 0.0), total)),
         "worn": known.get("worn", 1.0),
     }
 
@@ -117,9 +114,9 @@ def _solved(products, errors, Z):
     return products, errors, float(np.diag(factor).min() ** 2)
 
 
-def _look_at(state, peaks):
+def _look_at(state, peaks, left):
     """Refuse what is no more than the rounding of sums that were larger once."""
-    spread, left = np.diag(state["P"]), _total(state)
+    spread = np.diag(state["P"])
     now = float(np.diag(state["A"]) @ spread)
     once = float(peaks["largest"] @ spread)
     # the larger the targets once were beside those left, the more of these was rounded away
