@@ -132,8 +132,8 @@ class SumsOfRows:
 
         Notes
         -----
-        *Cost.* That of learning, and a rebuild of the inverse now and then. Name many rows in one
-        call.
+        *Cost.* Of many rows in one call that of learning them, and a rebuild of the inverse now and
+        then; of a row alone nearly twice that.
 
         *Theorem.* With H the leverages :math:`Z P Z^T` of the rows in the model that has learnt
         them, the inverse without them is :math:`P + P Z^T (I - H)^{-1} Z P` (Sherman, Morrison and
