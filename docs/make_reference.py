@@ -10,6 +10,7 @@ MODULES = {
     "sklearn_okl.base": "Bases for estimators of your own",
     "sklearn_okl.feedback": "Samplers and feedback graphs",
     "sklearn_okl.untuned": "Constants of the estimators without tuning",
+    "sklearn_okl.inspection": "Inspection",
     "sklearn_okl.evaluation": "Evaluation",
     "sklearn_okl.datasets": "Datasets",
     "sklearn_okl.kernels": "Kernels",

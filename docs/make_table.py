@@ -34,6 +34,7 @@ FAMILIES = {
         "RunningPowerTransformer": "41 d",
         "RunningQuantileTransformer": "d log q",
         "LagFeatures": "k",
+        "BackgroundReservoir": "d",
         "RunningImputer": "d",
         "RunningOneHotEncoder": "d",
         "CalendarFeatures": "d",

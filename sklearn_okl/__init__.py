@@ -66,6 +66,7 @@ from .algorithms import (
 )
 from .features import (
     ALDNystroem,
+    BackgroundReservoir,
     BudgetNystroem,
     CalendarFeatures,
     FourierFeatures,
@@ -118,6 +119,7 @@ __all__ = [
     "AOGDALDRegressor",
     "AdaptedForecaster",
     "BOARegressor",
+    "BackgroundReservoir",
     "BudgetNystroem",
     "CONKONSRegressor",
     "CalendarFeatures",

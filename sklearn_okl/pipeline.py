@@ -34,7 +34,9 @@ from ._named_steps import NamedSteps, at_rest
 from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
 from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, described, twin
+from .base._explainable import Explainable
 from .features import CalendarFeatures
+from .inspection._steps import sums_through
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
 
@@ -44,7 +46,7 @@ _PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
 @explained_by(OnlineTransformer)
-class StreamingPipeline(DelegatingVerbs, SwapMixin, NamedSteps):
+class StreamingPipeline(Explainable, DelegatingVerbs, SwapMixin, NamedSteps):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
     scikit-learn's own pipeline cannot learn in steps, and were its scaler refitted on all rows it
@@ -261,6 +263,12 @@ class StreamingPipeline(DelegatingVerbs, SwapMixin, NamedSteps):
         model._state = self._state | {"t": n_rows}
         self.__dict__ = model.__dict__
         return self
+
+    def _explained(self, X):
+        return sums_through(self._warm_steps(), X)
+
+    def _explained_steps(self):
+        return self._warm_steps()
 
     def get_metadata_routing(self) -> Any:
         """Say where metadata go: to the method of the last step that is called.

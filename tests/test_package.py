@@ -69,7 +69,16 @@ def test_the_conda_recipe_builds_the_sdist_of_this_version():
         assert (ROOT / path).exists()
 
 
-MODULES = ["base", "datasets", "evaluation", "feedback", "kernels", "losses", "untuned"]
+MODULES = [
+    "base",
+    "datasets",
+    "evaluation",
+    "feedback",
+    "inspection",
+    "kernels",
+    "losses",
+    "untuned",
+]
 
 
 def public_things():

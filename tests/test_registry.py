@@ -23,6 +23,7 @@ LAYERS = [
         *("_archives", "_part_files", "_plain_types", "_types", "_values"),
     },
     {"_tail"},
+    {"inspection"},
     {"kernels", "losses"},
     {"dictionaries", "feedback"},
     {"base"},

@@ -290,6 +290,17 @@ class StackedBOARegressor(OnlineRegressor):
         limits = self._known_limits(state, ago)
         return self._round(F, heard, _Asking(self, state, limits, scales, ago))
 
+    def _lines(self, state, asleep, scale, heard):
+        """Return by how much each expert's forecast (K,) is multiplied, now and unclipped.
+
+        Without the clips and VAW's shrinkage a round is linear in the forecasts.
+        """
+        size = 0.5 * _FARTHEST * scale  # far from what differs by rounding only
+        F = size * np.eye(len(asleep))
+        F[:, asleep] = np.nan
+        limits = np.array([-np.inf, np.inf, self._known_limits(state, 0)[2]])
+        return self._round(F, heard, _AskingLines(self, state, limits, scale, 0)) / size
+
     def _learn_limits(self, state, y):
         """Learn targets; return the low, high and number (n, 3) of those known before each."""
         limits = np.empty((len(y) + 1, 3))
@@ -403,6 +414,14 @@ class _Asking:
 
     def last(self, columns):
         return _two_boas.forecast(self._state["last"], columns, self._ago)
+
+
+class _AskingLines(_Asking):
+    """The side of a round whose regressions forecast by the ridge solution, without shrinkage."""
+
+    def corrections(self, D, base):
+        for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
+            yield _regression(*stack, True)._forecast(state, D)
 
 
 def _learn_scales(state, y):

@@ -13,8 +13,11 @@ from .._linalg import aligned_slices
 from .._types import Any, Array, ArrayLike, Seed
 from ..base import OneAgainstRestClassifier, OnFourierFeatures, OnlineRegressor
 from ..base._descent import GradientSteps
+from ..base._explainable import Explainable
 from ..base._loss import LABEL_LOSSES, TARGET_LOSSES, LossOfLabels, LossOfTargets
 from ..features._fourier import FourierBank, FourierFeatures
+from ..inspection._parts import waves_of_bank
+from ..inspection._steps import Sums
 from ..kernels import SHIFT_INVARIANT_CONSTRAINTS
 
 _FEATURES = OnFourierFeatures._parameter_constraints
@@ -23,7 +26,7 @@ _TILE = 512  # rows whose random features are held at once, a multiple of the bl
 
 
 @explained_by(FourierFeatures)
-class _FourierDescent(GradientSteps):
+class _FourierDescent(Explainable, GradientSteps):
     r"""FOGD: what its regressor and its classifier share.
 
     Parameters
@@ -119,6 +122,12 @@ class _FourierDescent(GradientSteps):
                 targets = y[tile][rows]
                 forecasts[tile][rows] = self._learn_features(state, Z[rows], targets)
         return forecasts
+
+    def _explained(self, X):
+        state, X = self._asked(X)
+        theta = np.atleast_2d(state["theta"]).T[None]  # (1, D, q)
+        known = state["frequencies"], theta, np.arange(X.shape[1]), state.get("phases")
+        return Sums([waves_of_bank(X, *known)])
 
     def _forecast(self, state, X):
         bank, theta = self._bank(), state["theta"]

@@ -205,6 +205,9 @@ class AIOLIClassifier(_ImproperSteps, BlockNewton, OnlineClassifier):
             sizes = np.maximum(np.einsum("nd,nd->n", X @ state["P"], X), 0.0)
         return _values(X @ state["theta"], sizes)
 
+    def _not_explained(self):
+        return "shrinkage"
+
 
 @inherit_documentation
 class KernelAIOLIClassifier(_ImproperSteps, DualNewton, OnlineClassifier):

@@ -17,6 +17,9 @@ from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor, SumsOfRows, _same
 from ..base._sums import refuse_weights
+from ..base._explainable import Explainable
+from ..inspection._parts import waves_of_bank
+from ..inspection._steps import Sums
 from ..learners import VAWRegressor
 from ..learners._ridge import RidgeRecursion
 from ._vaw_experts import VAWExperts
@@ -125,7 +128,7 @@ class VAW2Regressor(VAWExperts):
         return self._vaw(self.alpha), *clip, self._vaw(self.aggregator_alpha)
 
 
-class _OnAllFeatures(SumsOfRows, OnFourierFeatures, OnlineRegressor):
+class _OnAllFeatures(Explainable, SumsOfRows, OnFourierFeatures, OnlineRegressor):
     """Base: one learner on the features of all kernels side by side; a subclass says which.
 
     Attributes
@@ -190,6 +193,14 @@ class _OnAllFeatures(SumsOfRows, OnFourierFeatures, OnlineRegressor):
         for rows in self._tiles(state, len(y)):
             learner._without(state["learner"], self._concatenated(state, X[rows]), y[rows])
         state["t"] -= len(y)
+
+    def _explained(self, X):
+        state, X = self._asked(X)
+        maps = state["features"]
+        theta = state["learner"]["theta"].reshape(len(maps["frequencies"]), -1, 1)
+        known = maps["frequencies"], theta, np.arange(X.shape[1]), maps.get("phases")
+        name = self._as_taught()._learner()._not_explained()
+        return Sums([waves_of_bank(X, *known)], (), name)
 
     def _tiles(self, state, n_rows):
         width = len(state["learner"]["theta"])

@@ -15,8 +15,11 @@ from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array, Seed
+from ..inspection._parts import Line, waves_of_bank
+from ..inspection._steps import Sums
 from ._answers import checked_answers
 from ._bank import forecast_bank, learn_bank, threads
+from ._explainable import Explainable
 from ._of_experts import OfExperts
 from ._on_fourier_features import OnFourierFeatures
 from ._regressor import OnlineRegressor
@@ -25,7 +28,7 @@ _CHUNK = 4096  # rows between two visits of the aggregator: bounds the memory fo
 
 
 @inherit_documentation
-class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
+class FullInformationRegressor(Explainable, OfExperts, OnFourierFeatures, OnlineRegressor):
     """Base of the multi-kernel regressors whose experts all learn from every row.
 
     Each kernel of a dictionary gets random Fourier features and an expert on them; the stages after
@@ -187,6 +190,23 @@ class FullInformationRegressor(OfExperts, OnFourierFeatures, OnlineRegressor):
             shape = F.shape[: 1 if stage is stages[-1] else 2]
             F = checked_answers(stage._forecast(stage_state, F), shape, stage, "_forecast")
         return F
+
+    def _explained(self, X):
+        (state, X), model = self._asked(X), self._as_taught()
+        features, expert, stages = model._engine()
+        theta = np.asarray(state["experts"].get("theta", np.nan))
+        maps, width = state["features"], features.n_features_out(state["features"])
+        if theta.shape[:1] != (len(features.kernels),) or theta.ndim != 2:
+            raise TypeError(
+                f"{type(expert).__name__}, the expert of {type(self).__name__}, is not linear in "
+                "the features, so that it cannot be explained in closed form. Use VAWRegressor."
+            )
+        theta = theta * stages[-1]._weights(state["stages"][-1])[:, None]
+        owners = np.arange(X.shape[1])
+        constant = theta[:, width:].sum(axis=0)  # of intercepts, if experts have some
+        line = Line(X, np.zeros((len(owners), 1)), np.full(1, constant.sum()), owners)
+        known = maps["frequencies"], theta[:, :width, None], owners, maps.get("phases")
+        return Sums([line, waves_of_bank(X, *known)], (), "shrinkage and clipping")
 
     def _forecast_experts(self, state, X):
         features, expert, _ = self._engine()

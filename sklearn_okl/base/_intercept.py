@@ -7,6 +7,9 @@ import warnings
 import numpy as np
 
 from .._types import Array
+from ..inspection._parts import Line
+from ..inspection._steps import Sums
+from ._explainable import Explainable
 
 _FIRST = 64  # rows before which nothing is judged: a regularised learner starts from 0
 _LAST = 1024  # and up to which: what is missing is missing from the first row on
@@ -14,7 +17,7 @@ _SHARE = 0.75  # of the squared errors that a constant would have saved: half of
 _EXPRESSED = 0.25  # share of the squares of a number that its mean makes up, if it is one constant
 
 
-class WithIntercept:
+class WithIntercept(Explainable):
     """Beside the shell of a linear learner: a last column of ones, if `fit_intercept` asks for it.
 
     The private verbs of a subclass call `_design` on their rows, and `_width` on their number of
@@ -49,6 +52,18 @@ class WithIntercept:
     def _slopes(self, coefficients):
         """Return coefficients (..., D) without that of the column of ones."""
         return coefficients[..., :-1].copy() if self.fit_intercept else coefficients.copy()
+
+    def _explained(self, X):
+        state, X = self._asked(X)
+        model = self._as_taught()
+        coef = np.atleast_2d(model._coefficients(state)).T  # (D, q)
+        d = X.shape[1]
+        constant = coef[d] if model.fit_intercept else np.zeros(coef.shape[1])
+        return Sums([Line(X, coef[:d], constant, np.arange(d))], (), self._not_explained())
+
+    def _not_explained(self):
+        """Return the name of what forecasts are besides lines of the rows."""
+        return "rounding"
 
     def _width(self, n_features):
         return n_features + 1 if self.fit_intercept else n_features

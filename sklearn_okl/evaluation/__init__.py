@@ -37,6 +37,7 @@ from ._prequential_display import PrequentialDisplay
 from ._regret_display import RegretCurveDisplay
 from ._search import PrequentialSearch
 from ._sequential import SequentialComparison, e_benjamini_hochberg
+from ._shapley_display import PartialEffectsDisplay, ShapleyDisplay
 from ._weights_display import ExpertWeightsDisplay
 
 for class_ in (
@@ -45,10 +46,12 @@ for class_ in (
     PrequentialCalibrationDisplay,
     PrequentialConfusionDisplay,
     ForecastFanDisplay,
+    PartialEffectsDisplay,
     PrequentialDisplay,
     PrequentialSearch,
     RegretCurveDisplay,
     SequentialComparison,
+    ShapleyDisplay,
 ):
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_
@@ -57,12 +60,14 @@ __all__ = [
     "Comparison",
     "ExpertWeightsDisplay",
     "ForecastFanDisplay",
+    "PartialEffectsDisplay",
     "PrequentialCalibrationDisplay",
     "PrequentialConfusionDisplay",
     "PrequentialDisplay",
     "PrequentialSearch",
     "RegretCurveDisplay",
     "SequentialComparison",
+    "ShapleyDisplay",
     "backtest",
     "calibration_error",
     "check_online_estimator",

@@ -1,5 +1,6 @@
 """Feature maps, lags, scalers, and columns of all kinds: scikit-learn transformers."""
 
+from ._background import BackgroundReservoir
 from ._calendar import CalendarFeatures
 from ._fourier import FourierFeatures
 from ._imputer import RunningImputer
@@ -18,6 +19,7 @@ from ._taylor import TaylorFeatures
 
 __all__ = [
     "ALDNystroem",
+    "BackgroundReservoir",
     "BudgetNystroem",
     "CalendarFeatures",
     "FourierFeatures",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._documentation import explained_by
 from .._types import Any, ArrayLike, Seed
 from .._validation import validated
 from ..base import OnFourierFeatures, OnlineTransformer
+from ..inspection._parts import waves_of
 from ..kernels import SAMPLINGS, SHIFT_INVARIANT_CONSTRAINTS
 from ..kernels._fourier import FourierBank, fourier_map
 from ._calendar import CalendarFeatures
@@ -175,6 +177,14 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             getattr(self, "phases_", None),
         )
         return Z.astype(X.dtype, copy=False)
+
+    def _unfolded(self, line, X):
+        """Return a line of the features as waves of the rows X that they are made of."""
+        X = validated(self, X, dtype=np.float64, reset=False)
+        phases = getattr(self, "phases_", None)
+        owners = np.arange(X.shape[1])
+        constant = replace(line, inputs=X[:, :0], coef=line.coef[:0], owners=owners[:0])
+        return [constant, waves_of(X, self.frequencies_, line.coef, owners, phases)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import comb
 from numbers import Integral, Real
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from .._validation import validated
+from ..inspection._parts import Monomials
 from ._fourier import FourierFeatures
 
 
@@ -161,6 +163,13 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Z[start:end] *= U[self._variables[grown]]
             Z[start:end] *= self._factors[grown, None]
         return np.ascontiguousarray(Z.T, dtype=X.dtype)
+
+    def _unfolded(self, line, X):
+        """Return a line of the features as monomials of the rows X that they are made of."""
+        X = validated(self, X, dtype=np.float64, reset=False)
+        U, owners = np.sqrt(2 * self.gamma_) * X, np.arange(X.shape[1])
+        constant = replace(line, inputs=X[:, :0], coef=line.coef[:0], owners=owners[:0])
+        return [constant, Monomials(U, self.powers_, line.coef, owners)]
 
     @property
     def _n_features_out(self):

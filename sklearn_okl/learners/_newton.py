@@ -44,6 +44,9 @@ class BlockNewton(WithIntercept):
     def _coefficients(self, state):
         return state["theta"]
 
+    def _not_explained(self):
+        return "clipping"
+
     def _start(self, n_features, n_targets=None):
         n_features = self._width(n_features)
         return {

@@ -132,6 +132,9 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
     def _coefficients(self, state):
         return state["theta"].T
 
+    def _not_explained(self):
+        return "shrinkage" if self.forecaster == "vaw" else "rounding"
+
     def _start(self, n_features, n_targets=None, bank=None, late=0):
         """Return the state of one model, or of a bank with a leading axis.
 

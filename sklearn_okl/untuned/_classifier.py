@@ -236,5 +236,17 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
             return model._shown(experts.forecasts(state, X, ages_of(state)))
 
     @property
+    def _not_explained(self):
+        return ("trees, " if self.trees else "") + "mixing of probabilities"
+
+    def _in_units(self, state):
+        n, by_place = self._n_places, self._by_place
+        order = np.arange(n) if by_place is None else np.argsort(by_place)
+        # of two places there are log-odds, of which each has a half
+        shown = (np.array([[-0.5, 0.5]]) if n == 2 else np.eye(n))[:, order]
+        shown = shown[:, 1:] - shown[:, :1] if len(order) == 2 else shown
+        return shown, np.zeros(shown.shape[1])
+
+    @property
     def _n_outputs(self):
         return self._n_places

@@ -470,6 +470,14 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             F = experts.forecasts(state, X, ages_of(state))
         return self._within(self._flat(targets.unscaled(state["targets"], F)))
 
+    @property
+    def _not_explained(self):
+        return ("trees, " if self.trees else "") + "shrinkage and clipping"
+
+    def _in_units(self, state):
+        known = np.array([targets.origin_and_unit(guard) for guard in state["targets"]])
+        return np.diag(known[:, 1]), known[:, 0]
+
     def _validate(self):
         super()._validate()
         _checked_range(self.target_range)

@@ -77,6 +77,18 @@ class Boosting:
         corrected = [mixed(known, clip(sums[..., j]), ago) for j, (known, clip) in enumerate(parts)]
         return np.column_stack(corrected)
 
+    def lines(self, state):
+        """Return the weights (q, L) that the kernels of the links have in what is answered."""
+        room = len(state["bank"]["members"])
+        if not self._is_heard(state, 0):
+            return None
+        of_sums = [mixed(known, np.eye(len(known["log_prior"])), 0) for known in state["mixture"]]
+        # a link is in its own sum and in all later ones
+        first = 1 + np.arange(room) // self.width // self.stride
+        later = np.cumsum(np.array(of_sums)[:, ::-1], axis=1)[:, ::-1]
+        later = np.column_stack([later, np.zeros(len(later))])
+        return later[:, np.minimum(first, later.shape[1] - 1)] / self.width
+
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         forget_target(state["bank"], j)

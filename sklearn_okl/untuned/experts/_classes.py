@@ -8,6 +8,7 @@ import numpy as np
 
 from ...aggregators._class_mixture import ClassMixture
 
+_TINY = np.finfo(float).tiny
 _FARTHEST = 2.0  # scores of rows that are like no other say no more
 _LAG_COLUMNS = 8  # of the latest labels at most, where there are more than two classes
 
@@ -56,6 +57,22 @@ class ClassTargets:
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return probabilities (n, C) by what was known some rounds ago; learns nothing."""
         return self.mixture.forecast(state["mixture"], self._scores(F), heard[0], ago, of_inputs)
+
+    def lines(self, state, F, seen, heard):
+        """Return what forecasts (q, n, K) are times to be the mean of the experts' log-odds.
+
+        Weights (q, K) of the experts, None for links, and constants (q,), so that the sums are
+        log-odds of the second of two classes, or logarithms of probabilities up to a number that
+        all classes have in common.
+        """
+        mixture = state["mixture"]
+        shares = np.where(np.isnan(F[0, 0]) | ~heard[0], 0.0, self.mixture._weights(mixture))
+        shares /= max(shares.sum(), _TINY)
+        theta = mixture["parameters"]["calibrations"]["theta"]  # (K, 1 + C)
+        slopes, biases = shares * theta[:, 0], shares @ theta[:, 1:]
+        if self.n_targets is None:
+            return 2.0 * slopes[None], None, biases[1:] - biases[:1]
+        return np.tile(2.0 * slopes, (self.n_targets, 1)), None, biases - slopes.sum()
 
     def of_each(self, state, F):
         """Return the calibrated probabilities (n, K, C) of each expert alone."""

@@ -92,6 +92,23 @@ class NumberTargets:
         U = inputs_of(state["boosting"]["bank"], seen)
         return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
 
+    def lines(self, state, F, seen, heard):
+        """Return what forecasts (q, n, K) are times to be the whole, but for clips and shrinkage.
+
+        Weights (q, K) of the experts, those (q, L) of the links' kernels, or None where there are
+        none, and constants (q,).
+        """
+        asleep, q = np.isnan(F[:, 0]), len(F)
+        scales = np.broadcast_to(seen.scale, (1, self.n_targets))[0]
+        weights = np.array(
+            [
+                self.mixture._lines(state["mixture"][j], asleep[j], scales[j], heard[j])
+                for j in range(q)
+            ]
+        )
+        links = self.boosting.lines(state["boosting"]) if state["boosting"] else None
+        return weights, links, np.zeros(q)
+
     def of_each(self, state, F):
         """Return the forecasts (n, K, q) of each expert alone, of F (q, n, K)."""
         return F.transpose(1, 2, 0)

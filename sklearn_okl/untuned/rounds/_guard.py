@@ -91,6 +91,15 @@ class Guard(NoGuard):
             forecasts = renewal.mixed(anew, forecasts, theirs, ago)
         return model._flat(forecasts)
 
+    @staticmethod
+    def shares(model, state):
+        anew, renewal = state["anew"], model.constants.renewal
+        if not renewal.is_heard(anew):
+            return _with_twin(model, state)
+        share = renewal.share(anew)
+        ours = [(one, part * (1.0 - share)) for one, part in _with_twin(model, state)]
+        return ours + [(one, part * share) for one, part in _with_twin(model, anew["twin"])]
+
     def n_rounds(self, state):
         """Return how many rounds may be learnt together."""
         n, t = self.longest, state["t"]
@@ -296,6 +305,15 @@ def _forecast_mixed(model, state, X, ago, ahead):
         theirs = model._forecast_all(beside["twin"], X, ago, ahead)
         forecasts = trust.mixed(beside, forecasts, theirs, ago)
     return forecasts
+
+
+def _with_twin(model, state):
+    """Return a model and its twin, if it is heard, and their shares (q,)."""
+    beside, trust = state["beside"], model.constants.trust
+    if not trust.is_heard(beside):
+        return [(state, np.ones(1))]
+    share = trust.share(beside)
+    return [(state, 1.0 - share), (beside["twin"], share)]
 
 
 def _n_faulty(state):

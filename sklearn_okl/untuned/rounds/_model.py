@@ -6,6 +6,7 @@ What they do with rows is in `_rounds.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,17 +15,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..._linalg import one_blas_thread
 from ..._types import Any, Array, Seed
 from ...base import described, twin
+from ...base._explainable import Explainable
 from ...features._moments import moderate
+from ...inspection._steps import Sums
 from .._constants import BUDGETS, Constants
 from ..experts._experts import ages_of
 from ..experts._fits import batch_model
-from ..rows import _columns as columns
+from ..experts._sums import OTHERS, parts_of
+from ..rows import _columns as numbers
 from ._renewal import n_rows
 from ._rounds import Rounds
 from ._summary import squared_units
 
 
-class DefaultModel(Rounds):
+class DefaultModel(Explainable, Rounds):
     """Base of the estimators without tuning: what they share, and how their parts work together.
 
     A class derived from one of them may set ``constants``, see
@@ -141,6 +145,31 @@ class DefaultModel(Rounds):
         state = self._fitted_state("experts_")
         return self._as_taught()._experts().table(state, ages_of(state), squared_units(state))
 
+    def _explained(self, X):
+        model = self._as_taught()
+        state, rows = model._asked(X)
+        known = vars(model).get("_columns")
+        columns = np.arange(rows.shape[1])
+        if known is not None:
+            of_columns = numbers.widths(known)
+            columns = np.repeat(np.arange(len(of_columns)), of_columns)
+        with one_blas_thread:
+            parts = [
+                part
+                for one, share in model._guard.shares(model, state)
+                for part in model._sums_of_state(one, rows, columns, share)
+            ]
+        return Sums(parts, OTHERS, self._not_explained)
+
+    def _sums_of_state(self, state, rows, columns, share):
+        """Return lines and waves of one state's forecasts, in units of what is answered."""
+        experts = self._experts()
+        parts = parts_of(experts, state, rows, columns, ages_of(state))
+        factors, origin = self._in_units(state)
+        nothing = parts[0].times(np.zeros_like(factors))
+        origin = replace(nothing, constant=np.broadcast_to(share * origin, factors.shape[1]))
+        return [origin, *(part.times(share * factors) for part in parts)]
+
     def summary(self) -> str:
         """Say in a paragraph what was learnt.
 
@@ -156,30 +185,30 @@ class DefaultModel(Rounds):
         return values.squeeze(axis) if self._n_targets is None else values
 
     def _validated_rows(self, X, y, restart, **validation):
-        plain = columns.is_plain(X, self.categorical_features)
+        plain = numbers.is_plain(X, self.categorical_features)
         if restart:
-            self._columns = None if plain else columns.begin(self, X)
+            self._columns = None if plain else numbers.begin(self, X)
         elif self._columns is None and not plain:
-            self._columns = columns.all_numbers(self.n_features_in_)
+            self._columns = numbers.all_numbers(self.n_features_in_)
         if self._columns is None:
             X, y = super()._validated_rows(X, y, restart, **validation)
-            return moderate(columns.marked(X, self.missing_values)), y
-        Z, self._columns = columns.read(self, X, self._columns, restart)
-        named = columns.names_put_aside(self, Z.shape[1])
+            return moderate(numbers.marked(X, self.missing_values)), y
+        Z, self._columns = numbers.read(self, X, self._columns, restart)
+        named = numbers.names_put_aside(self, Z.shape[1])
         X, y = super()._validated_rows(Z, y, restart, **validation)
-        columns.names_put_back(self, named)
+        numbers.names_put_back(self, named)
         return moderate(X), y
 
     def _asked(self, X):
         known = vars(self).get("_columns")
-        plain = not self.__sklearn_is_fitted__() or columns.is_plain(X, self.categorical_features)
+        plain = not self.__sklearn_is_fitted__() or numbers.is_plain(X, self.categorical_features)
         if known is None and not plain:
-            known = columns.all_numbers(self.n_features_in_)
+            known = numbers.all_numbers(self.n_features_in_)
         if known is None:
             state, X = super()._asked(X)
-            return state, moderate(columns.marked(X, self.missing_values))
-        Z, model = columns.asked(self, X, known), twin(self)
-        columns.names_put_aside(model, Z.shape[1])
+            return state, moderate(numbers.marked(X, self.missing_values))
+        Z, model = numbers.asked(self, X, known), twin(self)
+        numbers.names_put_aside(model, Z.shape[1])
         state, X = super(DefaultModel, model)._asked(Z)
         return state, moderate(X)
 

@@ -74,6 +74,11 @@ class NoGuard:
         """Return rounds at which something is due."""
         return ()
 
+    @staticmethod
+    def shares(model, state):
+        """Return pairs: the states of which forecasts are a mean, and their shares (q,)."""
+        return [(state, np.ones(1))]
+
     def n_rounds(self, state):
         """Return how many rounds may be learnt together."""
         return LONGEST

@@ -24,6 +24,7 @@ from ..._delay import late
 from ..._types import Any, ArrayLike
 from ._targets import unit
 
+_NEAR = 1e-6  # usual errors between forecasts that are near
 _LARGEST = 1e300  # loss in the units of another
 
 
@@ -130,6 +131,12 @@ class Trust:
     def mixed(self, state: Any, ours: ArrayLike, theirs: ArrayLike, ago: Any = 0) -> Any:
         """Return what both forecasts (n, q) make, by what was known some rounds ago."""
         return self._mixed(state["odds"][-1 - ago], state["scales"][-1 - ago], ours, theirs)
+
+    def share(self, state: Any) -> Any:
+        """Return the share (q,) that the twin has now in what both make, where both are near."""
+        scale = np.where(state["scales"][-1] > 0.0, state["scales"][-1], 1.0)
+        near = _NEAR * scale
+        return self._mixed(state["odds"][-1], scale, np.zeros_like(scale), near) / near
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds, a number or (n, 1), errors in units (q,) or (n, q).

@@ -1,0 +1,85 @@
+"""What the forecasts of experts are sums of, for those who explain them.
+
+Every expert is linear in lines and waves of what it sees, and what it sees of a column, its
+standardised value, its rank, its indicators, depends on that column alone. What several columns
+make together, the forecast of a tree or what gaps say, plays by itself.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...inspection._parts import NOBODY, Line, waves_of_bank
+from ..rows._layout import has_tree
+from ._banks import awake, inputs_of
+
+OTHERS = "missing values", "trees of few values"  # who play besides the columns
+
+
+def parts_of(experts, state, X, columns, ages):
+    """Return lines and waves (of q sums) that make the mixture of experts for rows X (n, d).
+
+    Parameters
+    ----------
+    experts : Experts
+    state : dict
+    X : ndarray of shape (n, d)
+    columns : ndarray of int of shape (d,)
+        The columns, as they were handed over, that those of X are of.
+    ages : list of int
+        As `ages_of` returns them.
+    """
+    Z = experts.encoder.look(state["columns"], X)
+    F, seen = experts.ask(state, Z)
+    weights, links, constant = experts.kind.lines(state, F, seen, experts._heard(state, ages))
+    steady = _owners(experts.encoder, state["columns"]["layout"], columns, experts.lags)
+    n_trees = state["inputs"]["n_trees"]
+    low = len(steady) - experts.lags - n_trees
+    inputs = np.delete(steady, np.arange(low, low + n_trees))
+    nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
+    parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
+    for bank, places in experts._awake(state):
+        mine = weights[:, places]
+        if bank is None:  # the latest targets are the same for all rows
+            walks = seen.walks[:1].reshape(1, mine.shape[1], -1)
+            constant = np.einsum("gq,qg->q", walks[0], mine)
+            parts.append(Line(*nothing, constant, np.zeros(0, dtype=int)))
+        else:
+            parts += _of_bank(awake(bank), seen, mine, inputs, steady)
+    if links is not None:
+        bank = awake(state["boosting"]["bank"])
+        parts += _of_bank(bank, seen, links, inputs, steady)
+    return parts
+
+
+def _of_bank(bank, seen, weights, inputs, steady):
+    """Return the parts of a bank whose experts have weights (q, g)."""
+    maps, theta = bank["features"], bank["experts"]["theta"]
+    coef = theta.reshape(*theta.shape[:2], -1) * weights.T[:, None]  # (g, D, q)
+    masks, frequencies = maps["masks"], maps["frequencies"]
+    u, (n_columns, m) = masks.shape[1], frequencies.shape[1:]
+    U, spreads = inputs_of(bank, seen), None
+    if m and U.shape[1] > n_columns:
+        U, spreads = np.hsplit(U, 2)
+    known = steady if not m else np.tile(inputs, 2)[:n_columns]
+    parts = []
+    for half in range(U.shape[1] // u if u else 0):
+        mine, place = maps["halves"] == half, slice(half * u, (half + 1) * u)
+        lines = np.einsum("gu,guq->uq", masks[mine], coef[mine, 1 : 1 + u])
+        parts.append(Line(U[:, place], lines, np.zeros(lines.shape[1]), known[place]))
+    parts.append(Line(U[:, :0], np.zeros((0, coef.shape[2])), coef[:, 0].sum(axis=0), known[:0]))
+    if m:
+        waves = waves_of_bank(U, frequencies, coef[:, 1 + u :], known)
+        parts.append(replace(waves, spreads=spreads))
+    return parts
+
+
+def _owners(encoder, layout, columns, n_lags):
+    """Return whose the inputs are, trees and lags included: of a column, or of `OTHERS`."""
+    of_gaps, of_trees = columns.max(initial=-1) + 1 + np.arange(2)
+    own = [*columns, *columns[layout["indicators"][:, 0]], *[of_gaps] * layout["gaps"]]
+    of_others = [own[j] for j in encoder._own(layout) if j >= 0]
+    of_others += [of_gaps] * int((encoder._own(layout) < 0).sum())
+    own += of_others * encoder.n_others
+    own += [of_trees] * (has_tree(layout) * (1 + encoder.n_others))
+    return np.array([*own, *[NOBODY] * n_lags], dtype=int)
