@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,7 +24,6 @@ from sklearn_okl import (
     OGDRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
-    OnlineNystroem,
     RunningOneHotEncoder,
     RunningQuantileTransformer,
     RunningStandardScaler,
@@ -172,9 +172,9 @@ def linear_mixture(model, rows):
     return forecasts
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_the_fast_regressor_is_its_frozen_mixture(seed):
-    X, y = stream(700, 6, seed=seed)
+    X, y = stream(600, 6, seed=seed)
     model = OnlineKernelRegressor(budget="fast", random_state=seed).fit(X, y)
     found = check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows)[:, 0], 3e-10)
     assert np.abs(found.remainder).max() < 0.05 * y.std()
@@ -191,6 +191,7 @@ def test_several_targets_are_explained_side_by_side():
     assert explain(model, X[:3], X[-4:]).importances().shape == (4, 2)
 
 
+@pytest.mark.long
 def test_ranks_and_chains_are_linear_too():
     """Ranks are of one column each, so that the balanced budget is explained as well."""
     X, y = stream(1000, 4, seed=2)
@@ -222,10 +223,8 @@ def test_the_classifier_shares_out_the_mean_log_odds_of_its_experts(n_classes):
 
     def f(rows):
         F, _ = experts.ask(state, experts.encoder.look(state["columns"], rows))
-        if n_classes == 2:
-            S = np.stack([-F[0], F[0]], axis=-1)
-        else:
-            S = 2.0 * F.transpose(1, 2, 0) - 1.0
+        S = 2.0 * F.transpose(1, 2, 0) - 1.0
+        S = np.stack([-F[0], F[0]], axis=-1) if n_classes == 2 else S
         scores = theta[:, :1] * np.nan_to_num(S) + theta[:, 1:]
         logs = np.einsum("k,nkc->nc", shares, scores)
         return logs[:, 1] - logs[:, 0] if n_classes == 2 else logs
@@ -298,6 +297,7 @@ def test_trees_are_the_remainder():
     assert_allclose(found.forecasts, model.predict(X[:5]))
 
 
+@pytest.mark.long
 def test_a_model_that_begins_anew_beside_counts_by_its_share():
     X, y = stream(900, 2, seed=5)
     y[700:] = -3.0 * y[700:] + 20.0 * np.sin(X[700:, 1])
@@ -319,9 +319,7 @@ def test_a_step_that_mixes_columns_lets_them_play_as_one():
     from sklearn.preprocessing import FunctionTransformer
 
     X, y = stream(300, 4)
-    mixing = FunctionTransformer(
-        lambda rows: np.column_stack([rows[:, 0] * rows[:, 2], rows[:, 1:]])
-    )
+    mixing = FunctionTransformer(lambda X: np.column_stack([X[:, 0] * X[:, 2], X[:, [1, 3]]]))
     model = make_pipeline(mixing, FourierFeatures(gamma=0.05, random_state=0), Ridge()).fit(X, y)
     found = explain(model, X[:2], X[-4:])
     assert found.names == ["x0 + x2", "x1", "x3"]
@@ -353,13 +351,14 @@ def test_groups_play_as_one(encoder):
 
 def test_indicators_and_parts_of_dates_are_of_their_column():
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 4, 300), rng.normal(size=300)])
+    X = np.column_stack([rng.integers(0, 4, 300), rng.integers(0, 3, 300)])
     y = (X[:, 0] == 2) * 3.0 + X[:, 1]
     model = make_streaming_pipeline(
-        RunningOneHotEncoder(categorical_features=[0]),
+        RunningOneHotEncoder(),
         FourierFeatures(gamma=0.1, random_state=0),
         VAWRegressor(forecaster="ridge"),
     ).fit(X, y)
+    assert model[0].transform(X[:1]).shape[1] > 2
     check(model, X[:3], X[-6:], model.predict)
     dates = pd.DataFrame({"when": pd.date_range("2024", periods=300, freq="h"), "x": X[:, 1]})
     from sklearn.compose import make_column_transformer
@@ -408,16 +407,16 @@ def test_explaining_changes_nothing(model):
     ],
     ids=["fast", "pipeline", "vaw2"],
 )
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_attributions_follow_a_cause_that_moves(model, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(900, 4))
     y = np.where(np.arange(900) < 600, np.sin(2.0 * X[:, 0]), np.sin(2.0 * X[:, 3]))
     y += 0.1 * rng.normal(size=900)
-    rows, leaders = rng.normal(size=(40, 4)), []
+    rows, leaders = rng.normal(size=(20, 4)), []
     model.fit(X[:600], y[:600])
     for low in range(600, 901, 60):
-        leaders.append(explain(model, rows, X[low - 32 : low]).importances().argmax())
+        leaders.append(explain(model, rows, X[low - 16 : low]).importances().argmax())
         if low < 900:
             model.partial_fit(X[low : low + 60], y[low : low + 60])
     assert leaders[0] == 0
@@ -447,7 +446,7 @@ def test_what_cannot_be_explained_is_said():
         explain(KOGDRegressor().fit(X, y), X, X)
     with pytest.raises(TypeError, match="has probabilities and no margins"):
         explain(ImproperLogisticClassifier().fit(X, y > 3.0), X, X)
-    model = make_streaming_pipeline(OnlineNystroem(random_state=0), VAWRegressor()).fit(X, y)
+    model = make_pipeline(PCA(3), FourierFeatures(random_state=0), Ridge()).fit(X, y)
     with pytest.raises(ValueError, match="no column can be told apart"):
         explain(model, X, X)
     model = OGDRegressor(eta0=0.01).fit(X, y)
