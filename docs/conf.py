@@ -70,7 +70,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 copybutton_selector = "div:not(.output) > div.highlight > pre"
-pages_that_run = ["index", "getting_started", "extending", "files", "questions"]
+pages_that_run = ["index", "getting_started", "explaining", "extending", "files", "questions"]
 pages_that_run += ["coming_from_opera", "coming_from_sklearn", "day_ahead", "verified"]
 pages_that_run += ["theory/first_lecture"]
 

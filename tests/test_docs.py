@@ -158,6 +158,7 @@ RUN = {
     "getting_started.md": "skops",
     "extending.md": "matplotlib",
     "files.md": "skops",
+    "explaining.md": "",
     "questions.md": "",
     "coming_from_opera.md": "",
     "coming_from_sklearn.md": "",

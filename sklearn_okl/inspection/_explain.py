@@ -118,7 +118,7 @@ def explain(
     flat = forecasts.ndim == 1
     return ShapleyExplanation(
         values=values[..., 0] if flat else values,
-        base=float(base[0]) if flat else base,
+        base=np.repeat(base[:1] if flat else base[None], len(known), axis=0),
         remainder=remainder[:, 0] if flat else remainder,
         names=names,
         remainder_name=sums.remainder,
@@ -234,7 +234,10 @@ def _checked(model, X, background, name="X"):
 
 
 def _kept(model, X):
-    """Return the rows that a reservoir at the start of a pipeline has kept, as a frame as X is."""
+    """Return the rows that a reservoir at the start of a pipeline has kept.
+
+    They are a frame if X is one; without an X, if they came as one.
+    """
     steps = getattr(model, "steps_", getattr(model, "steps", [(None, None)]))
     rows = getattr(steps[0][1], "background_", None)
     if rows is None:
@@ -243,7 +246,16 @@ def _kept(model, X):
             "the past, or put BackgroundReservoir() as the first step of a StreamingPipeline, "
             "which keeps some."
         )
-    return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
+    if hasattr(X, "iloc"):
+        return type(X)(rows, columns=X.columns)
+    names = getattr(steps[0][1], "feature_names_in_", None)
+    if X is not None or names is None:
+        return rows
+    try:
+        from pandas import DataFrame
+    except ImportError:  # the names came with a frame of another library
+        return rows
+    return DataFrame(rows, columns=names)
 
 
 def _answers(model, X):

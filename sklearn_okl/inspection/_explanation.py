@@ -22,8 +22,8 @@ class ShapleyExplanation:
     ----------
     values : ndarray of shape (n_samples, n_columns) or (n_samples, n_columns, q)
         Shapley values, in units of the forecasts.
-    base : float or ndarray of shape (q,)
-        Mean over the background of what is explained.
+    base : ndarray of shape (n_samples,) or (n_samples, q)
+        Mean over the background of what is explained; the same for all rows of a call.
     remainder : ndarray of shape (n_samples,) or (n_samples, q)
         What is in the forecasts and is not linear in the features.
     names : list of str
@@ -53,7 +53,7 @@ class ShapleyExplanation:
     """
 
     values: Array
-    base: Any
+    base: Array
     remainder: Array
     names: list
     remainder_name: str
@@ -63,6 +63,34 @@ class ShapleyExplanation:
     def forecasts(self) -> Array:
         """The forecasts (n_samples,) or (n_samples, q): all entries together."""
         return self.base + self.values.sum(axis=1) + self.remainder
+
+    @classmethod
+    def joined(cls, parts: Any) -> Any:
+        """Return explanations of rows in order, made as a stream went on, as one.
+
+        Parameters
+        ----------
+        parts : list of ShapleyExplanation
+            Of the same columns, one or more.
+
+        Returns
+        -------
+        explanation : ShapleyExplanation
+            Of the rows of all of them.
+
+        Raises
+        ------
+        ValueError
+            If there are none, or columns differ.
+        """
+        parts = list(parts)
+        if not parts or any(part.names != parts[0].names for part in parts):
+            raise ValueError("Give one explanation at least, and all of the same columns.")
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("values", "base", "remainder", "data")
+        }
+        return cls(**joined, names=parts[0].names, remainder_name=parts[0].remainder_name)
 
     def importances(self) -> Array:
         """Return the mean size of each column's entries.
@@ -119,7 +147,7 @@ class ShapleyExplanation:
         kind = self.data.dtype
         return Explanation(
             np.concatenate([self.values, self.remainder[:, None]], axis=1),
-            np.repeat(np.asarray(self.base, dtype=np.float64)[None], n, axis=0),
+            self.base,
             np.concatenate([self.data, np.full((n, 1), np.nan, dtype=kind)], axis=1),
             feature_names=[*self.names, self.remainder_name],
         )
