@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln
 
-from ._products import product_values
+from ._products import product_values, wave_values
 
 NOBODY = -1
 _TILE = 2_000_000  # factors held at once
@@ -91,14 +91,19 @@ class _Products(Part):
         playing = [k for k in range(n_players) if self._uses(self.owners == k)]
         if not playing:
             return values
-        C = np.stack([others.factors(self.owners == k) for k in playing])
         coef, low = self._known_coef(), 0
         for part in self._tiles(len(playing)):
-            A = np.stack([part.factors(self.owners == k) for k in playing])
-            rows = np.arange(low, low + A.shape[1])
-            values[rows[:, None], playing] = product_values(A, C, coef)
-            low += A.shape[1]
+            rows = np.arange(low, low + len(part.inputs))
+            values[rows[:, None], playing] = part._of_players(others, playing, coef)
+            low += len(rows)
         return values
+
+    def _of_players(self, others, playing, coef):
+        """Return the Shapley values (n, p, q) of players of whom all have factors."""
+        A, C = (
+            np.stack([part.factors(self.owners == k) for k in playing]) for part in (self, others)
+        )
+        return product_values(A, C, coef)
 
     def _tiles(self, n_factors):
         """Yield the part for a few of the rows at a time, so that memory is bounded."""
@@ -148,6 +153,18 @@ class Waves(_Products):
         if self.spreads is not None:
             waves *= np.exp(-0.5 * (self.spreads[:, columns] @ np.square(frequencies)))
         return waves
+
+    def _of_players(self, others, playing, coef):
+        if self.spreads is not None or others.spreads is not None:
+            return super()._of_players(others, playing, coef)
+        A, C = (
+            np.stack([part._half().factors(self.owners == k) for k in playing])
+            for part in (self, others)
+        )
+        return wave_values(A, C, coef)
+
+    def _half(self):
+        return replace(self, frequencies=0.5 * self.frequencies)
 
     def _uses(self, columns):
         return bool(self.frequencies[columns].any())

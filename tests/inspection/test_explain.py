@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import is_classifier
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -31,9 +32,11 @@ from sklearn_okl import (
     VAW2Regressor,
     VAWBOARegressor,
     VAWRegressor,
+    all_estimators,
     make_streaming_pipeline,
 )
 from sklearn_okl.inspection import explain
+from tests.instances import arguments_of
 from tests.oracles.shapley import shapley_values
 
 GRID = {"kernel": ["rbf", "laplacian"], "gamma": [0.02, 0.2]}
@@ -465,3 +468,20 @@ def test_what_cannot_be_explained_is_said():
             model.explain(**{"X": X, "background": X, **given})
     with pytest.raises(TypeError, match="is a class"):
         explain(VAWRegressor, X, X)
+
+
+VERBS = [(name, one) for name, one in all_estimators() if hasattr(one, "explain")]
+
+
+@pytest.mark.parametrize(
+    ("name", "class_"), [pair for pair in VERBS if pair[0] != "ImproperLogisticClassifier"]
+)
+def test_whoever_has_the_verb_adds_up(name, class_):
+    X, y = stream(80, 3)
+    model = class_(**arguments_of(class_)[0])
+    model.fit(X, np.sign(y - 3.0) if is_classifier(model) else y)
+    found = model.explain(X[:3], background=X[-5:])
+    answer = getattr(model, "decision_function", None) or model.predict
+    assert_allclose(found.forecasts, answer(X[:3]), atol=1e-10)
+    assert np.abs(found.values).max() > 1e-6
+    assert np.isfinite(found.remainder).all()
