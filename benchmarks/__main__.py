@@ -228,7 +228,7 @@ JOBS = {
         "%. The exit status is 1 if the exact ones are not 100 times as fast from 10 columns on, "
         "and 2 without shap. Takes about two minutes.",
         {
-            "rows": "rows explained (default: %(default)s)",
+            "rows": "rows that KernelSHAP explains (default: %(default)s)",
             "quick": SMALL_SIZES,
         },
     ),

@@ -165,7 +165,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return np.ascontiguousarray(Z.T, dtype=X.dtype)
 
     def _unfolded(self, line, X):
-        """Return a line of the features as monomials of the rows X that they are made of."""
+        """Return a line of the features as monomials of rows X."""
         X = validated(self, X, dtype=np.float64, reset=False)
         U, owners = np.sqrt(2 * self.gamma_) * X, np.arange(X.shape[1])
         constant = replace(line, inputs=X[:, :0], coef=line.coef[:0], owners=owners[:0])

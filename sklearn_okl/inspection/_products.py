@@ -61,17 +61,7 @@ def product_values(A, C, coef):
 def wave_values(A, C, coef):
     """Return the same where all factors are waves, twice as fast.
 
-    Parameters
-    ----------
-    A : ndarray of complex of shape (p, n, m)
-        Waves of half the angle, whose squares are the factors of the rows.
-    C : ndarray of complex of shape (p, b, m)
-        Those of the background.
-    coef : ndarray of complex of shape (m, q)
-
-    Returns
-    -------
-    values : ndarray of shape (n, p, q)
+    A and C hold waves of half the angle, whose squares are the factors, and `coef` is complex.
     """
     nodes, weights = _rule(len(A))
     half = nodes > -_ZERO

@@ -53,6 +53,15 @@ def exchanged(X, j, values):
     return rows
 
 
+def stacked(parts):
+    """Return rows of parts of one kind below each other."""
+    if not hasattr(parts[0], "iloc"):
+        return np.concatenate(parts)
+    from pandas import concat
+
+    return concat(parts, ignore_index=True)
+
+
 def data_of(X, columns):
     """Return the values (n, p) of single columns; NaN for a player of several, or of none."""
     table = [

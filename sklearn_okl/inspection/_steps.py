@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from ._parts import NOBODY, Line
-from ._rows import column_of, exchanged, taken
+from ._rows import column_of, exchanged, stacked, taken
 
 _PROBES = 32  # rows that are looked at
+_TILE = 4096  # those of several columns together
 
 
 class Sums(NamedTuple):
@@ -128,11 +130,15 @@ def _owners(made, X, background):
         rows = taken(X, np.arange(n) % len(X))
         now = np.asarray(made(rows))
         owners = [set() for _ in range(now.shape[1])]
-        for j in range(rows.shape[1]):
-            others = _other_values(column_of(X, j), column_of(background, j), n)
-            changed = ~_same(np.asarray(made(exchanged(rows, j, others))), now).all(axis=0)
-            for k in np.flatnonzero(changed).tolist():
-                owners[k].add(j)
+        for columns in gen_batches(rows.shape[1], max(1, _TILE // n)):
+            changed = [
+                exchanged(rows, j, _other_values(column_of(X, j), column_of(background, j), n))
+                for j in range(columns.start, columns.stop)
+            ]
+            answers = np.asarray(made(stacked(changed))).reshape(len(changed), *now.shape)
+            differ = ~_same(answers, now).all(axis=1)
+            for j, k in np.argwhere(differ).tolist():
+                owners[k].add(columns.start + j)
         if all(found or not moves for found, moves in zip(owners, varies, strict=True)):
             break
     return owners

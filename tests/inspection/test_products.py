@@ -13,7 +13,7 @@ def by_definition(A, C, coef):
         factors = rows.reshape(len(rows), len(A), -1)  # (rows, p, m)
         return (factors.prod(axis=1) @ coef).real
 
-    p, n, m = A.shape
+    p, _, m = A.shape
     players = np.arange(p * m).reshape(p, m).tolist()
     rows, background = (part.swapaxes(0, 1).reshape(part.shape[1], -1) for part in (A, C))
     return np.array([shapley_values(f, row, background, players) for row in rows])
