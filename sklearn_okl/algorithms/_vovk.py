@@ -16,8 +16,8 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor, SumsOfRows, _same
-from ..base._sums import refuse_weights
 from ..base._explainable import Explainable
+from ..base._sums import refuse_weights
 from ..inspection._parts import waves_of_bank
 from ..inspection._steps import Sums
 from ..learners import VAWRegressor
