@@ -252,8 +252,8 @@ def try_pipeline(model):
             raise ValueError("it makes no numbers of rows")
         return
     steps = [step for _, step in model.steps_ if not isinstance(step, str)]
-    if any(isinstance(step, type) for step in steps):
-        raise TypeError("a step is a class, not an estimator")
+    if not all(hasattr(step, "get_params") and not isinstance(step, type) for step in steps):
+        raise TypeError("a step is no estimator")
     if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):
         answers = _asked(model, X)
         if not isinstance(steps[-1], _REFIT):

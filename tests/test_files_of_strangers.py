@@ -318,7 +318,7 @@ SPOILT = {
     "a class in a pipeline": (
         make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
         lambda m: m.steps_.__setitem__(0, (m.steps_[0][0], str)),
-        "a step is a class",
+        "a step is no estimator",
     ),
     "dictionary": (
         KernelVAWRegressor(gamma=0.5),
@@ -567,6 +567,16 @@ SPOILT = {
         "do not go together",
     ),
     "a class in a race": (SEARCH, lambda m: m._state.finals.__setitem__(0, str), "each candidate"),
+    "a number in a pipeline": (
+        make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
+        lambda m: m.steps_.__setitem__(0, (m.steps_[0][0], True)),
+        "a step is no estimator",
+    ),
+    "a size below 0": (
+        OnlineKernelRegressor(budget="fast", random_state=0),
+        lambda m: m._state["targets"][0].update(long=-1),
+        "do not go together",
+    ),
     "no candidate": (SEARCH, lambda m: m._state.models.__setitem__(0, {}), "each candidate"),
     "many categories": (
         RunningOneHotEncoder(),
