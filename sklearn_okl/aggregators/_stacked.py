@@ -14,6 +14,7 @@ from .._linalg import row_slices
 from .._types import Any, Array
 from ..base import ConvexAggregator, OnlineRegressor
 from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake
+from ..base._weights_summary import SummaryOfWeights
 from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
 from ..learners import VAWRegressor
@@ -37,7 +38,7 @@ _BOA = BOARegressor()
 
 @inherit_documentation
 @explained_by(ConvexAggregator)
-class StackedBOARegressor(OnlineRegressor):
+class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     r"""Mix experts in several ways, and mix these by BOA: seldom worse than any way, often better.
 
     :class:`BOARegressor` over the experts, the columns of X, for its theorem; their means under

@@ -15,6 +15,7 @@ from .._linalg import row_slices, softmax
 from .._types import Any, Array, ArrayLike
 from ._loss import TARGET_LOSSES, LossOfTargets
 from ._regressor import OnlineRegressor
+from ._weights_summary import SummaryOfWeights
 
 TILE_SIZE = 2**18  # numbers of X looked at together: what the cache holds, whatever n and K
 ROUNDING = 1e-13  # share of a forecast that its error may be by rounding alone
@@ -27,7 +28,7 @@ EXPERT_CONSTRAINTS = {
 
 
 @inherit_documentation
-class ConvexAggregator(LossOfTargets, OnlineRegressor):
+class ConvexAggregator(SummaryOfWeights, LossOfTargets, OnlineRegressor):
     """Base of the aggregators that give the K experts, the columns of X, weights from the simplex.
 
     A rule is a state, the weights it stands for and what a round of regrets does to it::

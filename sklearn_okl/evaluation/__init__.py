@@ -1,5 +1,6 @@
 """Prequential evaluation, comparators in hindsight, regret and its bounds."""
 
+from ._aggregation_report import aggregation_report
 from ._backtest import backtest
 from ._bounds import (
     concatenated_vaw_loss_bound,
@@ -10,6 +11,7 @@ from ._bounds import (
 )
 from ._calibration import calibration_error
 from ._classes_display import PrequentialCalibrationDisplay, PrequentialConfusionDisplay
+from ._combinations import combination_comparator
 from ._comparators import (
     effective_dimension,
     kernel_ridge_comparator,
@@ -18,6 +20,7 @@ from ._comparators import (
 )
 from ._compare import compare
 from ._comparison import Comparison
+from ._expert_losses_display import ExpertLossesDisplay
 from ._fan_display import ForecastFanDisplay
 from ._interval_scores import (
     crps_from_quantiles,
@@ -42,6 +45,7 @@ from ._weights_display import ExpertWeightsDisplay
 
 for class_ in (
     Comparison,
+    ExpertLossesDisplay,
     ExpertWeightsDisplay,
     PrequentialCalibrationDisplay,
     PrequentialConfusionDisplay,
@@ -58,6 +62,7 @@ del class_
 
 __all__ = [
     "Comparison",
+    "ExpertLossesDisplay",
     "ExpertWeightsDisplay",
     "ForecastFanDisplay",
     "PartialEffectsDisplay",
@@ -68,9 +73,11 @@ __all__ = [
     "RegretCurveDisplay",
     "SequentialComparison",
     "ShapleyDisplay",
+    "aggregation_report",
     "backtest",
     "calibration_error",
     "check_online_estimator",
+    "combination_comparator",
     "compare",
     "concatenated_vaw_loss_bound",
     "crps_from_quantiles",

@@ -40,17 +40,24 @@ class CurveDisplay(Display):
         check_scalar(start, "start", Integral, min_val=0, max_val=n - 1)
         self.ax_, self.figure_ = ax, ax.figure
         before = len(_labelled_lines(ax))  # go on with the colours of an earlier display
-        self.lines_ = []
-        for i, (name, values) in enumerate(curves.items(), start=before):
-            style = {
-                "color": COLORS[i % len(COLORS)],
-                "linestyle": STYLES[i // len(COLORS) % len(STYLES)],
-                "linewidth": 1.5,
-                "label": name,
-            }
-            rounds = np.arange(start + 1, n + 1)
-            self.lines_ += ax.plot(rounds, values[start:], **{**style, **line_kwargs})
+        rounds = np.arange(start + 1, n + 1)
+        shown = {name: values[start:] for name, values in curves.items()}
+        self.lines_ = draw_many(ax, rounds, shown, line_kwargs, before)
         ax.set_xlabel("Round")
+
+
+def draw_many(ax, rounds, curves, line_kwargs, before=0):
+    """Draw curves by their names, in styles after those of the first ones; return the lines."""
+    lines = []
+    for i, (name, values) in enumerate(curves.items(), start=before):
+        style = {
+            "color": COLORS[i % len(COLORS)],
+            "linestyle": STYLES[i // len(COLORS) % len(STYLES)],
+            "linewidth": 1.5,
+            "label": name,
+        }
+        lines += ax.plot(rounds, values, **{**style, **line_kwargs})
+    return lines
 
 
 def axes_of(display, ax, size=(6.4, 4.0)):

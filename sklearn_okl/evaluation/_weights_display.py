@@ -254,8 +254,8 @@ class ExpertWeightsDisplay(Display):
             estimators = {name: clone(learner).fit(X, y) for name, learner in estimators.items()}
         weights, found = {}, []
         for name, learner in estimators.items():
-            of_classes = _weights_of(learner, class_label)
-            found.append(_expert_labels(learner, len(next(iter(of_classes.values())))))
+            of_classes = weights_of(learner, class_label)
+            found.append(expert_labels(learner, len(next(iter(of_classes.values())))))
             for label, values in of_classes.items():
                 named = [] if len(estimators) == 1 and len(of_classes) > 1 else [name]
                 weights[", ".join([*named, *([] if label is None else [str(label)])])] = values
@@ -285,13 +285,13 @@ def _weights_over_time(estimator, X, y, n_points, class_label):
     known = []
     for low, high in pairwise(ends.tolist()):
         model.partial_fit(_safe_indexing(X, slice(low, high)), y[low:high], **classes)
-        weights, *others = _weights_of(model, class_label).values()
+        weights, *others = weights_of(model, class_label).values()
         if others:
             raise ValueError(
                 f"{type(model).__name__} has weights for each of {1 + len(others)} classes. Over "
                 "time those of one are drawn: give its 'class_label'."
             )
-        known.append((_expert_labels(model, len(weights)), weights))
+        known.append((expert_labels(model, len(weights)), weights))
     labels = known[-1][0]
     rows = np.zeros((len(known), len(labels)))
     for row, (names, weights) in zip(rows, known, strict=True):
@@ -301,7 +301,7 @@ def _weights_over_time(estimator, X, y, n_points, class_label):
     return labels, ends[1:], rows
 
 
-def _weights_of(estimator, class_label=None):
+def weights_of(estimator, class_label=None):
     """Return copies of the weights (K,) of a fitted estimator, of each class by its label.
 
     Weights that are of no class have the label None.
@@ -328,7 +328,7 @@ def _weights_of(estimator, class_label=None):
     return {class_label: found[class_label]}
 
 
-def _expert_labels(estimator, n_experts):
+def expert_labels(estimator, n_experts):
     """Name the experts as their table does, or by kernels, columns of X or numbers."""
     table = getattr(estimator, "experts_", None)
     if isinstance(table, dict) and "name" in table:
