@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.utils.metaestimators import available_if
 
 from ._documentation import explained_by
+from ._prediction_frames import check_as_frame, interval_frame
 from ._types import Any, Array, ArrayLike, Self
 from .base import OnlineRegressor
 
@@ -127,10 +128,15 @@ class DelegatingVerbs:
         return self._ask("predict_log_proba", X, params)
 
     @available_if(inner_has("predict_interval"))
-    @explained_by(predict)
+    @explained_by(predict, interval_frame)
     def predict_interval(
-        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, **params: Any
-    ) -> Array:
+        self,
+        X: ArrayLike,
+        coverage: float | ArrayLike = 0.9,
+        *,
+        as_frame: str | None = None,
+        **params: Any,
+    ) -> Any:
         """Return the intervals of the inner estimator; changes nothing.
 
         Parameters
@@ -140,11 +146,13 @@ class DelegatingVerbs:
 
         Returns
         -------
-        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2), or DataFrame
             Low and high ends.
         """
+        check_as_frame(as_frame)
         estimator, rows = self._asked(X)
-        return estimator.predict_interval(rows, coverage, **params)
+        intervals = estimator.predict_interval(rows, coverage, **params)
+        return interval_frame(intervals, coverage, as_frame, index=X)
 
     @available_if(inner_has("predict_experts"))
     @explained_by(predict)

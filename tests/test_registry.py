@@ -20,7 +20,7 @@ LAYERS = [
     {"_literature"},
     {
         *("_linalg", "_validation", "_documentation", "_delay"),
-        *("_archives", "_part_files", "_plain_types", "_types", "_values"),
+        *("_archives", "_part_files", "_plain_types", "_types", "_values", "_prediction_frames"),
     },
     {"_tail"},
     {"inspection"},

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._documentation import cites, explained_by
+from .._documentation import explained_by
 from .._types import Any, ArrayLike
 from ._combinations import check_loss, combination_comparator, losses_of
 from ._prequential import prequential
@@ -25,7 +25,6 @@ _MEASURES = {
 }
 
 
-@cites
 @explained_by(combination_comparator)
 def aggregation_report(
     estimator: Any,
@@ -43,15 +42,12 @@ def aggregation_report(
 
     Parameters
     ----------
-    estimator : estimator object
-        An aggregator, as :class:`~sklearn_okl.BOARegressor`, or whatever has a weight for each
+    estimator : aggregator
+        A regressor, as :class:`~sklearn_okl.BOARegressor`, or whatever has a weight for each
         column of X, as :class:`~sklearn_okl.VAWRegressor`. It stays as it is.
     X : array-like of shape (n_samples, n_experts)
         Forecasts of the experts, in the order in which rows come; the columns of a frame name
         them. NaN says that an expert is asleep.
-    loss : {"squared_error", "absolute_error", "absolute_percentage_error"}, \
-            default="squared_error"
-        In which all are compared, and the combinations are best.
     output_dict : bool, default=False
         Whether to return a dict in place of text.
 
@@ -137,24 +133,14 @@ def aggregation_report(
 
 
 class JudgedRows(NamedTuple):
-    """Rows of which an aggregator and its experts are compared, and what it weighs these by.
+    """Rows of which an aggregator and its experts are compared, and what it weighs these by."""
 
-    Attributes
-    ----------
-    experts : ndarray of shape (n, K)
-    y, forecasts : ndarrays of shape (n,)
-    weights : ndarray of shape (K,)
-    names : list of str
-    rows : ndarray of int of shape (n,)
-        Their places in the stream.
-    """
-
-    experts: Any
+    experts: Any  # (n, K)
     y: Any
-    forecasts: Any
-    weights: Any
-    names: list[str]
-    rows: Any
+    forecasts: Any  # (n,), of the aggregator
+    weights: Any  # (K,), after the last row
+    names: list[str]  # of the experts
+    rows: Any  # (n,), places in the stream
 
 
 def judged_rows(estimator, X, y, loss):

@@ -7,14 +7,15 @@ from scipy.optimize import linprog, nnls
 from scipy.sparse import hstack, identity, vstack
 from sklearn.utils import Bunch, check_X_y
 
-from .._documentation import cites
+from .._documentation import explained_by
 from .._types import Any, ArrayLike
+from ._comparators import ridge_comparator
 
 COMBINATIONS = ("uniform", "expert", "convex", "linear")
 LOSSES = ("squared_error", "absolute_error", "absolute_percentage_error")
 
 
-@cites
+@explained_by(ridge_comparator)
 def combination_comparator(
     X: ArrayLike, y: ArrayLike, *, combination: str = "convex", loss: str = "squared_error"
 ) -> Any:
@@ -27,19 +28,18 @@ def combination_comparator(
     ----------
     X : array-like of shape (n_samples, n_experts)
         Forecasts of the experts, the columns that an aggregator sees, without NaN.
-    y : array-like of shape (n_samples,)
-        Targets.
     combination : {"uniform", "expert", "convex", "linear"}, default="convex"
         ``"uniform"``: equal weights, which need no hindsight. ``"expert"``: the best of the
         experts, alone. ``"convex"``: no weight negative, of sum one. ``"linear"``: any weights,
         without an intercept, and those of smallest norm where several are best.
     loss : {"squared_error", "absolute_error", "absolute_percentage_error"}, \
             default="squared_error"
-        What is summed over the rows. The last is \|f - y\| / \|y\|, 0.05 for five percent.
+        What is summed over the rows, and is least in hindsight. The last is
+        \|f - y\| / \|y\|, 0.05 for five percent.
 
     Returns
     -------
-    result : Bunch
+    combination : Bunch
         ``coef`` (n_experts,), the weights; ``forecasts`` and ``losses`` (n_samples,);
         ``objective``, the sum of ``losses``; as :func:`ridge_comparator` gives them.
 

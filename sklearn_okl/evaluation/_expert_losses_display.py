@@ -27,8 +27,8 @@ class ExpertLossesDisplay(Display):
     ----------
     losses : dict of str to ndarray of shape (n_samples,)
         Name of each expert and its losses, row by row.
-    residuals : dict of str to ndarray of shape (n_samples,)
-        Of each expert, its targets less its forecasts.
+    residuals : dict of str to ndarray of shape (n_samples,), by the same names
+        Targets less the forecasts of each expert.
     aggregator : tuple of (str, ndarray of shape (n_samples,), ndarray of shape (n_samples,))
         Name of the aggregator, its losses and its residuals.
     oracles : dict of str to float, default=None
@@ -91,20 +91,13 @@ class ExpertLossesDisplay(Display):
             ``"regret"``: the aggregator's losses so far less the expert's, above 0 where the expert
             was better. ``"residual"``: targets so far less the forecasts, which drifts where an
             expert is biased.
-        **kwargs : dict
-            Keywords for matplotlib's ``barh`` or ``plot``.
+        **kwargs : dict of keywords
+            Of matplotlib's ``barh`` or ``plot``.
 
         Returns
         -------
-        display : ExpertLossesDisplay
-            This display, with ``ax_``, ``figure_``, ``bars_`` and ``lines_`` set.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there is no such kind.
+        self : ExpertLossesDisplay
+            With ``bars_`` or ``lines_`` set.
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {list(KINDS)}.")
@@ -166,13 +159,13 @@ class ExpertLossesDisplay(Display):
 
         Parameters
         ----------
-        **kwargs : dict
-            Keywords for :meth:`plot`, such as ``kind="regret"``.
+        **kwargs : dict of keywords for :meth:`plot`
+            Such as ``kind="regret"``.
 
         Returns
         -------
         display : ExpertLossesDisplay
-            The display, drawn. Its ``oracles`` are those of :func:`aggregation_report`.
+            Its ``oracles`` are those of :func:`aggregation_report`.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         known = judged_rows(estimator, X, y, loss)

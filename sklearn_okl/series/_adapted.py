@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
+from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
 from . import _correction, _fixed_share, _frames, _intervals, _rounds
@@ -260,35 +262,22 @@ class AdaptedForecaster(SeriesEstimator):
         _, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
+    @explained_by(OnlineForecaster.predict_interval, predict)
     def predict_interval(
         self,
         base_forecasts: ArrayLike,
         X_future: Any = None,
         coverage: ArrayLike = (0.8, 0.95),
         n_steps: int | None = None,
-    ) -> Array:
-        """Give intervals that hold the next rows as often as asked for.
-
-        Parameters
-        ----------
-        base_forecasts : array-like of shape (horizon,) or (horizon, m)
-            What the base says of the next rows.
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            As in `predict`.
-        coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
-            Shares of rows that intervals shall hold, each above 0 and below 1.
-        n_steps : int, default=None
-            As in `predict`.
-
-        Returns
-        -------
-        intervals : ndarray of shape (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2)
-            Lower and upper ends. The whole line where no forecast of that age has been judged yet.
-        """
+        *,
+        as_frame: str | None = None,
+    ) -> Any:
+        """Give intervals that hold the next rows as often as asked for."""
+        check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
         slot, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
         ends = _intervals.around(forecasts, slot["reach"], slot["unit"], coverage)
-        return ends[:, 0] if layout["is_flat"] else ends
+        return _frames.framed_intervals(ends, coverage, as_frame, layout)
 
     @property
     def expert_weights_(self) -> Array:

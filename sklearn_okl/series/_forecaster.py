@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
+from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Seed, Self
 from ..base import _is_finite, twin
 from ..features import _faults
@@ -301,12 +302,15 @@ class OnlineForecaster(SeriesEstimator):
         layout = self._layout
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
+    @explained_by(interval_frame)
     def predict_interval(
         self,
         X_future: Any = None,
         coverage: ArrayLike = (0.8, 0.95),
         n_steps: int | None = None,
-    ) -> Array:
+        *,
+        as_frame: str | None = None,
+    ) -> Any:
         """Give intervals that hold the next rows as often as asked for.
 
         Parameters
@@ -320,13 +324,14 @@ class OnlineForecaster(SeriesEstimator):
 
         Returns
         -------
-        intervals : ndarray of shape (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2)
+        intervals : ndarray (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2), or DataFrame
             Lower and upper ends. The whole line where no forecast of that age has been judged yet.
         """
+        check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
         slot, forecasts = self._asked(X_future, n_steps)
         ends = _intervals.around(forecasts, slot["reach"], slot["scale"][0], coverage)
-        return ends[:, 0] if self._layout["is_flat"] else ends
+        return _frames.framed_intervals(ends, coverage, as_frame, self._layout)
 
     @property
     def n_faulty_(self) -> Array:

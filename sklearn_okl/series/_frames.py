@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._prediction_frames import interval_frame
 from .._validation import holds_dates, is_lazy, types_of
 from ..features import CalendarFeatures
 
@@ -345,3 +346,11 @@ def framed(values, is_flat, names, time):
     if is_flat:
         return pd.Series(values[:, 0], index=index, name=names[0])
     return pd.DataFrame(values, index=index, columns=names)
+
+
+def framed_intervals(ends, coverage, as_frame, layout):
+    """Return intervals (H, m, n_levels, 2) as arrays, or as frames that continue the index."""
+    ends = ends[:, 0] if layout["is_flat"] else ends
+    time = layout["time"] if as_frame is not None else None
+    index = None if time is None or time["step"] is None else continued(time, len(ends))
+    return interval_frame(ends, coverage, as_frame, index=index, names=layout["names"])

@@ -10,8 +10,9 @@ from typing import Literal, overload
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
+from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import WeightedRegressor
 from ..features import _faults
@@ -393,9 +394,15 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
+    @explained_by(interval_frame)
     def predict_interval(
-        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, *, ahead: bool = False
-    ) -> Array:
+        self,
+        X: ArrayLike,
+        coverage: float | ArrayLike = 0.9,
+        *,
+        ahead: bool = False,
+        as_frame: str | None = None,
+    ) -> Any:
         r"""Return intervals that hold the targets in a given share of the rounds.
 
         Parameters
@@ -409,7 +416,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
         Returns
         -------
-        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2), or DataFrame
             Low and high ends around the forecasts of `predict`, brought within `target_range` after
             that; finite from row ``label_delay + 3`` on. Of several targets (n_samples, n_targets,
             2) or (n_samples, n_targets, n_levels, 2): each is held in the given share of the
@@ -421,7 +428,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             If `coverage` is neither a number nor a list of numbers.
         ValueError
             If it is not from 0.01 to 0.99, or if there are more than ``label_delay + 1`` rows with
-            ``ahead=True``.
+            ``ahead=True``; if there is no such kind of frame.
 
         Notes
         -----
@@ -437,6 +444,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         All that are out may miss for one cause, so :math:`\gamma` is 0.05 / (D + 1) then, and the
         bound up to D + 1 times as large.
         """
+        check_as_frame(as_frame)
         levels = _checked_coverages(coverage)
         state, forecasts = self._foreseen(X, ahead)
         state = self.constants.renewal.likelier(state)
@@ -447,7 +455,8 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         ]
         half = np.reshape(halves, (*forecasts.shape[1:], *levels.shape))
         centers = forecasts.reshape(*forecasts.shape, *[1] * levels.ndim)
-        return self._within(np.stack([centers - half, centers + half], axis=-1))
+        ends = self._within(np.stack([centers - half, centers + half], axis=-1))
+        return interval_frame(ends, levels, as_frame, index=X)
 
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
