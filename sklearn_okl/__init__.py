@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._citation import cite
 from ._persistence import load, save, trusted_types
 from .aggregators import (
     AARegressor,
@@ -198,6 +199,7 @@ __all__ = [
     "VAWMLProdRegressor",
     "VAWRegressor",
     "all_estimators",
+    "cite",
     "load",
     "make_streaming_pipeline",
     "save",

@@ -250,7 +250,7 @@ def regret(
     forecasts: ArrayLike,
     y: ArrayLike,
     *,
-    comparator_forecasts: ArrayLike | None = None,
+    comparator_forecasts: ArrayLike | Bunch | None = None,
     comparator_losses: ArrayLike | None = None,
 ) -> Array:
     r"""Return the running regret :math:`\sum_{s\le t}(\hat y_s-y_s)^2-\sum_{s\le t}(f_s-y_s)^2`.
@@ -260,8 +260,9 @@ def regret(
     forecasts : array-like of shape (n_samples,)
         Online forecasts, each made before its target was seen. A leading run of NaN, the cold start
         of ``prequential``, is left out of both sums.
-    comparator_forecasts : array-like of shape (n_samples,), default=None
-        Forecasts of the comparator. Give these or the losses.
+    comparator_forecasts : array-like of shape (n_samples,) or Bunch, default=None
+        Forecasts of the comparator, or what a comparator returned, :func:`ridge_comparator` or any
+        other here. Give these or the losses.
     comparator_losses : array-like of shape (n_samples,), default=None
         Squared errors of the comparator, row by row, such as ``ridge_comparator(X, y).losses``.
 
@@ -295,6 +296,7 @@ def regret(
         raise ValueError("Give either comparator_forecasts or comparator_losses, and not both.")
     forecasts, y = (np.asarray(a, dtype=np.float64) for a in (forecasts, y))
     given = comparator_forecasts if comparator_losses is None else comparator_losses
+    given = getattr(given, "forecasts", given)
     others = np.asarray(given, dtype=np.float64)
     for name, array in (("forecasts", forecasts), ("y", y), ("the comparator", others)):
         if array.ndim != 1:

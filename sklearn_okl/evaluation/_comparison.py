@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
+from sklearn.utils import check_scalar
 from sklearn.utils._optional_dependencies import check_pandas_support
 
 from .._documentation import explained_by
 from .._types import Any, Array
-from ._comparison_display import draw_curves
-from ._comparison_latex import latex_table
+from ._comparison_differences import differences_of
+from ._comparison_display import draw_curves, draw_ranks
 from ._comparison_ranks import ranks_of
 from ._comparison_sequential import evidence_against
+from ._comparison_tables import latex_table, markdown_table
 from ._prequential_display import PrequentialDisplay
 from ._sequential import e_benjamini_hochberg
 
@@ -176,8 +180,7 @@ class Comparison:
         sections 3.1.3 and 3.2. A. Benavoli, G. Corani, F. Mangili, "Should we really use post-hoc
         tests based on mean-ranks?", JMLR 17, 2016, on pairs by signed ranks.
         """
-        if len(self.models) < 2:
-            raise ValueError("One model has nobody to be ranked with; compare two or more.")
+        self._check_several()
         name = self._score_name(scoring)
         scores = self._scores(name)
         by_seed = len(self.streams) == 1
@@ -243,21 +246,85 @@ class Comparison:
         -------
         latex : str
             A ``tabular`` in the style of the package booktabs. The best mean of each column, and
-            what cannot be told from it in the digits shown, is bold; standard deviations over the
-            seeds stand beside the means where there are several seeds; a NaN is a dash.
+            what cannot be told from it in the digits shown, is bold; where there are several seeds,
+            standard deviations over them stand behind a ±, and the comment on top says so; a NaN is
+            a dash.
 
         Raises
         ------
         ValueError
             If there is no such score.
         """
+        return latex_table(*self._table(scoring, factor, decimals))
+
+    @explained_by(to_latex)
+    def to_markdown(
+        self, scoring: str | None = None, *, factor: float = 1.0, decimals: int | None = None
+    ) -> str:
+        """Write the table of :meth:`to_latex` in Markdown.
+
+        Returns
+        -------
+        markdown : str
+            The same table, and below it a line that names the ±.
+        """
+        return markdown_table(*self._table(scoring, factor, decimals))
+
+    def _table(self, scoring, factor, decimals):
+        """Return what a table is written from."""
         name = self._score_name(scoring)
         means, deviations = self._moments(name)
         larger = self.greater_is_better.get(name, False) == (factor > 0)
         best = (np.fmax if larger else np.fmin).reduce(factor * means, axis=1)  # NaN only of NaN
-        return latex_table(
-            factor * means, abs(factor) * deviations, best, self.models, self.streams, decimals
+        n_seeds = len(self.seeds)
+        note = f"mean ± standard deviation over {n_seeds} seeds" if n_seeds > 1 else None
+        shown = factor * means, abs(factor) * deviations, best
+        return *shown, self.models, self.streams, decimals, note
+
+    @explained_by(ranks)
+    def differences(self, scoring: str | None = None, *, confidence: float = 0.95) -> Any:
+        r"""Give the differences of each two models on each stream, paired by seed.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Share of such intervals that hold the difference of the expected scores, in (0, 1).
+
+        Returns
+        -------
+        differences : dict of str to ndarray of shape (n_streams * n_pairs,)
+            ``"stream"``, ``"model"``, ``"other"``, the mean ``"difference"`` of their scores, model
+            less other, and its ``"lower"`` and ``"upper"`` ends; ``pandas.DataFrame(differences)``
+            has a row for each. The ends are NaN with one seed, and where all seeds give the same
+            difference, of which more seeds would not say more.
+
+        Notes
+        -----
+        Student's interval :math:`\bar d \pm t_{n-1} s / \sqrt n` of the n differences, one for each
+        seed, which may be taken to be Gaussian. It tells what the draws of the models, and of
+        streams that are made from the seed, leave open. A stream of fixed rows is one stream: what
+        holds on others, only more streams say.
+        """
+        check_scalar(
+            confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither"
         )
+        self._check_several()
+        scores = self._scores(self._score_name(scoring))
+        return differences_of(scores, self.streams, self.models, confidence)
+
+    @explained_by(ranks, PrequentialDisplay.plot)
+    def plot_ranks(self, scoring: str | None = None, *, ax: Any = None) -> Any:
+        """Draw a critical-difference diagram: average ranks, and bars over who is not told apart.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The best rank is at the left. A bar joins models next to each other of which no two are
+            told apart at the level of 5 %, by the pairs of :meth:`ranks`, and not by Nemenyi's test
+            on mean ranks, which depends on the other models.
+        """
+        over = "streams" if len(self.streams) > 1 else "outcomes of the seeds"
+        return draw_ranks(self.ranks(scoring), over, ax)
 
     @explained_by(PrequentialDisplay.plot)
     def plot(
@@ -286,7 +353,8 @@ class Comparison:
         -------
         axes : ndarray of matplotlib Axes of shape (n_streams,)
             The axes with the curves, means over the seeds. Bands reach one standard deviation to
-            both sides, and are there with several seeds. ``axes[0].figure`` is the figure.
+            both sides, and are there with several seeds. All panels have a logarithmic scale if one
+            needs it. ``axes[0].figure`` is the figure.
 
         Raises
         ------
@@ -301,6 +369,10 @@ class Comparison:
             raise ValueError(f"There is no stream {stream!r}; there are {self.streams}.")
         shown = self.streams if stream is None else [stream]
         return draw_curves(self, name, shown, ax, start, kwargs)
+
+    def _check_several(self):
+        if len(self.models) < 2:
+            raise ValueError("One model has nobody to be ranked with; compare two or more.")
 
     def _score_name(self, scoring, with_seconds=True):
         names = [*self.greater_is_better, *([SECONDS] if with_seconds else [])]

@@ -1,4 +1,4 @@
-"""The curves of a comparison, drawn: a panel for each stream, a band over the seeds."""
+"""A comparison drawn: curves, a panel for each stream, and the diagram of the ranks."""
 
 from numbers import Integral
 
@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from ._comparison_ranks import not_told_apart
 from ._display_parts import COLORS, STYLES, draw_legend, ends_first
 from ._prequential_display import _loss_scale
 
@@ -25,8 +26,13 @@ def draw_curves(comparison, score, streams, ax, start, line_kwargs):
             f"There are {len(axes)} axes for {len(streams)} streams; give one for each, or say by "
             "stream= which one to draw."
         )
+    scales = [_loss_scale([c.mean(axis=0) for c in v.values()]) for _, v in curves.values()]
+    scale = "log" if "log" in scales else "linear"
+    if any((c.mean(axis=0) <= 0).any() for _, v in curves.values() for c in v.values()):
+        scale = "linear"  # on a logarithmic one nothing would be seen of them
     for axis, (stream, (rounds, values)) in zip(axes, curves.items(), strict=True):
         _draw_panel(axis, rounds, values, line_kwargs)
+        axis.set_yscale(scale)
         label = score.replace("_", " ").capitalize() + ",\nrows so far"
         axis.set(xlabel="Round", ylabel=label, title=stream)
     if ax is not None or len(streams) == 1:
@@ -91,4 +97,32 @@ def _draw_panel(ax, rounds, values, line_kwargs):
             ax.fill_between(
                 rounds, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0
             )
-    ax.set_yscale(_loss_scale([curves.mean(axis=0) for curves in values.values()]))
+
+
+def draw_ranks(ranks, over, ax):
+    """Draw a critical-difference diagram of ranks; return the axes."""
+    check_matplotlib_support("Comparison.plot_ranks")
+    names, places = list(ranks.average), list(ranks.average.values())
+    groups = not_told_apart(names, ranks.pairs)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        height = 1.0 + 0.22 * len(names) + 0.12 * len(groups)
+        _, ax = plt.subplots(figsize=(6.4, height), layout="constrained")
+    n, lowest = len(names), 1.0 + 0.5 * len(groups)
+    for i, (name, place) in enumerate(zip(names, places, strict=True)):
+        is_left = i < (n + 1) // 2
+        level = lowest + (i if is_left else n - 1 - i)
+        end = 0.9 if is_left else n + 0.1
+        ax.plot([place, place, end], [0, level, level], color="black", linewidth=0.9)
+        side = {"ha": "right", "x": end - 0.05} if is_left else {"ha": "left", "x": end + 0.05}
+        ax.text(y=level, s=f"{name} ({place:.2f})", va="center", **side)
+    for i, (first, last) in enumerate(groups):
+        height, reach = 0.4 + 0.5 * i, 0.03
+        ends = [places[first] - reach, places[last] + reach]
+        ax.plot(ends, [height, height], color=COLORS[0], linewidth=4, solid_capstyle="butt")
+    ax.set(xlim=(1, n), ylim=(lowest + n // 2 + 0.5, 0), yticks=[], xticks=range(1, n + 1))
+    ax.xaxis.tick_top()
+    ax.spines[["left", "right", "bottom"]].set_visible(False)
+    ax.set_title(f"Average rank over {ranks.n_blocks} {over}", fontsize="medium")
+    return ax

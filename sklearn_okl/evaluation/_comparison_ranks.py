@@ -58,6 +58,35 @@ def blocks_needed(n_models):
     return 1 + int(np.ceil(np.log2(n_pairs / _LEVEL)))
 
 
+def not_told_apart(models, pairs):
+    """Return where groups of models begin and end, of which no two are told apart.
+
+    Parameters
+    ----------
+    models : list of str
+        By their average ranks.
+    pairs : dict of (str, str) to float
+        p-values; NaN tells nobody apart.
+
+    Returns
+    -------
+    list of (int, int)
+        Places of the first and the last model of each group of two or more, none within another.
+    """
+    apart = {frozenset(pair) for pair, p in pairs.items() if p <= _LEVEL}
+    groups, end = [], 0
+    for first in range(len(models)):
+        last = first
+        while last + 1 < len(models) and not any(
+            frozenset((models[last + 1], other)) in apart for other in models[first : last + 1]
+        ):
+            last += 1
+        if last > max(first, end):
+            groups.append((first, last))
+            end = last
+    return groups
+
+
 def _friedman(blocks):
     n_blocks, n_models = blocks.shape
     if n_models < 3 or n_blocks < 2:

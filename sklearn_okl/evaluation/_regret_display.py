@@ -147,9 +147,10 @@ class RegretCurveDisplay(CurveDisplay):
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-        comparator : callable or array-like of shape (n_samples,), default=ridge_comparator
-            The comparator's forecasts, or a function that is called with ``(X, y)`` and returns
-            them under the name ``forecasts``: :func:`ridge_comparator`, by default the least
+        comparator : callable, array-like of shape (n_samples,) or Bunch, default=ridge_comparator
+            The comparator's forecasts, what a comparator returned, or a function that is called
+            with ``(X, y)`` and returns them under the name ``forecasts``:
+            :func:`ridge_comparator`, by default the least
             squares fit on all rows, or a ``functools.partial`` of
             :func:`kernel_ridge_comparator`, for example.
         bound : callable, array-like of shape (n_samples,) or float, default=None
@@ -168,7 +169,7 @@ class RegretCurveDisplay(CurveDisplay):
             If the comparator's forecasts or the bound are not one number per row.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
-        others = comparator(X, y).forecasts if callable(comparator) else comparator
+        others = comparator(X, y) if callable(comparator) else comparator
         forecasts = {
             name: prequential(
                 learner, X, y, delay=delay, chunk_size=chunk_size, verbose=verbose
@@ -198,8 +199,8 @@ class RegretCurveDisplay(CurveDisplay):
             Forecasts of one learner, or of several with their names, each made before its target
             was seen. A leading run of NaN, the cold start of :func:`prequential`, is left out of
             both sums.
-        comparator_forecasts : array-like of shape (n_samples,)
-            Forecasts of the comparator.
+        comparator_forecasts : array-like of shape (n_samples,) or Bunch
+            Forecasts of the comparator, or what it returned.
 
         Raises
         ------

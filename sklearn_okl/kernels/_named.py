@@ -46,7 +46,24 @@ class FunctionKernel(Kernel):
         return self._pairwise(X, Y)
 
     def _pairwise(self, X, Y):
-        return checked_values(self.function(X, Y), X, Y, "The callable kernel")
+        try:
+            K = np.asarray(self.function(X, Y), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            fault = f"fails ({type(error).__name__}: {error})"
+            raise ValueError(_of_two_arrays(fault, X, Y)) from error
+        if K.shape != (X.shape[0], Y.shape[0]):
+            raise ValueError(_of_two_arrays(f"returned shape {K.shape}", X, Y))
+        return K
+
+
+def _of_two_arrays(fault, X, Y):
+    """Say what is expected of a callable that was given two arrays of rows."""
+    return (
+        f"The callable kernel {fault}; expected shape {(X.shape[0], Y.shape[0])} of two arrays of "
+        f"rows, {X.shape} and {Y.shape}, a value for each pair. If yours takes two single rows, as "
+        "KernelRidge calls it, give functools.partial(sklearn.metrics.pairwise.pairwise_kernels, "
+        "metric=yours)."
+    )
 
 
 def exact_kernel(kernel, gamma=None, degree=3, coef0=1.0):

@@ -156,3 +156,12 @@ def test_regret_refuses_what_it_cannot_compare():
         regret([0.0, 1.0], [1.0, 1.0], comparator_losses=[0.0])
     with pytest.raises(ValueError, match="one-dimensional"):
         regret([[0.0]], [[1.0]], comparator_losses=[0.0])
+
+
+def test_regret_takes_what_comparators_return():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    for comparator in ridge_comparator, kernel_ridge_comparator:
+        best = comparator(X, y)
+        expected = regret(np.zeros(40), y, comparator_forecasts=best.forecasts)
+        np.testing.assert_array_equal(regret(np.zeros(40), y, comparator_forecasts=best), expected)

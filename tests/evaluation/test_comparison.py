@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare, wilcoxon
+from scipy.stats import friedmanchisquare, ttest_rel, wilcoxon
 
 from sklearn_okl import VAWRegressor
 from sklearn_okl.evaluation import Comparison, compare
+from sklearn_okl.evaluation._comparison_ranks import not_told_apart
 from tests.evaluation.comparing import MODELS, STREAMS, same, stream
 
 
@@ -250,3 +251,96 @@ def test_figures_need_matplotlib_and_nothing_else_does(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"Comparison\.plot requires matplotlib"):
         comparison.plot()
+
+
+# differences, diagram, Markdown
+
+
+def test_differences_are_students_intervals_paired_by_seed():
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(2, 3, 6)) + 10 * rng.normal(size=(1, 1, 6))  # seeds move all alike
+    found = made_up(scores).differences(confidence=0.9)
+    assert found["model"].tolist() == ["A", "A", "B"] * 2
+    assert found["other"].tolist() == ["B", "C", "C"] * 2
+    for i, (s, a, b) in enumerate((s, a, b) for s in (0, 1) for a, b in ((0, 1), (0, 2), (1, 2))):
+        expected = ttest_rel(scores[s, a], scores[s, b]).confidence_interval(0.9)
+        assert found["lower"][i] == pytest.approx(expected.low)
+        assert found["upper"][i] == pytest.approx(expected.high)
+        assert found["difference"][i] == pytest.approx((scores[s, a] - scores[s, b]).mean())
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_so_many_intervals_hold_the_difference_as_is_said(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(4000, 2, 5)) + np.array([0.0, 1.0])[:, None]
+    found = made_up(scores).differences(confidence=0.8)
+    held = (found["lower"] <= -1.0) & (found["upper"] >= -1.0)
+    assert abs(held.mean() - 0.8) < 0.025  # four deviations
+
+
+def test_differences_that_no_seed_moves_have_no_interval():
+    scores = np.array([[[1.0, 1.0, 1.0], [0.3, 0.3, 0.3]], [[1.0, 2.0, 3.0], [2.0, 2.5, 4.5]]])
+    found = made_up(scores).differences()
+    assert np.isnan(found["lower"]).tolist() == [True, False]
+    assert found["difference"].tolist() == pytest.approx([0.7, -1.0])
+    assert np.isnan(made_up(scores[..., :1]).differences()["upper"]).all()
+    for given, words in [
+        ({"confidence": 1.0}, "confidence == 1.0"),
+        ({"scoring": "x"}, "score 'x'"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            made_up(scores).differences(**given)
+    with pytest.raises(ValueError, match="One model has nobody"):
+        made_up(scores[:, :1]).differences()
+
+
+def test_groups_of_the_diagram_hold_no_two_that_are_told_apart():
+    p = {("a", "b"): 0.5, ("b", "c"): 0.5, ("a", "c"): 0.01, ("c", "d"): 0.01}
+    p |= {("b", "d"): 0.04, ("a", "d"): 0.04, ("d", "e"): np.nan}
+    p |= {(other, "e"): 0.001 for other in "abc"}
+    assert not_told_apart(list("abcde"), p) == [(0, 1), (1, 2), (3, 4)]
+    assert not_told_apart(list("abc"), dict.fromkeys([("a", "b"), ("b", "c")], 1.0)) == [(0, 2)]
+    assert not_told_apart(["a", "b"], {("a", "b"): 0.01}) == []
+
+
+def test_the_diagram_shows_ranks_and_groups(plt):
+    rng = np.random.default_rng(0)
+    scores = 0.3 * rng.normal(size=(12, 5, 2)) + np.array([0.0, 0.3, 0.4, 1.5, 1.6])[:, None]
+    comparison = made_up(scores)
+    ax = comparison.plot_ranks()
+    average = comparison.ranks().average
+    texts = {text.get_text() for text in ax.texts}
+    assert texts == {f"{name} ({rank:.2f})" for name, rank in average.items()}
+    stems = [line.get_xdata()[0] for line in ax.lines[:5]]
+    assert stems == list(average.values())
+    assert len(ax.lines) == 5 + 2
+    assert "12 streams" in ax.get_title()
+    _, mine = plt.subplots()
+    assert made_up(scores[:1]).plot_ranks(ax=mine) is mine
+    assert "outcomes of the seeds" in mine.get_title()
+
+
+def test_markdown_is_the_table_of_latex_and_both_name_what_stands_behind_the_sign():
+    scores = np.array([[[10.0, 12], [5, 5]], [[1e-4, 3e-4], [np.nan, np.nan]]])
+    comparison = made_up(scores, models=["a|b", "c"])
+    assert comparison.to_markdown().splitlines() == [
+        "|  | s0 | s1 |",
+        "| --- | ---: | ---: |",
+        r"| a\|b | 11.000 ± 1.414 | **0.0002000** ± 0.0001414 |",
+        "| c | **5.000** ± 0.000 | – |",
+        "",
+        "Mean ± standard deviation over 2 seeds.",
+    ]
+    assert "mean ± standard deviation over 2 seeds" in comparison.to_latex().splitlines()[0]
+    alone = made_up(scores[..., :1])
+    assert alone.to_markdown(factor=10, decimals=0).splitlines()[-1] == "| B | **50** | – |"
+    assert alone.to_latex().splitlines()[0] == "% needs the package booktabs"
+
+
+def test_panels_have_one_scale(plt):
+    far, near = np.geomspace(100, 1, 20), np.linspace(3, 2, 20)
+    comparison = made_up(np.ones((2, 1, 1)))
+    comparison.curves = [{"rounds": np.arange(1, 21), "score": curve} for curve in (far, near)]
+    assert [ax.get_yscale() for ax in comparison.plot()] == ["log", "log"]
+    comparison.curves[1]["score"] = near - 2.5
+    assert [ax.get_yscale() for ax in comparison.plot()] == ["linear", "linear"]

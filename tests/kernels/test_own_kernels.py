@@ -1,12 +1,15 @@
 """Kernels of somebody else's, written with public imports alone, wherever ours serve."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian_process
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from sklearn_okl import (
     FourierFeatures,
@@ -221,3 +224,27 @@ def test_what_an_own_kernel_does_wrong_is_named(stream):
         OMKLSFGRegressor({"kernel": OWN}).fit(*stream)
     model = OMKLSFGRegressor({"kernel": OWN}, distances=np.ones((3, 3)), n_components=10)
     assert model.fit(*stream).weights_.shape == (3,)
+
+
+def of_two_rows(x, y):
+    """As scikit-learn's KernelRidge calls a callable: with single rows (d,)."""
+    return np.exp(-np.sum((x - y) ** 2)) + float(x @ y)
+
+
+@pytest.mark.parametrize("shapes", [(5, 3), (4, 4), (1, 6), (2, 1)])
+def test_a_kernel_of_two_rows_is_told_what_is_expected(shapes):
+    """scikit-learn calls a callable with single rows, we with all of them."""
+    X, Y = (np.random.default_rng(n).normal(size=(n, 3)) for n in shapes)
+    for kernel in of_two_rows, lambda x, y: np.sum(x * y[:1]):
+        with pytest.raises(ValueError, match=r"of two arrays of rows.*pairwise_kernels, metric=yo"):
+            kernel_matrix(X, Y, kernel=kernel)
+    K = kernel_matrix(X, Y, kernel=partial(pairwise_kernels, metric=of_two_rows))
+    np.testing.assert_allclose(K, [[of_two_rows(x, y) for y in Y] for x in X])
+
+
+def test_a_kernel_of_two_rows_serves_as_in_kernel_ridge():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    ours = partial(pairwise_kernels, metric=of_two_rows)
+    model = KernelVAWRegressor(kernel=ours, forecaster="ridge").fit(X, y)
+    ridge = KernelRidge(kernel=of_two_rows, alpha=model.alpha).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), ridge.predict(X), rtol=1e-6)
