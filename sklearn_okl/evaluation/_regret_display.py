@@ -7,6 +7,8 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike, Callable
+from ..learners import VAWRegressor
+from ._bounds import vaw_logdet_bound
 from ._comparators import regret, ridge_comparator
 from ._display_parts import (
     GREY,
@@ -76,7 +78,7 @@ class RegretCurveDisplay(CurveDisplay):
 
     The same, computed and drawn in one line:
 
-    >>> RegretCurveDisplay.from_estimator(VAWRegressor(), X, y, bound=bound)  # doctest: +SKIP
+    >>> RegretCurveDisplay.from_estimator(VAWRegressor(), X, y, bound="theorem")  # doctest: +SKIP
     """
 
     def __init__(self, regrets: dict[str, Any], *, bound: Any = None) -> None:
@@ -135,7 +137,7 @@ class RegretCurveDisplay(CurveDisplay):
         y: ArrayLike,
         *,
         comparator: Callable[..., Any] | ArrayLike = ridge_comparator,
-        bound: Callable[..., Any] | ArrayLike | float | None = None,
+        bound: Callable[..., Any] | ArrayLike | float | str | None = None,
         delay: int | ArrayLike | None = None,
         chunk_size: int | None = None,
         verbose: bool = False,
@@ -153,8 +155,10 @@ class RegretCurveDisplay(CurveDisplay):
             :func:`ridge_comparator`, by default the least
             squares fit on all rows, or a ``functools.partial`` of
             :func:`kernel_ridge_comparator`, for example.
-        bound : callable, array-like of shape (n_samples,) or float, default=None
+        bound : callable, array-like of shape (n_samples,), float or "theorem", default=None
             Bound of the regret after each round. A callable gets the array of rounds 1, ..., n.
+            ``"theorem"`` computes that of one :class:`~sklearn_okl.VAWRegressor`,
+            :func:`vaw_logdet_bound`, for the largest abs(y) and the comparator's own norm.
         delay : int or array-like of int of shape (n_samples,), default=None
             As :func:`prequential` takes it. Rows without a forecast are left out of the regret.
 
@@ -166,15 +170,19 @@ class RegretCurveDisplay(CurveDisplay):
         ------
         ImportError
         ValueError
-            If the comparator's forecasts or the bound are not one number per row.
+            If the comparator's forecasts or the bound are not one number per row, or if
+            ``"theorem"`` is asked for where there is none to compute.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         others = comparator(X, y) if callable(comparator) else comparator
+        estimators = named_estimators(estimator)
+        if isinstance(bound, str):
+            bound = _bound_by_theorem(bound, estimators, others, X, y, delay)
         forecasts = {
             name: prequential(
                 learner, X, y, delay=delay, chunk_size=chunk_size, verbose=verbose
             ).forecasts
-            for name, learner in named_estimators(estimator).items()
+            for name, learner in estimators.items()
         }
         return cls.from_predictions(y, forecasts, others, bound=bound, ax=ax, **kwargs)
 
@@ -228,3 +236,34 @@ def _bound_values(bound, n_samples):
             f"shape {values.shape}."
         )
     return np.broadcast_to(values, (n_samples,)).copy()
+
+
+def _bound_by_theorem(bound, estimators, comparator, X, y, delay):
+    """Return the bound (n,) that the theorem of one VAW regressor gives, or say why there is none.
+
+    `comparator` is what was returned by one that is linear in the rows.
+    """
+    if bound != "theorem":
+        raise ValueError(f"bound={bound!r} is no bound: give numbers, a callable, or 'theorem'.")
+    learner, *others = estimators.values()
+    is_covered = isinstance(learner, VAWRegressor) and not (others or delay)
+    if not is_covered or (learner.forecaster, learner.forgetting) != ("vaw", 1.0):
+        raise ValueError(
+            "bound='theorem' is for one VAWRegressor with forecaster='vaw' and forgetting=1, whose "
+            "labels come at once. Compute the bound of another by a function of "
+            "sklearn_okl.evaluation, and give its values."
+        )
+    if learner.fit_intercept:
+        raise ValueError(
+            "bound='theorem' bounds the regret to functions <w, x>; give X with a column of ones "
+            "in place of fit_intercept=True."
+        )
+    coef = getattr(comparator, "coef", None)
+    if coef is None:
+        raise ValueError(
+            "bound='theorem' needs the weights of the comparator: give ridge_comparator, or what "
+            "it returned, or a function whose result has them under the name 'coef'."
+        )
+    targets = np.asarray(y, dtype=np.float64)
+    scale = {"y_bound": np.abs(targets).max(), "norm_sq": float(coef @ coef)}
+    return vaw_logdet_bound(X, alpha=learner.alpha, **scale)

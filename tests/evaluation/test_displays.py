@@ -285,6 +285,38 @@ def test_late_labels_reach_the_regret_of_all_learners(stream, delay):
     assert np.isfinite(display.regrets["late"][-1])
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("alpha", [0.1, 10.0])
+def test_the_bound_of_the_theorem_is_computed_and_holds(alpha, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(100, 3)), rng.choice([-1.0, 1.0], size=100)
+    model = VAWRegressor(alpha=alpha)
+    display = RegretCurveDisplay.from_estimator(model, X, y, bound="theorem")
+    norm_sq = ridge_comparator(X, y).norm_sq
+    expected = vaw_logdet_bound(X, y_bound=1.0, norm_sq=norm_sq, alpha=alpha)
+    np.testing.assert_allclose(display.bound, expected)
+    assert np.all(display.regrets["VAWRegressor"] <= display.bound)
+    best = ridge_comparator(X, y, alpha=3.0)
+    display = RegretCurveDisplay.from_estimator(model, X, y, comparator=best, bound="theorem")
+    assert np.all(display.regrets["VAWRegressor"] <= display.bound)
+
+
+def test_a_bound_that_no_theorem_gives_is_not_drawn(stream):
+    for given, words in [
+        ({"estimator": VAWRegressor(forgetting=0.9)}, "is for one VAWRegressor"),
+        ({"estimator": VAWRegressor(forecaster="ridge")}, "is for one VAWRegressor"),
+        ({"estimator": LEARNERS}, "is for one VAWRegressor"),
+        ({"delay": 3}, "labels come at once"),
+        ({"estimator": VAWRegressor(fit_intercept=True)}, "column of ones"),
+        ({"comparator": np.zeros(120)}, "needs the weights"),
+        ({"comparator": kernel_ridge_comparator}, "needs the weights"),
+        ({"bound": "best"}, "bound='best' is no bound"),
+    ]:
+        arguments = {"estimator": VAWRegressor(), "bound": "theorem", **given}
+        with pytest.raises(ValueError, match=words):
+            RegretCurveDisplay.from_estimator(X=stream[0], y=stream[1], **arguments)
+
+
 def test_wrong_bounds_are_refused():
     y = np.zeros(5)
     for bound in (np.ones(4), lambda rounds: rounds[:, None]):
