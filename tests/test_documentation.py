@@ -6,8 +6,11 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import sklearn_okl
-from sklearn_okl import all_estimators
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, all_estimators
 from sklearn_okl._documentation import cites, explained_by, inherit_documentation, sections_of
 from sklearn_okl._literature import _WORKS
 
@@ -397,3 +400,12 @@ def test_no_page_has_a_name_without_its_paragraph_or_a_head_without_words():
             lines = sections.get(title, ["  none"])
             for line, following in zip(lines, [*lines[1:], ""], strict=True):
                 assert line[:1].isspace() or not line or following[:1].isspace(), f"{name}: {line}"
+
+
+@pytest.mark.parametrize("class_", [OnlineKernelRegressor, OnlineKernelClassifier])
+def test_the_page_names_every_column_of_the_table_of_experts(class_):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] if class_ is OnlineKernelRegressor else X[:, 0] > 0
+    table = class_(budget="fast", random_state=0).fit(X, y).experts_
+    said = re.search(r"^experts_ : .*\n((?:    .*\n)+)", class_.__doc__, re.MULTILINE)[1]
+    assert not {name for name in table if f"``{name}``" not in said}

@@ -64,7 +64,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     See Also
     --------
-    OnlineKernelClassifier : The same for two classes.
+    OnlineKernelClassifier : The same for labels, of two classes or more.
     StackedBOARegressor : Its mixture alone, for forecasts that you already have.
     LagFeatures : The latest targets as columns, for models of your own.
     RunningOneHotEncoder : Categories as columns, for models of your own.
