@@ -70,8 +70,8 @@ def aggregation_report(
     TypeError
         If the estimator has no weight for each column, as what mixes experts of its own.
     ValueError
-        If no row is left to compare, the loss is none of the above, or a target is 0 where the
-        loss is a share of it.
+        If no row is left to compare, the loss is none of the above, a target is 0 where the loss
+        is a share of it, or an expert has the name of an oracle.
 
     See Also
     --------
@@ -171,6 +171,11 @@ def judged_rows(estimator, X, y, loss):
             "be compared. Leave out the columns that are never there together with others."
         )
     names = expert_labels(found.estimator, len(weights))
+    taken = {type(estimator).__name__, *ORACLES.values()}.intersection(names)
+    if taken:
+        raise ValueError(
+            f"The columns {sorted(taken)} have names of what they are compared with: rename them."
+        )
     kept = (part[is_judged] for part in (experts, targets, found.forecasts))
     return JudgedRows(*kept, weights, names, np.flatnonzero(is_judged))
 

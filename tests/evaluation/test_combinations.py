@@ -134,6 +134,14 @@ def test_the_report_is_of_what_the_aggregator_did(model):
     assert all(word in text for word in [*names, name, "best convex combination"])
 
 
+@pytest.mark.parametrize("last", ["BOARegressor", "uniform mean"])
+def test_names_that_would_hide_an_expert_are_refused(last):
+    pandas = pytest.importorskip("pandas")
+    X, y = made(1, n=20)
+    with pytest.raises(ValueError, match="names of what they are compared with"):
+        aggregation_report(BOARegressor(), pandas.DataFrame(X, columns=["a", "b", "c", last]), y)
+
+
 def test_rows_in_which_somebody_sleeps_or_no_target_is_known_are_left_out():
     X, y = made(2)
     X[50:60, 1] = np.nan
