@@ -63,8 +63,7 @@ def not_told_apart(models, pairs):
 
     Parameters
     ----------
-    models : list of str
-        By their average ranks.
+    models : list of str, by their average ranks
     pairs : dict of (str, str) to float
         p-values; NaN tells nobody apart.
 

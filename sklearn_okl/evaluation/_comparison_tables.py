@@ -23,10 +23,8 @@ def latex_table(means, deviations, best, models, streams, decimals, note):
         What stands after the ±; NaN for nothing.
     best : ndarray of shape (n_streams,)
         The best of the means of each stream, bold with all that look the same.
-    models : list of str
-        Names of the rows.
-    streams : list of str
-        Names of the columns.
+    models, streams : lists of str
+        Names of the rows, and of the columns.
     decimals : int or None
         Digits after the point, None by the size of the means in each column.
     note : str or None
