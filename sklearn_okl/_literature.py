@@ -27,6 +27,8 @@ _WORKS = {
     'algorithms", Machine Learning 90, 2013',
     "Ghari & Shen 2023": 'P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning", '
     "Journal of Machine Learning Research 24, 2023",
+    "Gneiting & Raftery 2007": 'T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, '
+    'prediction, and estimation", Journal of the American Statistical Association 102(477), 2007',
     "Guo et al. 2017": 'C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern '
     'neural networks", International Conference on Machine Learning (ICML), 2017',
     "Jézéquel et al. 2019": 'R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with '
