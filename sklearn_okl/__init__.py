@@ -89,6 +89,8 @@ from .learners import (
 )
 from .meta import (
     CertifiedRegressor,
+    OnlineConformalClassifier,
+    OnlineConformalRegressor,
     RefitClassifier,
     RefitRegressor,
     ResidualRegressor,
@@ -158,6 +160,8 @@ __all__ = [
     "OMKLSFGRegressor",
     "OMKRRegressor",
     "ONSRegressor",
+    "OnlineConformalClassifier",
+    "OnlineConformalRegressor",
     "OnlineForecaster",
     "OnlineKernelClassifier",
     "OnlineKernelRegressor",

@@ -1,12 +1,15 @@
-"""Estimators around estimators: batch models on a stream, corrections, scaled targets."""
+"""Estimators around estimators: batch models, corrections, scaled targets, conformal layers."""
 
 from ._certified import CertifiedRegressor
+from ._conformal import OnlineConformalClassifier, OnlineConformalRegressor
 from ._refit import RefitClassifier, RefitRegressor
 from ._residual import ResidualRegressor
 from ._target_scaling import StreamingTransformedTargetRegressor
 
 __all__ = [
     "CertifiedRegressor",
+    "OnlineConformalClassifier",
+    "OnlineConformalRegressor",
     "RefitClassifier",
     "RefitRegressor",
     "ResidualRegressor",
