@@ -328,6 +328,31 @@ class OnlineForecaster(SeriesEstimator):
         ends = _intervals.around(forecasts, slot["reach"], slot["scale"][0], coverage)
         return ends[:, 0] if self._layout["is_flat"] else ends
 
+    @explained_by(predict_interval)
+    def predict_quantiles(
+        self,
+        X_future: Any = None,
+        alpha: ArrayLike = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        n_steps: int | None = None,
+    ) -> Array:
+        r"""Give quantiles of the next rows: the ends of intervals, which never cross.
+
+        Parameters
+        ----------
+        alpha : array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
+            Levels, each above 0 and below 1. One is the end of the interval of coverage
+            :math:`|2 \alpha - 1|`; that of 1/2 is the forecast.
+
+        Returns
+        -------
+        quantiles : ndarray of shape (n_steps, q) or (n_steps, m, q)
+            They rise with the level; infinite where no forecast of that age has been judged yet.
+        """
+        alpha = _intervals.checked_coverage(alpha, "alpha")
+        slot, forecasts = self._asked(X_future, n_steps)
+        ends = _intervals.quantiles(forecasts, slot["reach"], slot["scale"][0], alpha)
+        return ends[:, 0] if self._layout["is_flat"] else ends
+
     @property
     def n_faulty_(self) -> Array:
         """Values of each series, then cells of each column, that were taken for faults so far."""
