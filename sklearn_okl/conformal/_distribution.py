@@ -22,9 +22,9 @@ class QuantileDistribution:
 
     Parameters
     ----------
-    levels : array-like of shape (n_levels,)
+    levels : array-like of shape (K,)
         Levels of the quantiles, rising, above 0 and below 1, at least two on each side of 1/2.
-    quantiles : array-like of shape (..., n_levels)
+    quantiles : array-like of shape (..., K)
         Quantiles of each row, none lower than one of a lower level.
     support : tuple of float, default=(-inf, inf)
         Range outside of which nothing lies; what would lie there is put at its ends.
@@ -174,7 +174,7 @@ class QuantileDistribution:
         n : int
             Number of draws from each.
         random_state : int, RandomState instance or None, default=None
-            Source of the draws.
+            Where draws come from.
 
         Returns
         -------

@@ -72,8 +72,7 @@ class ACI(_LevelTracker):
 
     References
     ----------
-    .. [1] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
-       Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
+    .. [1] Gibbs & Candès 2021, eq. (2), Proposition 4.1.
 
     Examples
     --------

@@ -32,7 +32,6 @@ class SAOCP(ConformalTracker):
 
     Parameters
     ----------
-    eta : float, default=3.0
     lifetime : int, default=8
         Rounds L that the shortest-lived live.
 
@@ -48,9 +47,7 @@ class SAOCP(ConformalTracker):
 
     References
     ----------
-    .. [1] A. Bhatnagar, H. Wang, C. Xiong, Y. Bai, "Improved online conformal prediction via
-       strongly adaptive online learning", International Conference on Machine Learning, 2023,
-       Algorithm 1, Proposition 4.1.
+    .. [1] Bhatnagar et al. 2023, Algorithm 1, Proposition 4.1.
 
     Examples
     --------

@@ -12,7 +12,17 @@ from ._tracker import ConformalTracker, checked_number
 
 
 class _ThresholdTracker(ConformalTracker):
-    """Base: one number, at first 0, so that all but scores of 0 miss."""
+    """Base: one number, at first 0, so that all but scores of 0 miss.
+
+    Parameters
+    ----------
+    eta : float, default=0.1
+        Step size, > 0, in units of scores.
+
+    Notes
+    -----
+    *Cost.* O(1) a round.
+    """
 
     def start(self, coverage: float) -> dict[str, Any]:
         return {"alpha": 1.0 - coverage, "threshold": 0.0}
@@ -41,7 +51,7 @@ class SFOGD(_ThresholdTracker):
 
     Notes
     -----
-    *Cost.* O(1) a round.
+    *Cost.*
 
     *Theorem.* For scores up to D thresholds stay within :math:`[-\eta, D + \eta]`, and the sum of
     the pinball losses is at most that of any constant threshold from 0 to D plus
@@ -50,10 +60,9 @@ class SFOGD(_ThresholdTracker):
 
     References
     ----------
-    .. [1] A. Bhatnagar, H. Wang, C. Xiong, Y. Bai, "Improved online conformal prediction via
-       strongly adaptive online learning", International Conference on Machine Learning, 2023,
-       section 4.2; the regret is F. Orabona and D. Pál's, "Scale-free online learning", Theoretical
-       Computer Science 716, 2018.
+    .. [1] Bhatnagar et al. 2023, section 4.2.
+    .. [2] F. Orabona, D. Pál, "Scale-free online learning", Theoretical Computer Science 716, 2018,
+       of the regret.
 
     Examples
     --------
@@ -90,8 +99,6 @@ class ConformalPID(_ThresholdTracker):
 
     Parameters
     ----------
-    eta : float, default=0.1
-        Step size of the first term, > 0, in units of scores.
     gain : float, default=2.0
         :math:`K_I \ge 0` of the second term, in units of scores; 0 leaves it out.
     saturation : float, default=5.0
@@ -99,7 +106,7 @@ class ConformalPID(_ThresholdTracker):
 
     Notes
     -----
-    *Cost.* O(1) a round.
+    *Cost.*
 
     *Theorem.* Whatever the scores, unless the gain is 0, the share of misses in T rounds is within
     :math:`(h(T) + 1) / T` of alpha, with :math:`h(T) = \max_{t \le T} \pi C (t + 1) / (2 \ln(t +
@@ -159,19 +166,18 @@ class ECI(_ThresholdTracker):
 
     With f the logistic function of c times its argument,
 
-    .. math:: p_{t+1} = p_t + \eta (\mathrm{miss}_t - \alpha), \quad q_{t+1} = p_{t+1}
-              + \eta (s_t - q_t) f'(s_t - q_t) .
+    .. math:: q_{t+1} = p_{t+1} + \eta (s_t - q_t) f'(s_t - q_t), \quad
+              p_{t+1} = p_t + \eta (\mathrm{miss}_t - \alpha) .
 
     Parameters
     ----------
-    eta : float, default=0.1
     sharpness : float, default=1.0
         c > 0, one over the distance from the threshold, in units of scores, at which the second
         term counts most.
 
     Notes
     -----
-    *Cost.* O(1) a round.
+    *Cost.*
 
     *Theorem.* The second term is at most :math:`.224 \eta` in size. So for scores up to D the first
     one stays within :math:`[-1.224 \eta, D + 1.224 \eta]`, and the share of misses in T rounds is
@@ -179,8 +185,8 @@ class ECI(_ThresholdTracker):
 
     *Departures.* The second term is that of the latest round alone, as in programs that are in use,
     for a step of the smoothed pinball loss that adds it up has no such bound: of exponential scores
-    it holds 79 % where 90 % are asked for. The variants that cut it off, or fade it over the past,
-    are left out.
+    it holds 79 % where 90 % are asked for. There are no variants here that cut it off, or fade it
+    over the past.
 
     References
     ----------

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from math import inf
 from numbers import Integral, Real
 
+from .._documentation import explained_by
 from .._types import Any
 from .._values import ValueObject
 
@@ -53,7 +54,7 @@ class ConformalTracker(ValueObject, ABC):
 
     @abstractmethod
     def start(self, coverage: float) -> dict[str, Any]:
-        """Return the state before the first round.
+        """Begin a run of rounds.
 
         Parameters
         ----------
@@ -62,8 +63,8 @@ class ConformalTracker(ValueObject, ABC):
 
         Returns
         -------
-        dict
-            Finite numbers and arrays, of the same shapes ever after.
+        state : dict of float, int and ndarray
+            What is known before the first round: finite, and of the same shapes ever after.
         """
 
     @abstractmethod
@@ -72,25 +73,28 @@ class ConformalTracker(ValueObject, ABC):
 
         Parameters
         ----------
-        state : dict
-            As `start` returned it, and `learn` left it.
+        state : dict of float, int and ndarray
+            As `start` began and `learn` left it.
 
         Returns
         -------
-        float
+        threshold : float
             Infinite where the set holds everything, below 0 where it holds nothing.
         """
 
     @abstractmethod
+    @explained_by(threshold)
     def learn(self, state: dict[str, Any], score: float) -> None:
-        """Learn the score of the round that `threshold` was asked for.
+        """Learn the score of the round that `threshold` was asked for, into the state.
 
         Parameters
         ----------
-        state : dict
-            To be edited in place.
-        score : float
-            Finite, at least 0.
+        score : float, finite and at least 0
+            How badly the forecast missed.
+
+        Returns
+        -------
+        None
         """
 
 

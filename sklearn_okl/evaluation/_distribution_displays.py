@@ -190,7 +190,7 @@ class PITDisplay(Display):
         values : array-like of shape (n,)
             Numbers from 0 to 1.
         n_bins : int, default=10
-            How many bars, of equal width.
+            Of the histogram.
         """
         check_matplotlib_support(f"{cls.__name__}.from_values")
         check_scalar(n_bins, "n_bins", Integral, min_val=1)

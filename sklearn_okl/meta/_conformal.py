@@ -83,7 +83,7 @@ class _ConformalLayer:
 
     @property
     def label_delay(self) -> Any:
-        """How many rounds late the labels of the estimator come."""
+        """The delay of the estimator, 0 of one that has none."""
         return getattr(self.estimator, "label_delay", 0)
 
     @property
@@ -197,10 +197,8 @@ class OnlineConformalRegressor(_ConformalLayer, OnlineRegressor):
 
     References
     ----------
-    .. [1] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
-       Neural Information Processing Systems 34, 2021.
-    .. [2] M. J. Weinberger, E. Ordentlich, "On delayed prediction of individual sequences", IEEE
-       Transactions on Information Theory 48(7), 2002.
+    .. [1] Gibbs & Candès 2021.
+    .. [2] Weinberger & Ordentlich 2002.
 
     Examples
     --------
@@ -223,17 +221,9 @@ class OnlineConformalRegressor(_ConformalLayer, OnlineRegressor):
     }
     _kind = is_regressor, "regressor that learns by 'partial_fit', such as SGDRegressor()"
 
+    @explained_by(OnlineRegressor.prequential_predict)
     def prequential_interval(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the intervals issued on the way.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
-        y : array-like of shape (n_samples,)
-            Their targets.
-        **params : dict
-            No others are taken: any is refused.
 
         Returns
         -------
@@ -311,11 +301,10 @@ class OnlineConformalClassifier(_ConformalLayer, OnlineMulticlassClassifier):
     See Also
     --------
     OnlineConformalRegressor : Intervals.
-    sklearn_okl.conformal.ConformalTracker : What a tracker is.
 
     Notes
     -----
-    *Cost.* That of the estimator, and of a tracker for each coverage, some 10 to 40 µs a row.
+    *Cost.*
 
     *Theorem.* The tracker's, of the rounds after the warm-up; that of a descent for scores up to 1.
 
@@ -325,8 +314,7 @@ class OnlineConformalClassifier(_ConformalLayer, OnlineMulticlassClassifier):
     ----------
     .. [1] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded
        error levels", Journal of the American Statistical Association 114(525), 2019, on the score.
-    .. [2] M. J. Weinberger, E. Ordentlich, "On delayed prediction of individual sequences", IEEE
-       Transactions on Information Theory 48(7), 2002.
+    .. [2] Weinberger & Ordentlich 2002.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
@@ -153,45 +154,24 @@ class AdaptedForecaster(SeriesEstimator):
     }
     _structural = ("horizon", "forecaster", "window")
 
+    @explained_by(OnlineForecaster.fit)
     def fit(self, y: ArrayLike, base_forecasts: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
 
         Parameters
         ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            Rows of one or several series; NaN is a missing value.
         base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is what the base said of row i + h before row i was known; NaN where it
             said nothing.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
-
-        Returns
-        -------
-        self : object
-            The fitted forecaster.
         """
         self._advance(y, base_forecasts, X, restart=True)
         return self
 
+    @explained_by(fit, OnlineForecaster.partial_fit)
     def partial_fit(
         self, y: ArrayLike, base_forecasts: ArrayLike, X: ArrayLike | None = None
     ) -> Self:
         """Learn the next rows.
-
-        Parameters
-        ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            The next rows of one or several series; NaN is a missing value.
-        base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
-            As in `fit`.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
-
-        Returns
-        -------
-        self : object
-            The forecaster, which knows these rows.
 
         Raises
         ------
@@ -202,6 +182,7 @@ class AdaptedForecaster(SeriesEstimator):
         self._advance(y, base_forecasts, X)
         return self
 
+    @explained_by(partial_fit)
     def prequential_predict(
         self,
         y: ArrayLike,
@@ -213,12 +194,6 @@ class AdaptedForecaster(SeriesEstimator):
 
         Parameters
         ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            The next rows of one or several series; NaN is a missing value.
-        base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
-            As in `fit`.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
         X_future : {array-like, frame} of shape (horizon, d), default=None
             Columns known ahead of the `horizon` rows after the last. Without them the base stands
             in for our own forecasts of those rows.
@@ -232,6 +207,7 @@ class AdaptedForecaster(SeriesEstimator):
         forecasts = self._advance(y, base_forecasts, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self.forecaster_._layout["is_flat"] else forecasts
 
+    @explained_by(OnlineForecaster.predict)
     def predict(
         self, base_forecasts: ArrayLike, X_future: Any = None, n_steps: int | None = None
     ) -> Any:
@@ -241,16 +217,6 @@ class AdaptedForecaster(SeriesEstimator):
         ----------
         base_forecasts : array-like of shape (horizon,) or (horizon, m)
             What the base says of the next rows.
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            Columns known ahead of these rows: all columns of X, or only those known ahead.
-        n_steps : int, default=None
-            How many rows are forecast, at most `horizon`. None: as many as X_future has, or
-            `horizon`.
-
-        Returns
-        -------
-        forecasts : {ndarray, Series, DataFrame} of shape (n_steps,) or (n_steps, m)
-            A frame of pandas with the continued index, where the rows came with one.
 
         Raises
         ------
@@ -260,6 +226,7 @@ class AdaptedForecaster(SeriesEstimator):
         _, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
+    @explained_by(predict, OnlineForecaster.predict_interval)
     def predict_interval(
         self,
         base_forecasts: ArrayLike,
@@ -267,23 +234,12 @@ class AdaptedForecaster(SeriesEstimator):
         coverage: ArrayLike = (0.8, 0.95),
         n_steps: int | None = None,
     ) -> Array:
-        """Give intervals that hold the next rows as often as asked for.
-
-        Parameters
-        ----------
-        base_forecasts : array-like of shape (horizon,) or (horizon, m)
-            What the base says of the next rows.
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            As in `predict`.
-        coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
-            Shares of rows that intervals shall hold, each above 0 and below 1.
-        n_steps : int, default=None
-            As in `predict`.
+        """Give intervals around the corrected forecasts; changes nothing.
 
         Returns
         -------
         intervals : ndarray of shape (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2)
-            Lower and upper ends. The whole line where no forecast of that age has been judged yet.
+            Lower and upper ends, as those of an `OnlineForecaster`.
         """
         coverage = _intervals.checked_coverage(coverage)
         slot, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)

@@ -301,6 +301,7 @@ class OnlineForecaster(SeriesEstimator):
         layout = self._layout
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
+    @explained_by(predict)
     def predict_interval(
         self,
         X_future: Any = None,
@@ -311,12 +312,8 @@ class OnlineForecaster(SeriesEstimator):
 
         Parameters
         ----------
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            As in `predict`.
         coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
             Shares of rows that intervals shall hold, each above 0 and below 1.
-        n_steps : int, default=None
-            As in `predict`.
 
         Returns
         -------

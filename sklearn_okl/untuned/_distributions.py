@@ -8,6 +8,7 @@ import numpy as np
 
 from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike
+from ..base import WeightedRegressor
 from .rounds import _conformal
 
 _DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -16,13 +17,12 @@ _DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 class DistributionVerbs:
     """The verbs that ask for more than a point: all of them read one distribution a row, `_law`."""
 
+    @explained_by(WeightedRegressor.predict)
     def predict_distribution(self, X: ArrayLike, *, ahead: bool = False) -> Any:
         r"""Return the distribution of the target of each row; changes nothing.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, each as if it were the next one due.
         ahead : bool, default=False
             Whether the rows are the next ones in order, see `predict`.
 
@@ -63,7 +63,7 @@ class DistributionVerbs:
         """
         return self._law(X, ahead).ppf(_checked_alpha(alpha))
 
-    @explained_by(predict_quantiles)
+    @explained_by(predict_quantiles, WeightedRegressor.prequential_predict)
     def prequential_quantiles(
         self,
         X: ArrayLike,
@@ -73,16 +73,9 @@ class DistributionVerbs:
     ) -> Array:
         """Learn as `partial_fit` does, row by row, and return the quantiles issued on the way.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, as in `partial_fit`.
-
         Returns
         -------
-        quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+        issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
             Each from what was known before the row's target; NaN for the very first row.
 
         Raises
@@ -138,8 +131,7 @@ class DistributionVerbs:
         TypeError
             If `coverage` is neither a number nor a list of numbers.
         ValueError
-            If it is not from 0.01 to 0.99, or if there are more than ``label_delay + 1`` rows with
-            ``ahead=True``.
+            If it is not from 0.01 to 0.99, or if there are too many rows with ``ahead=True``.
 
         Notes
         -----

@@ -244,8 +244,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     References
     ----------
     .. [1] Wintenberger 2017.
-    .. [2] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
-       Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
+    .. [2] Gibbs & Candès 2021, eq. (2), Proposition 4.1.
     .. [3] Raftery et al. 2010.
     .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
        neural networks and backpropagation-free machine learning models", Science 383, 2024, of
