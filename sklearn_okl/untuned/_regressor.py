@@ -13,10 +13,9 @@ from sklearn.utils._param_validation import HasMethods
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
-from ..base import WeightedRegressor
+from ..base import DistributionVerbs, WeightedRegressor
 from ..conformal import QuantileDistribution
 from ..features import _faults
-from ._distributions import DistributionVerbs
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
 from .rounds import _conformal

@@ -77,13 +77,12 @@ def test_prequential_quantiles_are_those_of_a_loop_and_teach_as_partial_fit_does
 def test_a_bad_row_leaves_the_model_as_it_was():
     X, y = stream(40)
     model = clone(FAST).fit(X[:20], y[:20])
-    before = model.predict(X)
+    before = model.predict(X[:30])
     X[33] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         model.prequential_quantiles(X[20:], y[20:])
     assert model.n_samples_seen_ == 20
-    X[33] = 0.0
-    assert_array_equal(model.predict(X[:33]), before[:33])
+    assert_array_equal(model.predict(X[:30]), before)
 
 
 def test_the_first_rows_a_range_and_late_labels():

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike
-from ..base import WeightedRegressor
-from .rounds import _conformal
+from ._weighted import WeightedRegressor
 
+_LEAST, _MOST = 0.01, 0.99  # coverages of intervals
 _DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -174,6 +174,6 @@ def _checked_coverages(coverage):
         raise TypeError(
             f"coverage={coverage!r} must be a number between 0.01 and 0.99, or a list of such."
         )
-    if not ((levels >= _conformal.LEVELS[0]) & (levels <= _conformal.LEVELS[-1])).all():
+    if not ((levels >= _LEAST) & (levels <= _MOST)).all():
         raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
     return levels
