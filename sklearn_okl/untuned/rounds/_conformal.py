@@ -21,7 +21,6 @@ from bisect import bisect_left, insort
 from collections import deque
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
 
 WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
@@ -116,6 +115,8 @@ def _rising(levels):
 
     They begin with 0 at coverage 0: the law of a target has no atom that comes of the tracking.
     """
+    from sklearn.isotonic import isotonic_regression  # slow to import
+
     values, which = np.unique(isotonic_regression(levels), return_inverse=True)
     middles = np.bincount(which, LEVELS) / np.bincount(which)
     middles, values = middles[values > 0.0], values[values > 0.0]
