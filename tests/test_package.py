@@ -71,14 +71,11 @@ def test_the_conda_recipe_builds_the_sdist_of_this_version():
 
 MODULES = [
     "base",
-    "datasets",
-    "evaluation",
-    "feedback",
-    "inspection",
     "conformal",
     "datasets",
     "evaluation",
     "feedback",
+    "inspection",
     "kernels",
     "losses",
     "untuned",
