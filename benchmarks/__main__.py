@@ -294,6 +294,21 @@ JOBS = {
             "quick": "a trial of everything on 120 rows",
         },
     ),
+    "distributions": Job(
+        "distributions",
+        "CRPS of quantiles that never cross over that of intervals by their own levels",
+        "The regressor without tuning, row by row: CRPS over 19 quantiles of its law of each row, "
+        "over that of the intervals that each coverage's own level makes, read as quantiles; how "
+        "many rows these cross in, and how many targets each holds. The set that loses most comes "
+        "first. Sets that are not found are left out.",
+        {
+            "data": "sets (default: seven tables of numbers)",
+            "seeds": "permutations of the rows (default: %(default)s)",
+            "rows": FIRST_ROWS,
+            "budget": "of the regressor (default: %(default)s)",
+            "quick": "a trial of everything on 160 rows",
+        },
+    ),
     "gaps": Job(
         "gaps",
         "cells removed at random: the loss over that of the complete table",

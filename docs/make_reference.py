@@ -9,6 +9,7 @@ import make_table
 MODULES = {
     "sklearn_okl.base": "Bases for estimators of your own",
     "sklearn_okl.feedback": "Samplers and feedback graphs",
+    "sklearn_okl.conformal": "Trackers of conformal prediction",
     "sklearn_okl.untuned": "Constants of the estimators without tuning",
     "sklearn_okl.inspection": "Inspection",
     "sklearn_okl.evaluation": "Evaluation",

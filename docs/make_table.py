@@ -44,6 +44,8 @@ FAMILIES = {
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
         "CertifiedRegressor": "its regressor's",
+        "OnlineConformalRegressor": "its estimator's",
+        "OnlineConformalClassifier": "its estimator's",
     },
     "Learners on features": {
         "VAWRegressor": "D²",

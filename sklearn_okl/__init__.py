@@ -90,6 +90,8 @@ from .learners import (
 )
 from .meta import (
     CertifiedRegressor,
+    OnlineConformalClassifier,
+    OnlineConformalRegressor,
     RefitClassifier,
     RefitRegressor,
     ResidualRegressor,
@@ -159,6 +161,8 @@ __all__ = [
     "OMKLSFGRegressor",
     "OMKRRegressor",
     "ONSRegressor",
+    "OnlineConformalClassifier",
+    "OnlineConformalRegressor",
     "OnlineForecaster",
     "OnlineKernelClassifier",
     "OnlineKernelRegressor",

@@ -8,6 +8,9 @@ import re
 import textwrap
 
 _WORKS = {
+    "Bhatnagar et al. 2023": 'A. Bhatnagar, H. Wang, C. Xiong, Y. Bai, "Improved online conformal '
+    'prediction via strongly adaptive online learning", International Conference on Machine '
+    "Learning, 2023",
     "Calandriello et al. 2017a": 'D. Calandriello, A. Lazaric, M. Valko, "Second-order kernel '
     'online convex optimization with adaptive sketching", International Conference on Machine '
     "Learning, 2017",
@@ -27,6 +30,10 @@ _WORKS = {
     'algorithms", Machine Learning 90, 2013',
     "Ghari & Shen 2023": 'P. M. Ghari, Y. Shen, "Graph-aided online multi-kernel learning", '
     "Journal of Machine Learning Research 24, 2023",
+    "Gibbs & Candès 2021": 'I. Gibbs, E. Candès, "Adaptive conformal inference under distribution '
+    'shift", Advances in Neural Information Processing Systems 34, 2021',
+    "Gneiting & Raftery 2007": 'T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, '
+    'prediction, and estimation", Journal of the American Statistical Association 102(477), 2007',
     "Guo et al. 2017": 'C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern '
     'neural networks", International Conference on Machine Learning (ICML), 2017',
     "Jézéquel et al. 2019": 'R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with '
@@ -52,6 +59,8 @@ _WORKS = {
     'multi-kernel learning in environments with unknown dynamics", Journal of Machine Learning '
     "Research 20, 2019",
     "Vovk 1990": 'V. Vovk, "Aggregating strategies", Computational Learning Theory (COLT), 1990',
+    "Weinberger & Ordentlich 2002": 'M. J. Weinberger, E. Ordentlich, "On delayed prediction of '
+    'individual sequences", IEEE Transactions on Information Theory 48(7), 2002',
     "Wintenberger 2017": 'O. Wintenberger, "Optimal learning with Bernstein online aggregation", '
     "Machine Learning 106(1), 2017",
     "Zinkevich 2003": 'M. Zinkevich, "Online convex programming and generalized infinitesimal '

@@ -31,7 +31,7 @@ from .learners._ridge_sums import peaks_of
 from .meta._past import Past
 from .pipeline import StreamingPipeline
 from .series import AdaptedForecaster, OnlineForecaster, _delayed_ridge
-from .untuned.rounds import _targets
+from .untuned.rounds import _guard
 from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
 
@@ -182,7 +182,7 @@ def _fault_of_numbers(state):
             ahead += part.values()
             is_sound = _PARTS.get(frozenset(part))
             if "dispute" in part:  # of a target
-                is_sound = _targets.is_sound
+                is_sound = _guard.is_sound
             if is_sound is not None and not is_sound(part):
                 return f"holds parts that do not go together: {sorted(part)}"
             inverses = [part["P"]] if {"A", "P"} <= part.keys() else []

@@ -28,6 +28,7 @@ from ._model_parts import (
 from ._part_files import replace, target_of
 from ._plain_types import PLAIN_TYPES, plain_functions
 from ._types import Any, PathLike
+from .conformal import __all__ as TRACKERS
 from .kernels import NAMED
 from .losses import NAMED as LOSSES
 
@@ -236,6 +237,7 @@ def trusted_types(classes):
         "evaluation._race.Race",
         *{f"kernels.{type(kernel).__name__}" for kernel in NAMED},
         *{f"losses.{kind.__name__}" for kind in LOSSES},
+        *{f"conformal.{kind}" for kind in TRACKERS},
     ]
     names = [f"{class_.__module__}.{class_.__qualname__}" for class_ in classes]
     return sorted([*names, *(f"sklearn_okl.{part}" for part in parts)])

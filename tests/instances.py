@@ -14,6 +14,7 @@ from sklearn_okl import (
     VAWRegressor,
     all_estimators,
 )
+from sklearn_okl.conformal import SAOCP
 
 FAST = {"budget": "fast", "random_state": 0}
 ONE = {"gamma": 0.02, "n_components": 40, "random_state": 0}
@@ -37,6 +38,19 @@ ARGUMENTS = {
     "CertifiedRegressor": [
         {},
         {"regressor": VAWRegressor(2.0, forecaster="ridge", fit_intercept=True)},
+    ],
+    "OnlineConformalClassifier": [
+        {"estimator": FOGDClassifier(**ONE, eta0=0.9)},
+        {"estimator": SGDClassifier(loss="log_loss", random_state=0), "coverage": [0.5, 0.9]},
+    ],
+    "OnlineConformalRegressor": [
+        {"estimator": VAWRegressor()},
+        {
+            "estimator": RefitRegressor(Ridge(), growth=0.3, window=60, label_delay=2),
+            "tracker": SAOCP(),
+            "coverage": [0.9, 0.5],
+            "warmup": 5,
+        },
     ],
     "OnlineKernelRegressor": [
         FAST,

@@ -28,6 +28,7 @@ from sklearn_okl import (
 )
 from sklearn_okl.base import ConvexAggregator, described, structural_parameters
 from sklearn_okl.base._random_rounds import RandomRounds
+from sklearn_okl.conformal import ACI
 from sklearn_okl.evaluation import online_checks
 from tests.instances import GROWING, POOR_SCORE, arguments_of, defaults, instances, label, rows_for
 
@@ -273,6 +274,8 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "regressor": VAWRegressor(0.123),
         "transformer": RunningMaxNormScaler(),
         "estimator": LinearRegression(),
+        "tracker": ACI(0.123),
+        "coverage": 0.77,
         "growth": 0.123,
         "window": 33,
         "base": VAWRegressor(0.123),

@@ -71,6 +71,7 @@ def test_the_conda_recipe_builds_the_sdist_of_this_version():
 
 MODULES = [
     "base",
+    "conformal",
     "datasets",
     "evaluation",
     "feedback",

@@ -28,7 +28,7 @@ LAYERS = [
     {"dictionaries", "feedback"},
     {"base"},
     {"features", "learners"},
-    {"aggregators"},
+    {"aggregators", "conformal"},
     {"algorithms", "meta", "series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},

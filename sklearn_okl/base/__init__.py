@@ -6,6 +6,7 @@ from ..feedback._sampler import Sampler
 from ..kernels._fourier import FourierBank
 from ._classifier import OnlineClassifier
 from ._convex import ConvexAggregator
+from ._distributions import DistributionVerbs  # noqa: F401  for the rest of the package
 from ._estimator import NOT_SAVED, OnlineEstimator  # noqa: F401  for the rest of the package
 from ._feature_selector import FeatureSelector
 from ._full_information import FullInformationRegressor

@@ -20,9 +20,18 @@ from ._comparators import (
 )
 from ._compare import compare
 from ._comparison import Comparison
+from ._distribution_displays import CoverageDisplay, PITDisplay
+from ._distribution_scores import (
+    crps_from_distribution,
+    crps_from_samples,
+    log_score,
+    weighted_interval_score,
+)
 from ._expert_losses_display import ExpertLossesDisplay
 from ._fan_display import ForecastFanDisplay
 from ._interval_scores import (
+    coverage_by_group,
+    coverage_by_window,
     crps_from_quantiles,
     interval_coverage,
     interval_score,
@@ -37,6 +46,7 @@ from ._kernel_bounds import (
 from ._laws import check_online_estimator, online_checks
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
+from ._probability_integral import pit_from_distribution, pit_from_quantiles, pit_from_samples
 from ._regret_display import RegretCurveDisplay
 from ._search import PrequentialSearch
 from ._sequential import SequentialComparison, e_benjamini_hochberg
@@ -46,7 +56,9 @@ from ._weights_display import ExpertWeightsDisplay
 for class_ in (
     Comparison,
     ExpertLossesDisplay,
+    CoverageDisplay,
     ExpertWeightsDisplay,
+    PITDisplay,
     PrequentialCalibrationDisplay,
     PrequentialConfusionDisplay,
     ForecastFanDisplay,
@@ -62,9 +74,11 @@ del class_
 
 __all__ = [
     "Comparison",
+    "CoverageDisplay",
     "ExpertLossesDisplay",
     "ExpertWeightsDisplay",
     "ForecastFanDisplay",
+    "PITDisplay",
     "PartialEffectsDisplay",
     "PrequentialCalibrationDisplay",
     "PrequentialConfusionDisplay",
@@ -80,7 +94,11 @@ __all__ = [
     "combination_comparator",
     "compare",
     "concatenated_vaw_loss_bound",
+    "coverage_by_group",
+    "coverage_by_window",
+    "crps_from_distribution",
     "crps_from_quantiles",
+    "crps_from_samples",
     "e_benjamini_hochberg",
     "effective_dimension",
     "interval_coverage",
@@ -88,7 +106,11 @@ __all__ = [
     "interval_width",
     "kernel_ridge_comparator",
     "kernel_vaw_regret_bound",
+    "log_score",
     "online_checks",
+    "pit_from_distribution",
+    "pit_from_quantiles",
+    "pit_from_samples",
     "pkawv_regret_bound",
     "pkawv_taylor_degree",
     "prequential",
@@ -99,4 +121,5 @@ __all__ = [
     "vaw_ewa_loss_bound",
     "vaw_logdet_bound",
     "vaw_regret_bound",
+    "weighted_interval_score",
 ]

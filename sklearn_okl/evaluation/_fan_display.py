@@ -192,6 +192,40 @@ class ForecastFanDisplay(Display):
 
     @classmethod
     @explained_by(from_forecaster)
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        *,
+        coverage: ArrayLike = (0.5, 0.8, 0.95),
+        y_true: ArrayLike | None = None,
+        series: Any = 0,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Ask a regressor for rows and intervals around its forecasts, and draw them in order.
+
+        Parameters
+        ----------
+        estimator : regressor
+            A fitted one with ``predict`` and ``predict_interval``, which is left as it is.
+        X : {array-like, frame} of shape (n, d)
+            Rows to forecast for; the index of a frame says when they are.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        forecasts, intervals = (
+            estimator.predict(X),
+            estimator.predict_interval(X, np.atleast_1d(coverage)),
+        )
+        place = _place(forecasts, series)
+        if forecasts.ndim == 2:
+            forecasts, intervals = forecasts[:, place], intervals[:, place]
+        came = None if y_true is None else _column(y_true, place)[0]
+        display = cls(forecasts, intervals, coverage, times=_times(X), y_true=came)
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    @explained_by(from_forecaster)
     def from_predictions(
         cls,
         forecasts: ArrayLike,
@@ -267,8 +301,13 @@ def _place(forecasts, series):
 
 def _column(rows, place):
     """Return a series (n,) of some rows, and the times in their index or None."""
-    values, index = np.asarray(rows, dtype=np.float64), getattr(rows, "index", None)
-    values = values[:, place] if values.ndim == 2 else values
+    values = np.asarray(rows, dtype=np.float64)
+    return values[:, place] if values.ndim == 2 else values, _times(rows)
+
+
+def _times(rows):
+    """Return the times in the index of a frame, None where there is none."""
+    index = getattr(rows, "index", None)
     if index is None or not hasattr(index, "get_indexer"):
-        return values, None
-    return values, index.to_timestamp() if hasattr(index, "to_timestamp") else index
+        return None
+    return index.to_timestamp() if hasattr(index, "to_timestamp") else index

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.metrics import mean_pinball_loss
+from sklearn.utils import check_scalar
 
 from .._documentation import explained_by
 from .._types import Array, ArrayLike
@@ -36,7 +39,7 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
     array([0.75])
     """
     y, intervals = _known(y_true, intervals)
-    return ((intervals[..., 0] <= y) & (y <= intervals[..., 1])).mean(axis=0)
+    return _held(y, intervals).mean(axis=0)
 
 
 @explained_by(interval_coverage)
@@ -81,8 +84,7 @@ def interval_score(y_true: ArrayLike, intervals: ArrayLike, coverage: ArrayLike)
 
     References
     ----------
-    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation",
-       Journal of the American Statistical Association 102(477), 2007, eq. (43).
+    .. [1] Gneiting & Raftery 2007, eq. (43).
 
     Examples
     --------
@@ -167,6 +169,95 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
     >>> crps_from_quantiles([1.0, 4.0], [[2.0], [2.0]], [0.5])
     1.5
     """
+    y, quantiles, levels, nearest = _quantiles_in_order(y_true, quantiles, levels)
+    losses = [
+        mean_pinball_loss(y, quantiles[:, k], alpha=level)
+        for k, level in enumerate(levels.tolist())
+    ]
+    return 2.0 * float(nearest @ losses)
+
+
+@explained_by(interval_coverage)
+def coverage_by_window(y_true: ArrayLike, intervals: ArrayLike, window: int = 500) -> Array:
+    """Return the share of targets that intervals hold in each of the windows of a stream.
+
+    Parameters
+    ----------
+    window : int, default=500
+        Number of known targets in each, at most all: the first ones, the next ones, and so on.
+        Those that fill no window at the end are left out.
+
+    Returns
+    -------
+    coverage : ndarray of shape (n_windows, n_levels)
+        Shares from 0 to 1, in the order of the stream. Several series count in one window.
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import coverage_by_window
+    >>> coverage_by_window([1.0, 5.0, 1.0, 2.0], [[[0.0, 3.0]]] * 4, window=2)
+    array([[0.5],
+           [1. ]])
+    """
+    check_scalar(window, "window", Integral, min_val=1)
+    y, intervals = _known(y_true, intervals)
+    if len(y) < window:
+        raise ValueError(f"There are {len(y)} known targets, fewer than window={window}.")
+    held = _held(y, intervals)[: len(y) // window * window]
+    return held.reshape(-1, window, held.shape[1]).mean(axis=1)
+
+
+@explained_by(interval_coverage)
+def coverage_by_group(
+    y_true: ArrayLike, intervals: ArrayLike, groups: ArrayLike
+) -> tuple[Array, Array, Array]:
+    """Return the share of targets that intervals hold in each group of them.
+
+    Parameters
+    ----------
+    groups : array-like of shape (...)
+        The group of each target: its hour, its customer, or a bin of its forecast.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_groups,)
+        The groups that have a known target, sorted.
+    coverage : ndarray of shape (n_groups, n_levels)
+        Shares from 0 to 1.
+    counts : ndarray of int of shape (n_groups,)
+        Number of known targets in each.
+
+    Examples
+    --------
+    >>> from sklearn_okl.evaluation import coverage_by_group
+    >>> labels, coverage, counts = coverage_by_group([1.0, 5.0, 1.0], [[[0.0, 3.0]]] * 3, [7, 8, 8])
+    >>> labels, coverage.ravel(), counts
+    (array([7, 8]), array([1. , 0.5]), array([1, 2]))
+    """
+    of_all, groups = np.asarray(y_true, dtype=np.float64), np.asarray(groups)
+    if groups.shape != of_all.shape:
+        raise ValueError(
+            f"groups has shape {groups.shape}, but y_true has {of_all.shape}: give one for each "
+            "target."
+        )
+    y, intervals = _known(of_all, intervals)
+    labels, places, counts = np.unique(
+        groups[~np.isnan(of_all)], return_inverse=True, return_counts=True
+    )
+    held = np.zeros((len(labels), intervals.shape[1]))
+    np.add.at(held, places.ravel(), _held(y, intervals))
+    return labels, held / counts[:, None], counts
+
+
+def _held(y, intervals):
+    return (intervals[..., 0] <= y) & (y <= intervals[..., 1])
+
+
+def _quantiles_in_order(y_true, quantiles, levels):
+    """Return known targets (n,), quantiles (n, levels), rising levels, and the share of each.
+
+    The share is that of all levels from 0 to 1 that are nearest to it.
+    """
     y, quantiles = np.asarray(y_true, dtype=np.float64), np.asarray(quantiles, dtype=np.float64)
     if quantiles.ndim == 0 or quantiles.shape[:-1] != y.shape:
         raise ValueError(
@@ -180,11 +271,7 @@ def crps_from_quantiles(y_true: ArrayLike, quantiles: ArrayLike, levels: ArrayLi
         raise ValueError(f"levels={levels.tolist()}: give each level once.")
     nearest = np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2.0, [1.0]]))
     known = _is_known(y)
-    losses = [
-        mean_pinball_loss(y[known], quantiles[known, k], alpha=level)
-        for k, level in enumerate(levels.tolist())
-    ]
-    return 2.0 * float(nearest @ losses)
+    return y[known], quantiles[known], levels, nearest
 
 
 def _known(y_true, intervals):

@@ -1,12 +1,16 @@
-"""Estimators around estimators: batch models on a stream, corrections, scaled targets."""
+"""Estimators around estimators: batch models, corrections, scaled targets, conformal layers."""
 
 from ._certified import CertifiedRegressor
+from ._conformal_classifier import OnlineConformalClassifier
+from ._conformal_regressor import OnlineConformalRegressor
 from ._refit import RefitClassifier, RefitRegressor
 from ._residual import ResidualRegressor
 from ._target_scaling import StreamingTransformedTargetRegressor
 
 __all__ = [
     "CertifiedRegressor",
+    "OnlineConformalClassifier",
+    "OnlineConformalRegressor",
     "RefitClassifier",
     "RefitRegressor",
     "ResidualRegressor",

@@ -155,45 +155,24 @@ class AdaptedForecaster(SeriesEstimator):
     }
     _structural = ("horizon", "forecaster", "window")
 
+    @explained_by(OnlineForecaster.fit)
     def fit(self, y: ArrayLike, base_forecasts: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
 
         Parameters
         ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            Rows of one or several series; NaN is a missing value.
         base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
             Entry [i, h] is what the base said of row i + h before row i was known; NaN where it
             said nothing.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
-
-        Returns
-        -------
-        self : object
-            The fitted forecaster.
         """
         self._advance(y, base_forecasts, X, restart=True)
         return self
 
+    @explained_by(fit, OnlineForecaster.partial_fit)
     def partial_fit(
         self, y: ArrayLike, base_forecasts: ArrayLike, X: ArrayLike | None = None
     ) -> Self:
         """Learn the next rows.
-
-        Parameters
-        ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            The next rows of one or several series; NaN is a missing value.
-        base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
-            As in `fit`.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
-
-        Returns
-        -------
-        self : object
-            The forecaster, which knows these rows.
 
         Raises
         ------
@@ -204,6 +183,7 @@ class AdaptedForecaster(SeriesEstimator):
         self._advance(y, base_forecasts, X)
         return self
 
+    @explained_by(partial_fit)
     def prequential_predict(
         self,
         y: ArrayLike,
@@ -215,12 +195,6 @@ class AdaptedForecaster(SeriesEstimator):
 
         Parameters
         ----------
-        y : {array-like, frame} of shape (n,) or (n, m)
-            The next rows of one or several series; NaN is a missing value.
-        base_forecasts : array-like of shape (n, horizon) or (n, horizon, m)
-            As in `fit`.
-        X : {array-like, frame} of shape (n, d), default=None
-            Columns that belong to the rows.
         X_future : {array-like, frame} of shape (horizon, d), default=None
             Columns known ahead of the `horizon` rows after the last. Without them the base stands
             in for our own forecasts of those rows.
@@ -234,6 +208,7 @@ class AdaptedForecaster(SeriesEstimator):
         forecasts = self._advance(y, base_forecasts, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self.forecaster_._layout["is_flat"] else forecasts
 
+    @explained_by(OnlineForecaster.predict)
     def predict(
         self, base_forecasts: ArrayLike, X_future: Any = None, n_steps: int | None = None
     ) -> Any:
@@ -243,16 +218,6 @@ class AdaptedForecaster(SeriesEstimator):
         ----------
         base_forecasts : array-like of shape (horizon,) or (horizon, m)
             What the base says of the next rows.
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            Columns known ahead of these rows: all columns of X, or only those known ahead.
-        n_steps : int, default=None
-            How many rows are forecast, at most `horizon`. None: as many as X_future has, or
-            `horizon`.
-
-        Returns
-        -------
-        forecasts : {ndarray, Series, DataFrame} of shape (n_steps,) or (n_steps, m)
-            A frame of pandas with the continued index, where the rows came with one.
 
         Raises
         ------
@@ -272,7 +237,7 @@ class AdaptedForecaster(SeriesEstimator):
         *,
         as_frame: str | None = None,
     ) -> Any:
-        """Give intervals that hold the next rows as often as asked for."""
+        """Give intervals around the corrected forecasts; changes nothing."""
         check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
         slot, forecasts, layout = self._asked(base_forecasts, X_future, n_steps)

@@ -302,7 +302,7 @@ class OnlineForecaster(SeriesEstimator):
         layout = self._layout
         return _frames.framed(forecasts, layout["is_flat"], layout["names"], layout["time"])
 
-    @explained_by(interval_frame)
+    @explained_by(predict, interval_frame)
     def predict_interval(
         self,
         X_future: Any = None,
@@ -315,12 +315,8 @@ class OnlineForecaster(SeriesEstimator):
 
         Parameters
         ----------
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            As in `predict`.
         coverage : array-like of shape (n_levels,), default=(0.8, 0.95)
             Shares of rows that intervals shall hold, each above 0 and below 1.
-        n_steps : int, default=None
-            As in `predict`.
 
         Returns
         -------
@@ -332,6 +328,31 @@ class OnlineForecaster(SeriesEstimator):
         slot, forecasts = self._asked(X_future, n_steps)
         ends = _intervals.around(forecasts, slot["reach"], slot["scale"][0], coverage)
         return _frames.framed_intervals(ends, coverage, as_frame, self._layout)
+
+    @explained_by(predict_interval)
+    def predict_quantiles(
+        self,
+        X_future: Any = None,
+        alpha: ArrayLike = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        n_steps: int | None = None,
+    ) -> Array:
+        r"""Give quantiles of the next rows: the ends of intervals, which never cross.
+
+        Parameters
+        ----------
+        alpha : array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
+            Levels, each above 0 and below 1. One is the end of the interval of coverage
+            :math:`|2 \alpha - 1|`; that of 1/2 is the forecast.
+
+        Returns
+        -------
+        quantiles : ndarray of shape (n_steps, q) or (n_steps, m, q)
+            They rise with the level; infinite where no forecast of that age has been judged yet.
+        """
+        alpha = _intervals.checked_coverage(alpha, "alpha")
+        slot, forecasts = self._asked(X_future, n_steps)
+        ends = _intervals.quantiles(forecasts, slot["reach"], slot["scale"][0], alpha)
+        return ends[:, 0] if self._layout["is_flat"] else ends
 
     @property
     def n_faulty_(self) -> Array:

@@ -110,6 +110,19 @@ def around(forecasts, known, units, coverage):
     return np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
 
 
+def quantiles(forecasts, known, units, alpha):
+    """Return quantiles (h, m, q) of levels (q,), as `around` returns intervals.
+
+    Nearer to the middle than the lowest of `LEVELS` they go on to the forecast as a Gaussian's.
+    """
+    coverage = np.abs(2.0 * alpha - 1.0)
+    ends = around(forecasts, known, units, np.maximum(coverage, LEVELS[0]))
+    share = np.minimum(ndtri(0.5 + coverage / 2.0) / ndtri(0.5 + LEVELS[0] / 2.0), 1.0)
+    middle = forecasts[..., None]
+    reach = np.where(coverage > 0.0, (ends[..., 1] - middle) * np.where(share > 0.0, share, 1.0), 0)
+    return middle + np.sign(alpha - 0.5) * reach
+
+
 def learn(state, t, season, errors, issued):
     """Learn the errors (H, m) of the forecasts of row t, NaN unknown, 1 to H steps ahead.
 
@@ -138,11 +151,11 @@ def learn(state, t, season, errors, issued):
     state["weight"] = weight + known * ((_FADINGS - 1.0) * weight + 1.0)
 
 
-def checked_coverage(coverage):
-    """Return coverages as an array, or say what is wrong with them."""
+def checked_coverage(coverage, name="coverage"):
+    """Return coverages, or levels of quantiles, as an array, or say what is wrong with them."""
     levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
     if levels.ndim != 1 or not ((levels > 0.0) & (levels < 1.0)).all():
-        raise ValueError(f"coverage={coverage!r}: give numbers above 0 and below 1, such as 0.9.")
+        raise ValueError(f"{name}={coverage!r}: give numbers above 0 and below 1, such as 0.9.")
     return levels
 
 

@@ -10,11 +10,11 @@ from typing import Literal, overload
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
-from .._documentation import explained_by, inherit_documentation
+from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
-from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Budget, Seed
-from ..base import WeightedRegressor
+from ..base import DistributionVerbs, WeightedRegressor
+from ..conformal import QuantileDistribution
 from ..features import _faults
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
@@ -29,7 +29,7 @@ from .rows import _columns as columns
 
 
 @inherit_documentation
-class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
+class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     r"""Kernel regression on a stream without tuning: hand it rows, get forecasts and intervals.
 
     Scales, kernels, ridges, memories and their mixture are learnt on the way, each forecast from
@@ -237,14 +237,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
     The benchmark ``python -m benchmarks default`` holds it against every published figure at hand,
     and prints what other choices of the few constants would give.
 
-    *Intervals.* Adaptive conformal inference [2]_ on the progressive errors; see
-    `predict_interval`.
+    *Intervals, quantiles, distributions* are of one law for each row, by adaptive conformal
+    inference [2]_ on the progressive errors; see `predict_distribution`.
 
     References
     ----------
     .. [1] Wintenberger 2017.
-    .. [2] I. Gibbs, E. Candès, "Adaptive conformal inference under distribution shift", Advances in
-       Neural Information Processing Systems 34, 2021, eq. (2), Proposition 4.1.
+    .. [2] Gibbs & Candès 2021, eq. (2), Proposition 4.1.
     .. [3] Raftery et al. 2010.
     .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
        neural networks and backpropagation-free machine learning models", Science 383, 2024, of
@@ -394,69 +393,13 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
         std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
-    @explained_by(interval_frame)
-    def predict_interval(
-        self,
-        X: ArrayLike,
-        coverage: float | ArrayLike = 0.9,
-        *,
-        ahead: bool = False,
-        as_frame: str | None = None,
-    ) -> Any:
-        r"""Return intervals that hold the targets in a given share of the rounds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, each as if it were the next one due.
-        coverage : float or array-like of shape (n_levels,), default=0.9
-            Share of targets to be held, from 0.01 to 0.99, or several of them.
-        ahead : bool, default=False
-            Whether the rows are the next ones in order, see `predict`.
-
-        Returns
-        -------
-        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2), or DataFrame
-            Low and high ends around the forecasts of `predict`, brought within `target_range` after
-            that; finite from row ``label_delay + 3`` on. Of several targets (n_samples, n_targets,
-            2) or (n_samples, n_targets, n_levels, 2): each is held in the given share of the
-            rounds, not all at once.
-
-        Raises
-        ------
-        TypeError
-            If `coverage` is neither a number nor a list of numbers.
-        ValueError
-            If it is not from 0.01 to 0.99, or if there are more than ``label_delay + 1`` rows with
-            ``ahead=True``; if there is no such kind of frame.
-
-        Notes
-        -----
-        Adaptive conformal inference on the progressive errors: over T rounds in a row the share
-        held is off by at most :math:`(1 + (k + 1) \gamma) / (T \gamma)`, :math:`\gamma = 0.05`, or
-        0.042 over 500 rounds with k = 0, if in all rounds so far no error, in units of the latest
-        fifty or so, was more than the largest of the 500 before it; k is 1 if one was up to
-        twice as large, and one more for each further doubling. An interval of no width counts as
-        empty. This holds for the 99 coverages of whole percents; between them levels are
-        interpolated. Each level moves by itself, so intervals of two coverages need not be nested.
-
-        With a `label_delay` of D an interval is judged, when its target comes, as it was issued.
-        All that are out may miss for one cause, so :math:`\gamma` is 0.05 / (D + 1) then, and the
-        bound up to D + 1 times as large.
-        """
-        check_as_frame(as_frame)
-        levels = _checked_coverages(coverage)
+    def _law(self, X, ahead):
         state, forecasts = self._foreseen(X, ahead)
         state = self.constants.renewal.likelier(state)
-        halves = [
-            targets.unit(guard) * _conformal.radius(errors, float(level))
-            for guard, errors in zip(state["targets"], state["errors"], strict=True)
-            for level in np.ravel(levels)
-        ]
-        half = np.reshape(halves, (*forecasts.shape[1:], *levels.shape))
-        centers = forecasts.reshape(*forecasts.shape, *[1] * levels.ndim)
-        ends = self._within(np.stack([centers - half, centers + half], axis=-1))
-        return interval_frame(ends, levels, as_frame, index=X)
+        known = zip(state["targets"], state["errors"], strict=True)
+        beyond = [targets.unit(of) * _conformal.quantiles(errors) for of, errors in known]
+        quantiles = forecasts[..., None] + self._flat(np.array(beyond), axis=0)
+        return QuantileDistribution(_conformal.QUANTILES, quantiles, self._range())
 
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
@@ -489,7 +432,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     def _validate(self):
         super()._validate()
-        _checked_range(self.target_range)
+        self._range()
 
     def _learn(self, state, X, y, sample_weight=None):
         is_known = ~np.isnan(y.reshape(len(y), -1)[:, 0])
@@ -522,9 +465,10 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
 
     def _within(self, forecasts):
         """Return the nearest numbers in the range of the targets."""
-        if self.target_range is None:
-            return forecasts
-        return np.clip(forecasts, *_checked_range(self.target_range))
+        return forecasts if self.target_range is None else np.clip(forecasts, *self._range())
+
+    def _range(self):
+        return _checked_range(self.target_range)
 
     def _advance(self, X, y, *, restart, **arguments):
         if restart:  # by 'fit', which has nothing else to learn from
@@ -540,7 +484,7 @@ class OnlineKernelRegressor(DefaultModel, WeightedRegressor):
             y = np.where(missing.reshape(y.shape), np.nan, y)
         if self.target_range is None:
             return X, y
-        low, high = _checked_range(self.target_range)
+        low, high = self._range()
         outside = (y < low) | (y > high)
         if outside.any():
             raise ValueError(
@@ -567,15 +511,3 @@ def _checked_range(target_range):
             f"target_range={target_range!r} is empty: give (low, high) with low < high."
         )
     return low, high
-
-
-def _checked_coverages(coverage):
-    """Return one coverage or several as an array of no or one dimension."""
-    levels = np.asarray(coverage)
-    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:
-        raise TypeError(
-            f"coverage={coverage!r} must be a number between 0.01 and 0.99, or a list of such."
-        )
-    if not ((levels >= _conformal.LEVELS[0]) & (levels <= _conformal.LEVELS[-1])).all():
-        raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
-    return levels

@@ -74,3 +74,25 @@ def test_radii_have_a_floor():
         _intervals.learn(state, t, 0, np.full((1, 1), 1e-6), issued)
     start = _intervals.start(1, 1)["radius"]
     assert_allclose(state["radius"], start - 1.0)
+
+
+@pytest.mark.parametrize("n_series", [None, 2])
+def test_quantiles_are_the_ends_of_intervals_and_never_cross(n_series):
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=120 if n_series is None else (120, n_series))
+    model = OnlineForecaster(3, **SMALL)
+    model.partial_fit(y[:2])
+    assert np.isinf(model.predict_quantiles(alpha=[0.1, 0.9])).all()
+    assert np.isfinite(model.predict_quantiles(alpha=[0.5])).all()
+    model.partial_fit(y[2:])
+    alpha = np.array([0.01, 0.05, 0.1, 0.3, 0.46, 0.49, 0.5, 0.51, 0.7, 0.9, 0.95])
+    quantiles = model.predict_quantiles(alpha=alpha)
+    assert quantiles.shape == (*np.shape(model.predict()), 11)
+    assert (np.diff(quantiles, axis=-1) > 0.0).all()
+    assert_allclose(quantiles[..., 6], model.predict(), rtol=1e-15)
+    ends = model.predict_interval(coverage=[0.9, 0.8, 0.4])
+    assert_allclose(quantiles[..., [1, 2, 3]], ends[..., 0], rtol=1e-12)
+    assert_allclose(quantiles[..., [10, 9, 8]], ends[..., 1], rtol=1e-12)
+    assert model.predict_quantiles(n_steps=2).shape == (*np.shape(model.predict(n_steps=2)), 9)
+    with pytest.raises(ValueError, match="alpha=1"):
+        model.predict_quantiles(alpha=1.0)

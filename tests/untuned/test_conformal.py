@@ -11,6 +11,16 @@ COVERAGES = np.array([0.05, 0.5, 0.8, 0.9, 0.95])
 COLUMNS = np.rint(100 * COVERAGES).astype(int) - 1
 
 
+def radius(state, coverage):
+    """Return the half width of the interval that a coverage's own level makes."""
+    if not len(state["scores"]):
+        return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf
+    level, ordered = np.interp(coverage, LEVELS, state["levels"]), np.sort(state["scores"])
+    with np.errstate(over="ignore"):
+        reach = _conformal._score_at(ordered, level, _conformal._step(state))
+        return _conformal._unit(state) * reach
+
+
 def sequences():
     rng = np.random.default_rng(0)
     n = 3000
@@ -63,7 +73,7 @@ def greedy(n, coverage, miss):
     state, errors = _conformal.start(), [1.0, 1.0]
     _conformal.learn(state, np.array(errors))
     for t in range(n):
-        half = _conformal.radius(state, coverage)
+        half = radius(state, coverage)
         if half > 1e100:  # it grows and grows
             break
         error = (half if half > 0.0 else 0.1) * (1.01 if miss(t) else 0.99)
@@ -101,7 +111,7 @@ def test_hits_are_those_of_the_radius():
     errors = rng.standard_t(2, size=900)
     state = _conformal.start()
     for error in errors:
-        radii = np.array([_conformal.radius(state, c) for c in COVERAGES])
+        radii = np.array([radius(state, c) for c in COVERAGES])
         levels = state["levels"][COLUMNS]
         counted = len(state["scores"]) > 0
         held = _conformal.learn(state, np.array([error]))[COLUMNS]
@@ -132,16 +142,16 @@ def test_the_state_is_bounded():
 
 def test_no_errors_and_zero_errors():
     state = _conformal.start()
-    assert _conformal.radius(state, 0.9) == np.inf
+    assert radius(state, 0.9) == np.inf
     assert _conformal.standard_deviation(state) == 0.0
     _conformal.learn(state, np.zeros(10))
-    assert _conformal.radius(state, 0.9) == 0.0
+    assert radius(state, 0.9) == 0.0
     # after a very long run of zeros a jump is still finite
     _conformal.learn(state, np.ones(3))
     _conformal.learn(state, np.zeros(50_000))
     _conformal.learn(state, np.array([1.0, -2.0]))
     assert np.isfinite(state["scores"]).all()
-    assert np.isfinite(_conformal.radius(state, 0.9))
+    assert np.isfinite(radius(state, 0.9))
 
 
 @pytest.mark.long(every=5)
@@ -152,7 +162,7 @@ def test_late_errors_are_judged_by_the_interval_that_was_issued(name, delay):
     state, issued, n_judged = _conformal.start(delay), [], 0
     for t, error in enumerate(errors):
         known = _conformal._unit(state) > 0.0
-        radii = [_conformal.radius(state, c) for c in LEVELS[[9, 49, 89]]]
+        radii = [radius(state, c) for c in LEVELS[[9, 49, 89]]]
         issued.append((known, radii, state["levels"][[9, 49, 89]] < 0.0))
         hits = _conformal.learn(state, np.array([error]))[[9, 49, 89]]
         if t >= delay:
@@ -166,3 +176,18 @@ def test_late_errors_are_judged_by_the_interval_that_was_issued(name, delay):
     _conformal.learn(whole, errors)
     np.testing.assert_allclose(whole["levels"], state["levels"], atol=1e-12)
     assert whole["levels"].min() >= -STEP
+
+
+@pytest.mark.long(every=3)
+@pytest.mark.parametrize("name", ["gaussian", "heavy tails", "bursts", "ties", "zeros first"])
+def test_quantiles_never_cross_and_hold_what_own_levels_hold(name):
+    errors, state, held, own = sequences()[name][1000:2000], _conformal.start(), [], []
+    for error in errors:
+        reach = _conformal.quantiles(state)[100:]
+        assert (reach[1:] >= reach[:-1]).all()
+        held.append(abs(error) <= reach)
+        own.append([abs(error) <= radius(state, c) for c in COVERAGES])
+        _conformal.learn(state, np.array([error]))
+    shares = np.mean(held[100:], axis=0)[COLUMNS], np.mean(own[100:], axis=0)
+    allowed = 0.04 if name in ("ties", "zeros first") else 0.02
+    assert (np.abs(shares[0] - shares[1]) < allowed)[1:].all(), shares

@@ -25,6 +25,7 @@ import numpy as np
 WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
 LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
+QUANTILES = np.concatenate([(1.0 - LEVELS[::-1]) / 2.0, [0.5], (1.0 + LEVELS) / 2.0])
 _FADING = 0.98  # of the running size of the errors: about the last fifty
 _LARGEST = 1e300  # score that the state can hold in place of an infinite one
 _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
@@ -90,16 +91,39 @@ def forgive(state):
     state["levels"] = np.minimum(state["levels"], 1.0)
 
 
-def radius(state, coverage):
-    """Return the half width of the interval of some coverage around the next forecast.
+def quantiles(state):
+    """Return how far the quantiles `QUANTILES` of the next target lie from its forecast.
 
-    Infinite before there is an error, 0 where all errors so far were 0.
+    Before there is an error all but the median are infinite; they are 0 where all errors were 0.
     """
     if len(state["scores"]) == 0:
-        return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf
-    level = float(np.interp(coverage, LEVELS, state["levels"]))
-    with np.errstate(over="ignore"):
-        return float(_unit(state) * _score_at(np.sort(state["scores"]), level, _step(state)))
+        nothing = state["weight"] > 0.0 and state["size"] == 0.0
+        reach = np.full(len(LEVELS), 0.0 if nothing else np.inf)
+    else:
+        ordered, levels = np.sort(state["scores"]), _rising(state["levels"])
+        reach = np.interp(levels * (len(ordered) + 1.0), np.arange(len(ordered)), ordered)
+        for k in np.flatnonzero(levels >= 1.0):
+            reach[k] = _score_at(ordered, levels[k], _step(state))
+        lowest = np.minimum(levels * (len(ordered) + 1.0), 1.0)  # no atom where the forecast is
+        with np.errstate(over="ignore"):
+            reach = _unit(state) * np.maximum.accumulate(reach * lowest)
+    return np.concatenate([-reach[::-1], [0.0], reach])
+
+
+def _rising(levels):
+    """Return the nearest levels that rise, evenly between the middles of those that are the same.
+
+    They begin with 0 at coverage 0: the law of a target has no atom that comes of the tracking.
+    """
+    from sklearn.isotonic import isotonic_regression  # slow to import
+
+    values, which = np.unique(isotonic_regression(levels), return_inverse=True)
+    middles = np.bincount(which, LEVELS) / np.bincount(which)
+    middles, values = middles[values > 0.0], values[values > 0.0]
+    if not len(values):
+        return np.zeros(len(LEVELS))
+    beyond = values[-1] + 1.0 - middles[-1]
+    return np.interp(LEVELS, [0.0, *middles, 1.0], [0.0, *values, beyond])
 
 
 def standard_deviation(state):

@@ -22,6 +22,11 @@ _OF_CALLS = "anew", "beside"  # no copy of a state holds them
 _SHORTEST = 64  # rows learnt before their targets are looked at, once none is in doubt
 
 
+def is_sound(state):
+    """Tell whether the sizes that are known of a target, as in a file not always, are sizes."""
+    return all(state[name] >= 0.0 for name in ("unit", "deviation", "long", "power", "of_levels"))
+
+
 class Guard(NoGuard):
     """Watches the targets of a model, or of a twin, while it learns the rows of a call.
 

@@ -36,11 +36,6 @@ _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
 _FEW = 4  # targets other than most that say how far these are
 
 
-def is_sound(state):
-    """Tell whether the sizes that are known of a target, as in a file not always, are sizes."""
-    return all(state[name] >= 0.0 for name in ("unit", "deviation", "long", "power", "of_levels"))
-
-
 @dataclass(frozen=True)
 class TargetFence:
     """Learns the unit of the targets, and says which of them are not to be believed.

@@ -1,0 +1,78 @@
+"""Quantiles of one law a row, held against intervals whose levels move each by itself."""
+
+import numpy as np
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.evaluation import crps_from_quantiles
+from sklearn_okl.untuned.rounds import _conformal, _targets
+
+from ._progress import progress
+from ._report import RESULTS, print_environment, print_saved, streams_at_hand, table
+from .tables import ARRAYS, PERMUTED, load_stream, ordered
+
+ALPHA = np.arange(1, 20) / 20.0
+N_ROWS = 1500
+N_FIRST = 100  # rows that are not scored
+LINES = ("CRPS, intervals", "CRPS, quantiles", "ratio", "crossed", "90 %, intervals", "90 %")
+
+
+def run(data=ARRAYS, output=RESULTS, *, n_seeds=1, n_rows=N_ROWS, budget="fast", quick=False):
+    """Score both on each set, print and save the table, and return the exit status."""
+    n_seeds, n_rows = (1, 160) if quick else (n_seeds, n_rows)
+    available = streams_at_hand(data, load_stream)
+    if not available:
+        return 1
+    where, found = print_environment(), {}
+    with progress(len(available) * n_seeds, "pass") as advance:
+        for name, stream in available.items():
+            runs = []
+            for seed in range(n_seeds):
+                X, y = ordered(stream, PERMUTED, n_rows, seed)
+                runs.append(scored(X, y, OnlineKernelRegressor(budget=budget, random_state=seed)))
+                advance(1, name)
+            found[name] = dict(zip(LINES, np.mean(runs, axis=0).tolist(), strict=True))
+    worst_first = sorted(found, key=lambda name: -found[name]["ratio"])
+    rows = [[name, *(f"{found[name][line]:.4g}" for line in LINES)] for name in worst_first]
+    mean = float(np.exp(np.mean([np.log(one["ratio"]) for one in found.values()])))
+    print("\n" + table(["", *LINES], rows))
+    print(f"Geometric mean of the ratios on {len(found)} sets, {n_rows} rows, {budget}: {mean:.4f}")
+    print(
+        f"CRPS of 19 quantiles after {N_FIRST} rows; crossed: the share of rows in which a higher"
+    )
+    print("coverage had a narrower interval by its own level; 90 %: the share held.")
+    content = {"environment": where, "rows": n_rows, "budget": budget, "sets": found, "mean": mean}
+    print_saved(output / "distributions.json", content)
+    return 0
+
+
+def scored(X, y, model):
+    """Return the numbers of a run, in the order of `LINES`."""
+    model.partial_fit(_row(X, 0), y[:1])
+    quantiles, former = np.zeros((2, len(y), len(ALPHA)))
+    crossed = np.zeros(len(y), dtype=bool)
+    for t in range(1, len(y)):
+        quantiles[t] = model.predict_quantiles(_row(X, t), ALPHA)[0]
+        former[t], crossed[t] = by_own_levels(model, quantiles[t, 9])
+        model.partial_fit(_row(X, t), y[t : t + 1])
+    rows = slice(min(N_FIRST, len(y) // 2), None)
+    y, quantiles, former, crossed = y[rows], quantiles[rows], former[rows], crossed[rows]
+    scores = [crps_from_quantiles(y, one, ALPHA) for one in (former, quantiles)]
+    held = [np.mean((one[:, 0] <= y) & (y <= one[:, -1])) for one in (former, quantiles)]
+    return *scores, scores[1] / scores[0], crossed.mean(), *held
+
+
+def by_own_levels(model, forecast):
+    """Return quantiles by intervals of each coverage's own level, and whether these cross."""
+    state = model.constants.renewal.likelier(model._state)
+    (errors,), (guard,) = state["errors"], state["targets"]
+    if not len(errors["scores"]):
+        return np.full(len(ALPHA), forecast), False
+    ordered, step = np.sort(errors["scores"]), _conformal._step(errors)
+    unit = _targets.unit(guard) * _conformal._unit(errors)
+    reach = unit * np.array([_conformal._score_at(ordered, one, step) for one in errors["levels"]])
+    reach = reach[9:90:10]  # of 10 to 90 %, in tens
+    return forecast + np.concatenate([-reach[::-1], [0.0], reach]), (np.diff(reach) < 0.0).any()
+
+
+def _row(X, t):
+    return X.iloc[t : t + 1] if hasattr(X, "iloc") else X[t : t + 1]

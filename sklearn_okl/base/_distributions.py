@@ -1,0 +1,188 @@
+"""What a regressor says of the next targets besides one number: intervals, quantiles, laws."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from .._documentation import explained_by
+from .._prediction_frames import check_as_frame, interval_frame
+from .._types import Any, Array, ArrayLike
+from ._weighted import WeightedRegressor
+
+_LEAST, _MOST = 0.01, 0.99  # coverages of intervals
+_DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+class DistributionVerbs:
+    """The verbs that ask for more than a point: all of them read one distribution a row, `_law`."""
+
+    @explained_by(WeightedRegressor.predict)
+    def predict_distribution(self, X: ArrayLike, *, ahead: bool = False) -> Any:
+        r"""Return the distribution of the target of each row; changes nothing.
+
+        Parameters
+        ----------
+        ahead : bool, default=False
+            Whether the rows are the next ones in order, see `predict`.
+
+        Returns
+        -------
+        distribution : QuantileDistribution
+            One for each row, and each of several targets, within `target_range`; its methods are
+            those of :class:`~sklearn_okl.conformal.QuantileDistribution`.
+
+        Raises
+        ------
+        ValueError
+            If there are more than ``label_delay + 1`` rows with ``ahead=True``.
+
+        Notes
+        -----
+        Its median is the forecast of `predict`, and its size that of the latest errors, the same
+        for every row; it is symmetric. The whole line is all that is known in the first two rounds:
+        means are NaN then.
+        """
+        return self._law(X, ahead)
+
+    @explained_by(predict_distribution)
+    def predict_quantiles(
+        self, X: ArrayLike, alpha: float | ArrayLike = _DECILES, *, ahead: bool = False
+    ) -> Array:
+        """Return quantiles of the target of each row, which never cross; changes nothing.
+
+        Parameters
+        ----------
+        alpha : float or array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
+            Their levels, above 0 and below 1.
+
+        Returns
+        -------
+        quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+            Those of :meth:`predict_distribution`; without the last axis where `alpha` is a number.
+        """
+        return self._law(X, ahead).ppf(_checked_alpha(alpha))
+
+    @explained_by(predict_quantiles, WeightedRegressor.prequential_predict)
+    def prequential_quantiles(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        alpha: float | ArrayLike = _DECILES,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """Learn as `partial_fit` does, row by row, and return the quantiles issued on the way.
+
+        Returns
+        -------
+        issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+            Each from what was known before the row's target; NaN for the very first row.
+
+        Raises
+        ------
+        ValueError
+            If labels come late: ask `predict_quantiles` for each row when it is due.
+
+        Notes
+        -----
+        It costs what a loop of `predict_quantiles` and `partial_fit` over single rows does, some
+        milliseconds a row.
+        """
+        alpha = _checked_alpha(alpha)
+        if self.label_delay:
+            raise ValueError(
+                f"With label_delay={self.label_delay} rows are due before the targets of the rows "
+                "before them: ask 'predict_quantiles' for each when it is due."
+            )
+        model, found = copy.deepcopy(self), []
+        begun = model.__sklearn_is_fitted__()
+        weights = [None] * len(y) if sample_weight is None else np.asarray(sample_weight)
+        for t in range(len(y)):
+            rows, weight = _rows(X, t), None if sample_weight is None else weights[t : t + 1]
+            if begun or t:
+                found.append(model.predict_quantiles(rows, alpha)[0])
+            model.partial_fit(rows, _rows(y, t), weight)
+        if not begun:
+            found.insert(0, np.full_like(model.predict_quantiles(_rows(X, 0), alpha)[0], np.nan))
+        self.__dict__.update(vars(model))
+        return np.array(found)
+
+    @explained_by(predict_distribution, interval_frame)
+    def predict_interval(
+        self,
+        X: ArrayLike,
+        coverage: float | ArrayLike = 0.9,
+        *,
+        ahead: bool = False,
+        as_frame: str | None = None,
+    ) -> Any:
+        r"""Return intervals that hold the targets in a given share of the rounds.
+
+        Parameters
+        ----------
+        coverage : float or array-like of shape (n_levels,), default=0.9
+            Share of targets to be held, from 0.01 to 0.99, or several of them.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2), or DataFrame
+            Low and high ends around the forecasts of `predict`, brought within `target_range` after
+            that; finite from row ``label_delay + 3`` on. Of several targets (n_samples, n_targets,
+            2) or (n_samples, n_targets, n_levels, 2): each is held in the given share of the
+            rounds, not all at once.
+
+        Raises
+        ------
+        TypeError
+            If `coverage` is neither a number nor a list of numbers.
+        ValueError
+            If it is not from 0.01 to 0.99, if there are too many rows with ``ahead=True``, or if
+            there is no such kind of frame.
+
+        Notes
+        -----
+        Adaptive conformal inference on the progressive errors: over T rounds in a row the share
+        held is off by at most :math:`(1 + (k + 1) \gamma) / (T \gamma)`, :math:`\gamma = 0.05`, or
+        0.042 over 500 rounds with k = 0, if in all rounds so far no error, in units of the latest
+        fifty or so, was more than the largest of the 500 before it; k is 1 if one was up to
+        twice as large, and one more for each further doubling. An interval of no width counts as
+        empty. This holds for each of the 99 coverages of whole percents by its own level. Each
+        moves by itself, and may fall below that of a lower coverage. Intervals are of the nearest
+        levels that rise with the coverage, so that they are nested: they hold nearly
+        what the own ones do. In between they are interpolated.
+
+        With a `label_delay` of D an interval is judged, when its target comes, as it was issued.
+        All that are out may miss for one cause, so :math:`\gamma` is 0.05 / (D + 1) then, and the
+        bound up to D + 1 times as large.
+        """
+        check_as_frame(as_frame)
+        levels = _checked_coverages(coverage)
+        return interval_frame(self._law(X, ahead).interval(levels), levels, as_frame, index=X)
+
+
+def _rows(values, t):
+    """Return row t of anything, as a table of one row."""
+    return values.iloc[t : t + 1] if hasattr(values, "iloc") else values[t : t + 1]
+
+
+def _checked_alpha(alpha):
+    """Return one level of a quantile or several as an array of no or one dimension."""
+    levels = np.asarray(alpha)
+    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:
+        raise TypeError(f"alpha={alpha!r} must be a number above 0 and below 1, or a list of such.")
+    if not ((levels > 0.0) & (levels < 1.0)).all():
+        raise ValueError(f"alpha={alpha!r} must lie above 0 and below 1.")
+    return levels
+
+
+def _checked_coverages(coverage):
+    """Return one coverage or several as an array of no or one dimension."""
+    levels = np.asarray(coverage)
+    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or not levels.size:
+        raise TypeError(
+            f"coverage={coverage!r} must be a number between 0.01 and 0.99, or a list of such."
+        )
+    if not ((levels >= _LEAST) & (levels <= _MOST)).all():
+        raise ValueError(f"coverage={coverage!r} must lie between 0.01 and 0.99.")
+    return levels

@@ -1,0 +1,49 @@
+"""Forecasts of any estimator with `partial_fit`, each made before its target was learnt."""
+
+from inspect import signature
+
+import numpy as np
+
+
+def numbers(estimator, X, y, is_first):
+    """Teach a regressor rows, and return its forecasts (n,) on the way; 0 before any row."""
+    if hasattr(estimator, "prequential_predict"):
+        return np.array(estimator.prequential_predict(X, y), dtype=np.float64).reshape(y.shape)
+    forecasts = np.zeros(len(y))
+    for t in range(len(y)):
+        row = slice(t, t + 1)
+        if t or not is_first:
+            forecasts[t] = np.asarray(estimator.predict(X[row]), dtype=np.float64).item()
+        estimator.partial_fit(X[row], y[row])
+    return forecasts
+
+
+def probabilities(estimator, X, labels, classes, is_first):
+    """Teach a classifier rows, and return probabilities (n, C) of sorted classes on the way.
+
+    Before any row they are all the same.
+    """
+    if hasattr(estimator, "prequential_predict_proba"):
+        learn = estimator.prequential_predict_proba
+        return placed(estimator, learn(X, labels, **_named(learn, classes, is_first)), classes)
+    P = np.full((len(labels), len(classes)), 1.0 / len(classes))
+    for t in range(len(labels)):
+        row, begins = slice(t, t + 1), is_first and not t
+        if not begins:
+            P[t] = placed(estimator, estimator.predict_proba(X[row]), classes)[0]
+        learn = estimator.partial_fit
+        learn(X[row], labels[row], **_named(learn, classes, begins))
+    return P
+
+
+def placed(estimator, P, classes):
+    """Return probabilities in columns of all sorted classes: an estimator may know fewer."""
+    found = np.zeros((len(P), len(classes)))
+    found[:, np.searchsorted(classes, getattr(estimator, "classes_", classes))] = P
+    return found
+
+
+def _named(learn, classes, is_first):
+    parameters = signature(learn).parameters.values()
+    takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
+    return {"classes": classes.copy()} if takes and is_first else {}

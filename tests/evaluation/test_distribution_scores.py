@@ -1,0 +1,171 @@
+"""Scores of distributions: against loops over pairs, closed forms, and each other."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kstest, norm, poisson
+from sklearn.metrics import mean_pinball_loss
+
+from sklearn_okl.evaluation import (
+    coverage_by_group,
+    coverage_by_window,
+    crps_from_distribution,
+    crps_from_quantiles,
+    crps_from_samples,
+    interval_coverage,
+    log_score,
+    pit_from_distribution,
+    pit_from_quantiles,
+    pit_from_samples,
+    weighted_interval_score,
+)
+
+
+class Normals:
+    """Normal laws, one a row."""
+
+    def __init__(self, mean, scale=1.0):
+        self.law = norm(mean, scale)
+        self.column = norm(np.asarray(mean)[..., None], np.asarray(scale)[..., None])
+
+    def ppf(self, p):
+        return self.column.ppf(p)
+
+    def cdf(self, y):
+        return self.law.cdf(y)
+
+    def log_pdf(self, y):
+        return self.law.logpdf(y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_crps_of_samples_is_that_of_a_loop_over_pairs(seed):
+    rng = np.random.default_rng(seed)
+    y, draws = rng.normal(size=(2, 4)), rng.normal(size=(2, 4, 6)).round(1)
+    expected = [
+        np.mean([abs(x - target) for x in row])
+        - np.mean([abs(x - other) for x in row for other in row]) / 2.0
+        for target, row in zip(y.ravel(), draws.reshape(8, 6), strict=True)
+    ]
+    assert_allclose(crps_from_samples(y, draws), np.mean(expected))
+    y[0, 1] = np.nan
+    assert_allclose(crps_from_samples(y, draws), np.mean(np.delete(expected, 1)))
+    assert_allclose(crps_from_samples([2.0], [[0.5]]), 1.5)  # of one, the absolute error
+
+
+def test_crps_of_quantiles_samples_and_distributions_are_the_same():
+    rng = np.random.default_rng(1)
+    mean, y = rng.normal(size=(2, 60))
+    z = y - mean
+    known = (z * (2.0 * norm.cdf(z) - 1.0) + 2.0 * norm.pdf(z) - 1.0 / np.sqrt(np.pi)).mean()
+    assert_allclose(crps_from_distribution(y, Normals(mean), n_levels=400), known, rtol=2e-3)
+    levels = (np.arange(400) + 0.5) / 400
+    assert_allclose(crps_from_samples(y, mean[:, None] + norm.ppf(levels)), known, rtol=5e-3)
+    levels = (np.arange(99) + 0.5) / 99
+    expected = crps_from_quantiles(y, Normals(mean).ppf(levels), levels)
+    assert crps_from_distribution(y, Normals(mean)) == expected
+
+
+def test_the_log_score_is_least_for_the_true_law():
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=3000)
+    y[7] = np.nan
+    scores = {scale: log_score(y, Normals(np.zeros(3000), scale)) for scale in (0.8, 1.0, 1.2)}
+    assert min(scores, key=scores.get) == 1.0
+    assert_allclose(scores[1.0], -norm.logpdf(np.delete(y, 7)).mean())
+    assert_allclose(log_score([1.0, np.nan], norm(0.0, 1.0)), -norm.logpdf(1.0))  # SciPy's name
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_weighted_interval_score_is_the_mean_of_pinball_losses(seed):
+    rng = np.random.default_rng(seed)
+    y, middle = rng.normal(size=(2, 50))
+    coverage = np.array([0.8, 0.3, 0.95])
+    ends = norm.ppf(0.5 + coverage / 2.0)
+    intervals = middle[:, None, None] + np.stack([-ends, 1.1 * ends], axis=-1)
+    losses = [mean_pinball_loss(y, middle, alpha=0.5)]
+    for k, c in enumerate(coverage):
+        losses += [mean_pinball_loss(y, intervals[:, k, 0], alpha=(1 - c) / 2)]
+        losses += [mean_pinball_loss(y, intervals[:, k, 1], alpha=(1 + c) / 2)]
+    found = weighted_interval_score(y, middle, intervals, coverage)
+    assert_allclose(found, 2.0 * np.mean(losses))
+
+
+def test_coverage_by_window_and_by_group():
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=1007)
+    y[5] = np.nan
+    ends = norm.ppf(0.5 + np.array([0.5, 0.9]) / 2.0)
+    intervals = np.broadcast_to(np.stack([-ends, ends], axis=-1), (1007, 2, 2))
+    known = np.delete(np.arange(1007), 5)
+    by_window = coverage_by_window(y, intervals, window=100)
+    assert by_window.shape == (10, 2)
+    expected = [
+        interval_coverage(y[rows], intervals[rows]) for rows in known[:1000].reshape(10, -1)
+    ]
+    assert_allclose(by_window, expected)
+    groups = np.where(np.arange(1007) % 3, "day", "night")
+    labels, by_group, counts = coverage_by_group(y, intervals, groups)
+    assert_array_equal(labels, ["day", "night"])
+    for label, share, n in zip(labels, by_group, counts, strict=True):
+        rows = known[groups[known] == label]
+        assert n == len(rows)
+        assert_allclose(share, interval_coverage(y[rows], intervals[rows]))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_transform_of_the_true_law_is_uniform_and_of_a_wrong_one_is_not(seed):
+    rng = np.random.default_rng(seed)
+    mean = rng.normal(size=4000)
+    y = mean + rng.normal(size=4000)
+    right, wrong = Normals(mean), Normals(mean, 0.7 * np.ones(4000))
+    levels = np.arange(1, 20) / 20.0
+    assert kstest(pit_from_distribution(y, right), "uniform").statistic < 0.03
+    assert kstest(pit_from_distribution(y, wrong), "uniform").statistic > 0.06
+    values = pit_from_quantiles(y, right.ppf(levels), levels, random_state=seed)
+    assert kstest(values, "uniform").statistic < 0.03
+    draws = mean[:, None] + rng.normal(size=(4000, 30))
+    assert kstest(pit_from_samples(y, draws, random_state=seed), "uniform").statistic < 0.03
+
+
+@pytest.mark.parametrize("rate", [0.2, 3.0])
+def test_atoms_are_broken_by_chance(rate):
+    y, law = poisson.rvs(rate, size=4000, random_state=4), poisson(rate)
+    values = pit_from_distribution(y, law, random_state=0)
+    assert kstest(values, "uniform").statistic < 0.03
+    assert kstest(law.cdf(y), "uniform").statistic > 0.05
+    levels = np.arange(1, 200) / 200.0
+    quantiles = np.tile(law.ppf(levels), (4000, 1))
+    values = pit_from_quantiles(y, quantiles, levels, random_state=0)
+    assert kstest(values, "uniform").statistic < 0.03
+    draws = poisson.rvs(rate, size=(4000, 40), random_state=5)
+    assert kstest(pit_from_samples(y, draws, random_state=1), "uniform").statistic < 0.03
+
+
+def test_a_transform_lies_between_the_levels_of_its_neighbours():
+    levels, quantiles = [0.75, 0.25], [[2.0, 0.0]]  # in any order
+    for y, low, high in [(-1, 0.0, 0.25), (1, 0.25, 0.75), (3, 0.75, 1.0), (0, 0.0, 0.75)]:
+        for seed in range(20):
+            (value,) = pit_from_quantiles([float(y)], quantiles, levels, random_state=seed)
+            assert low <= value <= high
+    assert len(pit_from_quantiles([np.nan, 1.0], quantiles * 2, levels)) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: crps_from_samples([1.0, 2.0], [[1.0]]), "along the last axis"),
+        (lambda: crps_from_samples([1.0], [[]]), "along the last axis"),
+        (lambda: crps_from_samples([1.0], [[np.nan]]), "Some samples are NaN"),
+        (lambda: crps_from_samples([np.nan], [[1.0]]), "No target is known"),
+        (lambda: log_score([1.0, 2.0], Normals([[0.0]])), "one row for each target"),
+        (lambda: pit_from_distribution([1.0, 2.0], Normals([[0.0]])), "one row for each"),
+        (lambda: weighted_interval_score([1.0], [1.0, 2.0], [[[0, 1]]], 0.5), "median has"),
+        (lambda: coverage_by_window([1.0], [[[0.0, 1.0]]], 2), "fewer than window=2"),
+        (lambda: coverage_by_group([1.0], [[[0.0, 1.0]]], [1, 2]), "groups has shape"),
+        (lambda: pit_from_quantiles([1.0], [[2.0, 1.0]], [0.2, 0.8]), "quantiles cross"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

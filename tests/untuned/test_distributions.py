@@ -1,0 +1,137 @@
+"""Intervals, quantiles and distributions of the regressor: of one law, which never crosses."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kstest
+from sklearn.base import clone
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.evaluation import (
+    crps_from_distribution,
+    crps_from_quantiles,
+    interval_coverage,
+    log_score,
+    pit_from_quantiles,
+)
+
+FAST = OnlineKernelRegressor(budget="fast", random_state=0)
+ALPHA = np.arange(1, 20) / 20.0
+
+
+def stream(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.5 * rng.standard_t(4, size=n)
+
+
+@pytest.mark.parametrize("n_targets", [None, 2])
+def test_one_law_answers_all_and_nothing_crosses(n_targets):
+    X, y = stream()
+    Y = y if n_targets is None else np.column_stack([y, 5.0 - 3.0 * y])
+    model = clone(FAST).fit(X, Y)
+    law, lead = model.predict_distribution(X[:7]), (7,) if n_targets is None else (7, 2)
+    assert_array_equal(law.ppf(0.5), model.predict(X[:7]))
+    quantiles = model.predict_quantiles(X[:7], ALPHA)
+    assert quantiles.shape == (*lead, 19)
+    assert model.predict_quantiles(X[:7]).shape == (*lead, 9)
+    assert model.predict_quantiles(X[:7], 0.3).shape == lead
+    assert_array_equal(quantiles, law.ppf(ALPHA))
+    assert (np.diff(quantiles, axis=-1) > 0.0).all()
+    coverage = np.arange(1, 100) / 100.0
+    intervals = model.predict_interval(X[:7], coverage)
+    assert_array_equal(intervals, law.interval(coverage))
+    assert (np.diff(intervals[..., 1], axis=-1) >= 0.0).all()
+    assert (np.diff(intervals[..., 0], axis=-1) <= 0.0).all()
+    for k in (4, 49, 89):  # asked for alone it is the same
+        assert_array_equal(model.predict_interval(X[:7], coverage[k]), intervals[..., k, :])
+    assert_allclose(law.mean(), model.predict(X[:7]), atol=1e-9)
+    assert_allclose(law.cdf(law.ppf(0.37)), 0.37)
+    assert_allclose(law.cdf(model.predict(X[:7])), 0.5)  # no atom there
+    assert law.sample(5, random_state=0).shape == (*lead, 5)
+    assert np.isfinite(law.log_pdf(Y[:7])).all()
+    assert crps_from_distribution(Y[:7], law) > 0.0
+    assert np.isfinite(log_score(Y[:7], law))
+
+
+def test_prequential_quantiles_are_those_of_a_loop_and_teach_as_partial_fit_does():
+    X, y = stream(90)
+    model, literal = clone(FAST), clone(FAST)
+    found = [
+        model.prequential_quantiles(X[rows], y[rows], ALPHA) for rows in (slice(50), slice(50, 90))
+    ]
+    expected = [np.full(19, np.nan)]
+    for t in range(90):
+        if t:
+            expected.append(literal.predict_quantiles(X[t : t + 1], ALPHA)[0])
+        literal.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert_array_equal(np.concatenate(found), expected)
+    assert_array_equal(model.predict(X), literal.predict(X))
+    assert model.n_samples_seen_ == 90
+    pd = pytest.importorskip("pandas")
+    frame, series = pd.DataFrame(X, index=np.arange(5, 95)), pd.Series(y)
+    of_frame = clone(FAST).prequential_quantiles(frame[:30], series[:30], 0.5)
+    assert_array_equal(of_frame[1:], np.array(expected)[1:30, 9])
+
+
+def test_a_bad_row_leaves_the_model_as_it_was():
+    X, y = stream(40)
+    model = clone(FAST).fit(X[:20], y[:20])
+    before = model.predict(X[:30])
+    X[33] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.prequential_quantiles(X[20:], y[20:])
+    assert model.n_samples_seen_ == 20
+    assert_array_equal(model.predict(X[:30]), before)
+
+
+def test_the_first_rows_a_range_and_late_labels():
+    X, y = stream(60)
+    model = clone(FAST).fit(X[:1], y[:1])
+    assert np.isinf(model.predict_quantiles(X[:2], [0.1, 0.9])).all()
+    assert np.isnan(model.predict_distribution(X[:2]).mean()).all()
+    model = clone(FAST).set_params(target_range=(0.0, None)).fit(X, np.abs(y))
+    law = model.predict_distribution(X)
+    assert law.ppf(0.01).min() >= 0.0
+    assert_array_equal(law.cdf(-0.1), np.zeros(60))
+    assert (law.mean() > model.predict(X) - 1e-12).all()  # what lies below is put at 0
+    assert_array_equal(model.predict_interval(X, 0.9), law.interval(0.9))
+    late = clone(FAST).set_params(label_delay=3).fit(X, y)
+    assert late.predict_quantiles(X[:4], ahead=True).shape == (4, 9)
+    assert_array_equal(
+        late.predict_quantiles(X[:4], 0.5, ahead=True), late.predict(X[:4], ahead=True)
+    )
+    with pytest.raises(ValueError, match="label_delay"):
+        late.prequential_quantiles(X, y)
+    with pytest.raises(ValueError, match="at most label_delay"):
+        late.predict_distribution(X, ahead=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2))
+def test_shares_are_held_at_every_level(seed):
+    X, y = stream(1200, seed)
+    quantiles = clone(FAST).prequential_quantiles(X, y, ALPHA)[200:]
+    intervals = np.stack([quantiles[:, 8::-1], quantiles[:, 10:]], axis=-1)
+    held = interval_coverage(y[200:], intervals)
+    assert_allclose(held, np.arange(1, 10) / 10.0, atol=0.02)
+    values = pit_from_quantiles(y[200:], quantiles, ALPHA, random_state=0)
+    assert kstest(values, "uniform").statistic < 0.05
+    wide = quantiles[:, [9]] + 3.0 * (quantiles - quantiles[:, [9]])
+    scores = [crps_from_quantiles(y[200:], q, ALPHA) for q in (quantiles, wide)]
+    assert scores[0] < scores[1]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "error"),
+    [("x", TypeError), ([], TypeError), (0.0, ValueError), ([0.5, 1.0], ValueError)],
+)
+def test_levels_that_make_no_sense_are_refused(alpha, error):
+    X, y = stream(20)
+    model = clone(FAST).fit(X, y)
+    for call in (
+        model.predict_quantiles,
+        lambda X, alpha: model.prequential_quantiles(X, y, alpha),
+    ):
+        with pytest.raises(error, match="alpha"):
+            call(X, alpha=alpha)
