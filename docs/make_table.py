@@ -44,6 +44,8 @@ FAMILIES = {
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
         "CertifiedRegressor": "its regressor's",
+        "KeyedRegressor": "its models'",
+        "KeyedClassifier": "its models'",
     },
     "Learners on features": {
         "VAWRegressor": "D²",

@@ -82,6 +82,7 @@ from .features import (
     RunningStandardScaler,
     TaylorFeatures,
 )
+from .keyed import KeyedClassifier, KeyedRegressor
 from .learners import (
     OGDRegressor,
     ONSRegressor,
@@ -139,6 +140,8 @@ __all__ = [
     "KONSRegressor",
     "KernelAIOLIClassifier",
     "KernelVAWRegressor",
+    "KeyedClassifier",
+    "KeyedRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",
     "LagFeatures",

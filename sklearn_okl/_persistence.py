@@ -228,6 +228,8 @@ def trusted_types(classes):
     parts = [
         "meta._background.BackgroundFit",
         "meta._past.Past",
+        "keyed._entries.Entries",
+        "keyed._entries.Entry",
         "_tail.Committed",
         "_tail.Shared",
         "_tail.SharedInverse",
