@@ -12,6 +12,8 @@ class Call:
     ----------
     models, first : list
         Of each life, as in `Entry`; None before its first row.
+    n_rows : ndarray of int of shape (n_lives,)
+        How many rows each had learnt before the call.
     done : ndarray of int of shape (n_lives,)
         How many of its rows have been learnt.
     order : ndarray of int of shape (n,)
@@ -27,6 +29,7 @@ class Call:
         self.order, self.starts = lives.rows()
         self.models = [entry and entry.model for entry in lives.entries]
         self.first = [entry and entry.first for entry in lives.entries]
+        self.n_rows = np.array([entry.n_rows if entry else 0 for entry in lives.entries])
         self.done = np.zeros(len(self.models), dtype=np.intp)
         self.answers = None
 
@@ -46,9 +49,6 @@ class Call:
     def changed(self, t):
         """Return the entries of the keys that have not gone, after a call that began at row t."""
         ends = (t + 1 + self.order[self.starts[1:] - 1]).tolist()
-        counts = np.diff(self.starts).tolist()
-        before = [entry.n_rows if entry else 0 for entry in self.lives.entries]
-        return {
-            key: Entry(before[k] + counts[k], ends[k], self.models[k], self.first[k])
-            for key, k in self.lives.last.items()
-        }
+        counts = (self.n_rows + np.diff(self.starts)).tolist()
+        found = list(map(Entry, counts, ends, self.models, self.first))
+        return {key: found[k] for key, k in self.lives.last.items()}

@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._record import Record
+
 _PAGE = 256  # entries whose places are copied when one of them changes
 
 
@@ -72,7 +74,12 @@ class Entries:
         for key in gone:
             other._write(key, None, own)
         for key, entry in entries.items():
-            other._write(key, entry, own)
+            place = other._places.get(key, other.size)
+            page, at = divmod(place, _PAGE)
+            if place < other.size and page in own and other._pages[page][at] is not None:
+                other._pages[page][at] = entry  # nearly all of them, in a long call
+            else:
+                other._write(key, entry, own)
         if other.size > 2 * other.n_keys + _PAGE:  # many have gone for good
             return Entries().changed(dict(other.items()))
         return other
@@ -110,26 +117,29 @@ class Entries:
 
     def __getstate__(self):
         items = list(self.items())
-        records = [entry.model for _, entry in items if type(entry.model) is np.ndarray]
+        records = [entry.model for _, entry in items if type(entry.model) is Record]
         return {
             "keys": [key for key, _ in items],
             "counts": np.array([entry[:2] for _, entry in items], dtype=np.int64).reshape(-1, 2),
-            "records": np.stack(records) if records else np.empty((0, 0)),
-            "models": [None if type(e.model) is np.ndarray else e.model for _, e in items],
+            "inverses": np.array([record.inverse for record in records]),
+            "rests": np.array([record.rest for record in records]),
+            "rows": [record.rows for record in records],
+            "models": [None if type(e.model) is Record else e.model for _, e in items],
             "first": [entry.first for _, entry in items],
         }
 
     def __setstate__(self, state):
-        self.__init__()
-        records = iter(state["records"])
-        if not np.isfinite(state["records"]).all():
-            raise ValueError(
-                "A model of a key has NaN or infinity in it, which no learning leaves."
-            )
+        parts = state["inverses"], state["rests"]
+        rows = [array for array in state["rows"] if array is not None]
+        if not all(np.isfinite(part).all() for part in (*parts, *rows)):
+            raise ValueError("The model of a key has NaN or infinity in it. Fit it again.")
+        records = zip(*parts, state["rows"], strict=True)
+        known = [state[name] for name in ("keys", "models", "first")]
         entries = {}
-        for key, (n_rows, last), model, first in zip(
-            state["keys"], state["counts"].tolist(), state["models"], state["first"], strict=True
-        ):
-            model = next(records).copy() if model is None else model
+        for key, model, first, (n_rows, last) in zip(*known, state["counts"].tolist(), strict=True):
+            if model is None:
+                inverse, rest, own = next(records)
+                model = Record(inverse.copy(), rest.copy(), own)
             entries[key] = Entry(n_rows, last, model, first)
-        vars(self).update(vars(Entries().changed(entries)) if entries else {})
+        self.__init__()
+        vars(self).update(vars(self.changed(entries)))

@@ -19,6 +19,7 @@ from ._call import Call
 from ._entries import Entries
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, overdue
+from ._record import Record
 from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
 
 
@@ -144,9 +145,8 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         entry = state["entries"].get(key)
         if not is_alive(entry, state["t"], self.idle):
             raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
-        bank = self._bank()
-        if type(entry.model) is np.ndarray:
-            return bank.model(entry, state["bank"])
+        if type(entry.model) is Record:
+            return self._bank().model(entry, state["bank"])
         return copied(entry.model)
 
     def _unfitted(self):
@@ -163,6 +163,9 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 raise TypeError(f"key={self.key!r}: give names (str) or places (int) of columns.")
         if self.key is not None and not Keys(self.key).columns:
             raise ValueError("key is empty: name a column, or give None.")
+
+    def _values(self):
+        return list(self._structure().values())
 
     def _structure(self):
         return {name: described(getattr(self, name)) for name in structural_parameters(type(self))}
@@ -205,8 +208,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
             )
         if names is None:
             return [None] * X.shape[0], X
-        for name in {kinds_of(name): name for name in names}.values():
-            refuse_other_kinds(name, state["kinds"])
+        refuse_other_kinds(names, state["kinds"])
         return names, X
 
     def _started(self):
@@ -220,14 +222,14 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         }
 
     def _learn_rows(self, state, names, X, y, params, verb):
-        nothing, prior = self._nothing(y, verb), None
+        nothing, prior, bank = self._nothing(y, verb), None, self._bank()
+        X = X if bank is None else bank.rows(X)
         if self.prior is not None and state["kinds"]:
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
         t = state["t"]
         call = Call(lives_of(state["entries"], names, t, self.max_keys, self.idle), X, y, params)
         if verb != "partial_fit":
             call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
-        bank = self._bank()
         if bank is not None and y.ndim == 1:
             bank.learn(state, call)
         for life in call.left():
@@ -284,10 +286,10 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         order, starts = lives.rows()
         entries = [e if is_alive(e, state["t"], self.idle) else None for e in lives.entries]
         answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
-        bank = self._bank()
-        asked = np.zeros(len(entries), dtype=bool)
+        bank, asked = self._bank(), np.zeros(len(entries), dtype=bool)
         with one_blas_thread:
             if bank is not None:
+                X = bank.rows(X)
                 asked = bank.forecast(state, entries, X, order, starts, answers)
             unknown = [place for place, entry in enumerate(entries) if entry is None]
             for place in np.flatnonzero(~asked):

@@ -54,12 +54,15 @@ class Keys:
         return _joined(found, n), _others(X, places)
 
 
-def refuse_other_kinds(key, kinds):
+def refuse_other_kinds(keys, kinds):
     """Refuse keys of another type than those before: 7 and "7" would be two models in silence."""
-    mine = kinds_of(key)
-    if mine != kinds:
+    first = keys[0]
+    columns = zip(*keys, strict=False) if type(first) is tuple else [keys]
+    mine = [{_KINDS[kind] for kind in set(map(type, column))} for column in columns]
+    if mine != [{kind} for kind in kinds]:
+        found = " and ".join(" or ".join(sorted(kind)) for kind in mine)
         raise TypeError(
-            f"The key {key!r} is {' and '.join(mine)}, and the keys before were "
+            f"The keys, such as {first!r}, are {found}, and those before were "
             f"{' and '.join(kinds)}: 7 and '7' would have two models. Give keys of one type."
         )
 

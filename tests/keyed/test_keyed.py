@@ -51,14 +51,14 @@ def in_calls(model, keys, X, y, size):
     return np.concatenate([model.prequential_predict(X[r], y[r], keys=keys[r]) for r in rows])
 
 
-@pytest.mark.parametrize("size", [1, 13, 300])
+@pytest.mark.parametrize("size", [1, 13, 150])
 @pytest.mark.parametrize(
     "estimator",
     [SGDRegressor(random_state=0), VAWRegressor(forgetting=0.99), VAWRegressor(), SCALED],
     ids=["sgd", "forgetting", "vaw", "scaled"],
 )
 def test_equal_to_separate_models_whatever_the_cut(estimator, size):
-    keys, X, y = stream(seed=size)
+    keys, X, y = stream(150, seed=size)
     expected, models = separate(estimator, keys, X, y)
     model = KeyedRegressor(estimator, prior=None)
     assert np.allclose(in_calls(model, keys, X, y, size), expected, rtol=0, atol=1e-10)
@@ -100,9 +100,9 @@ def test_progressive_forecasts_are_those_of_predict_and_partial_fit(prior):
     "limits", [{"max_keys": 3}, {"idle": 5}, {"max_keys": 3, "idle": 8}, {"max_keys": 1}]
 )
 def test_who_goes_does_not_depend_on_the_cut(limits):
-    keys, X, y = stream(200)
+    keys, X, y = stream(120)
     found = []
-    for size in (1, 7, 200):
+    for size in (1, 7, 120):
         model = KeyedRegressor(VAWRegressor(), **limits)
         forecasts = in_calls(model, keys, X, y, size)
         found.append((forecasts, model.n_dropped_, set(model.keys_)))
@@ -283,6 +283,7 @@ def test_metadata_routing_hands_keys_on():
     assert np.allclose(found, KeyedRegressor().fit(X, y, keys=keys).predict(X, keys=keys))
 
 
+@pytest.mark.long
 def test_a_file_of_many_keys_goes_on_bit_for_bit(tmp_path):
     keys, X, y = stream(100)
     for estimator in (None, VAWRegressor(forgetting=0.99)):
