@@ -46,6 +46,8 @@ FAMILIES = {
         "CertifiedRegressor": "its regressor's",
         "KeyedRegressor": "its models'",
         "KeyedClassifier": "its models'",
+        "RowRegressor": "its estimator's",
+        "RowClassifier": "its estimator's",
     },
     "Learners on features": {
         "VAWRegressor": "D²",

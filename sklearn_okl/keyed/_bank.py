@@ -138,6 +138,28 @@ class Bank:
         pipeline.n_features_in_ = shared["n_features"]
         return pipeline
 
+    def fits(self, entry, shared):
+        """Tell whether the numbers of a record from a file are as many as they are to be."""
+        layout, (inverse, rest, rows) = self._layout(shared), entry.model
+        young = self.has_scaler and entry.n_rows < _scaled.N_FIRST
+        return (
+            inverse is not None
+            and rest is not None
+            and inverse.size == layout.width**2
+            and rest.size == layout.size
+            and 0 <= rest[layout.width + 2] <= TAIL
+            and entry.n_rows > 0
+            and _size(rows) == (entry.n_rows * layout.width if entry.n_rows < YOUNG else None)
+            and _size(entry.first) == (entry.n_rows * layout.n_scaled if young else None)
+        )
+
+    def shaped(self, entry, shared):
+        """Return an entry from a file with its rows as rows."""
+        layout, record = self._layout(shared), entry.model
+        rows = None if record.rows is None else record.rows.reshape(-1, layout.width)
+        first = None if entry.first is None else entry.first.reshape(-1, layout.n_scaled)
+        return entry._replace(model=record._replace(rows=rows), first=first)
+
     def _started(self, X):
         """Return what all records share: maps that know how wide rows are."""
         fitted, rows = [], X[:1]
@@ -279,3 +301,7 @@ def _times(P, tail, Z):
     u = np.matmul(P, Z[:, :, None])
     u -= np.matmul(tail.swapaxes(1, 2), np.matmul(tail, Z[:, :, None]))
     return u[:, :, 0]
+
+
+def _size(array):
+    return None if array is None else array.size

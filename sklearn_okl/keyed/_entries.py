@@ -115,6 +115,10 @@ class Entries:
         self.size += 1
         return place
 
+    def _held(self):
+        """Return what files are to look at."""
+        return {"models": [entry.model for _, entry in self.items()]}
+
     def __getstate__(self):
         items = list(self.items())
         records = [entry.model for _, entry in items if type(entry.model) is Record]

@@ -373,4 +373,4 @@ class KeyedClassifier(ClassifierMixin, Keyed):
     def _nothing_known(self, verb):
         if verb.endswith("proba"):
             return np.full(len(self.classes_), 1.0 / len(self.classes_))
-        return self.classes_[0]
+        return self.classes_[:1].reshape(())  # of the type that holds all labels

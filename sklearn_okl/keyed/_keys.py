@@ -8,7 +8,7 @@ from scipy import sparse
 
 from .._validation import holds_dates
 
-_KINDS = {str: "text", bytes: "bytes", bool: "a number", int: "a number", float: "a number"}
+_KINDS = {str: "text", bool: "a number", int: "a number", float: "a number"}
 
 
 class Keys:

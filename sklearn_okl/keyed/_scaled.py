@@ -4,6 +4,7 @@ import numpy as np
 
 from ..features import _moments
 
+N_FIRST = _moments.N_FIRST  # rows that are kept until they are judged
 N_PARTS = 6  # origin, sums, squares, alarm, smallest and largest values, of each column
 _FAULTY, _RISE = _moments._FAULTY, _moments._RISE
 
@@ -42,10 +43,10 @@ def scale(moments, n, X, first):
     squares += (rows - before) * (rows - sums / (weights + 1.0))
     np.minimum(low, learnt, out=low)
     np.maximum(high, learnt, out=high)
-    for i in np.flatnonzero(n < _moments.N_FIRST):
+    for i in np.flatnonzero(n < N_FIRST):
         first[i] = X[i : i + 1] if first[i] is None else np.concatenate([first[i], X[i : i + 1]])
-        if len(first[i]) == _moments.N_FIRST:
-            state = state_of(moments[i], _moments.N_FIRST, first[i])
+        if len(first[i]) == N_FIRST:
+            state = state_of(moments[i], N_FIRST, first[i])
             _moments._judge(state, 1.0)
             write(moments[i], state)
             first[i] = None
@@ -96,7 +97,7 @@ def _nearer(moments, weights, means, deviations, X):
     alarm, low, high = moments[:, 3], moments[:, 4], moments[:, 5]
     factors = _moments.caution(weights) * np.exp2(alarm / (2.0 * _RISE))
     far = np.maximum(_FAULTY * factors, np.sqrt(weights)) * deviations
-    faulty = (np.abs(X - means) > far) & (deviations > 0.0) & (weights >= _moments.N_FIRST)
+    faulty = (np.abs(X - means) > far) & (deviations > 0.0) & (weights >= N_FIRST)
     learnt = X
     if faulty.any():
         width = high - low

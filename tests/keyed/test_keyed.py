@@ -249,11 +249,11 @@ def test_weights_and_several_targets_are_those_of_separate_models():
 def test_classifiers_are_separate_too(estimator):
     rng = np.random.default_rng(2)
     X, keys = rng.normal(size=(160, 2)), rng.integers(4, size=160)
-    y = np.where(X[:, 0] * (-1) ** keys > 0, "up", "down")
+    y = np.where(X[:, 0] * (-1) ** keys > 0, "upwards", "down")
     model = KeyedClassifier(estimator)
     labels = np.concatenate(
         [
-            model.prequential_predict(X[r], y[r], classes=["up", "down"], keys=keys[r])
+            model.prequential_predict(X[r], y[r], classes=["upwards", "down"], keys=keys[r])
             for r in (slice(0, 3), slice(3, 100), slice(100, 160))
         ]
     )
@@ -261,7 +261,7 @@ def test_classifiers_are_separate_too(estimator):
     for key in range(4):
         mine = keys == key
         one = clone(given)
-        expected = one.partial_fit(X[mine][:1], y[mine][:1], classes=["down", "up"])
+        expected = one.partial_fit(X[mine][:1], y[mine][:1], classes=["down", "upwards"])
         expected = one.prequential_predict(X[mine][1:], y[mine][1:])
         assert (labels[mine][1:] == expected).all()
         if hasattr(one, "predict_proba"):
@@ -271,7 +271,7 @@ def test_classifiers_are_separate_too(estimator):
     with pytest.raises(ValueError, match="labels"):
         model.partial_fit(X[:1], ["sideways"], keys=[0])
     with pytest.raises(ValueError, match="two classes"):
-        KeyedClassifier().partial_fit(X[:1], ["up"], keys=[0])
+        KeyedClassifier().partial_fit(X[:1], ["upwards"], keys=[0])
 
 
 def test_metadata_routing_hands_keys_on():
