@@ -397,8 +397,8 @@ JOBS = {
         "fleet",
         "one model a key: rows a second, memory, checkpoints; needs no download",
         "A bank of linear models of many keys with 32 features, in mixed batches and singly, "
-        "beside dicts of models: rows a second of processor time, bytes a key, and what a commit to a "
-        "file costs. Lines that miss their bars, which are for 10 000 keys, come first. Takes "
+        "beside dicts of models: rows a second of processor time, bytes a key, and what a commit "
+        "to a file costs. Lines that miss their bars, which are for 10 000 keys, come first. Takes "
         "some minutes.",
         {
             "keys": "how many keys (default: %(default)s)",

@@ -36,10 +36,10 @@ def bank_of(estimator):
         maps = maps[1:]
     if any(not hasattr(one, "transform") or learns_from_data(one) for _, one in maps):
         return None
-    return Bank(estimator, has_scaler, [one for _, one in maps], final)
+    return KeyedBank(estimator, has_scaler, [one for _, one in maps], final)
 
 
-class Bank:
+class KeyedBank:
     """VAWs, or ridge regressions, of all keys, behind a scaler a key and maps that all share.
 
     Row z of a key with inverse P and coefficients theta has u = P z, forecasts theta'z, divided by

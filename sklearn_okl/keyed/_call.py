@@ -5,7 +5,7 @@ import numpy as np
 from ._entries import Entry
 
 
-class Call:
+class CallByKey:
     """Rows, sorted by the lives of their keys, and what becomes of the models on the way.
 
     Attributes

@@ -15,9 +15,7 @@ from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_dates, refuse_other_targets
 from ..algorithms import ImproperLogisticClassifier
 from ..base import OnlineRegressor
-from ..features import RunningStandardScaler
 from ..learners import VAWRegressor
-from ..pipeline import make_streaming_pipeline
 from ._keyed import Keyed
 
 
@@ -27,8 +25,8 @@ class KeyedRegressor(RegressorMixin, Keyed):
 
     Rows of many keys come in one stream; each key has a model of its own, which learns its rows
     and no others, in order. The forecasts are those of as many separate models, however the stream
-    is cut into calls. None as estimator is :class:`RunningStandardScaler` and
-    :class:`VAWRegressor` with an intercept, in a :class:`StreamingPipeline`.
+    is cut into calls. None as estimator is ``VAWRegressor(forecaster="ridge",
+    fit_intercept=True)``, which takes features as they come: scale them to moderate size.
 
     See Also
     --------
@@ -47,6 +45,11 @@ class KeyedRegressor(RegressorMixin, Keyed):
     new key that makes another one go, a sort of all keys a call.
 
     *Theorem.* Each key has that of its model, on its own rows.
+
+    *Default.* A key has few rows. Where targets are not centred the shrinkage of VAW costs more
+    than it saves until there are many: in a trial of 500 keys with some 30 rows each, an intercept
+    of 10 and noise of 0.1, the squared error was 3.6, that of ridge 0.22, and 0.32 behind a scaler
+    for each key, for the scale of two rows is no scale.
 
     *In a bank* a row that would shrink the inverse of a key by more than 1e5 makes the key leave:
     from then on it has a model of its own, which repairs such inverses. Scale the features, or let
@@ -76,7 +79,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
     """
 
     def _by_default(self):
-        return make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(fit_intercept=True))
+        return VAWRegressor(forecaster="ridge", fit_intercept=True)
 
     @explained_by(OnlineRegressor.fit)
     def fit(

@@ -15,7 +15,7 @@ from .._types import Any
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
 from ..base import SwapMixin, described, structural_parameters
 from ._bank import bank_of
-from ._call import Call
+from ._call import CallByKey
 from ._entries import Entries
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, overdue
@@ -59,9 +59,9 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         How often a key has gone, by `max_keys` or `idle`. Its model is lost; should it come again
         it begins anew.
     n_samples_seen_ : int
-        Rounds learnt so far, of all keys.
+        Rounds learnt so far.
     n_features_in_ : int
-        Number of columns, those of the keys included.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
     """
 
@@ -92,6 +92,11 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         self.idle = idle
         self.prior = prior
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_state" in vars(self):
+            check_records(self, "The model")
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._unfitted())
@@ -102,7 +107,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rounds learnt so far, of all keys."""
+        """Rounds learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
 
     @property
@@ -227,7 +232,9 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if self.prior is not None and state["kinds"]:
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
         t = state["t"]
-        call = Call(lives_of(state["entries"], names, t, self.max_keys, self.idle), X, y, params)
+        call = CallByKey(
+            lives_of(state["entries"], names, t, self.max_keys, self.idle), X, y, params
+        )
         if verb != "partial_fit":
             call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
         if bank is not None and y.ndim == 1:
@@ -302,3 +309,13 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 rows = np.flatnonzero(np.isin(lives.places, unknown))
                 answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows))
         return answers
+
+
+def check_records(keyed, holder):
+    """Refuse records from a file that have another size than the others; return their entries."""
+    bank, state = keyed._bank(), keyed._state
+    for key, entry in state["entries"].items():
+        if type(entry.model) is Record and not (
+            bank is not None and state["bank"] is not None and bank.fits(entry, state["bank"])
+        ):
+            raise ValueError(f"{holder} is damaged: the key {key!r} has another size than others.")

@@ -16,7 +16,7 @@ from .._archives import MOST_BYTES
 from .._persistence import from_bytes, to_bytes
 from .._types import Any, PathLike, Self
 from ._entries import Entries, Entry
-from ._keyed import Keyed
+from ._keyed import Keyed, check_records
 from ._record import Record
 
 _FORMAT = 1
@@ -89,7 +89,7 @@ class Store:
     ...     with Store(pathlib.Path(folder) / "fleet.db") as store:
     ...         again, batch = store.load(), store.batch
     >>> again.keys_, batch
-    ([1.0, 2.0], 1)
+    ([1, 2], 1)
     """
 
     def __init__(
@@ -222,7 +222,13 @@ class Store:
         model = from_bytes(found[0], trusted=self.trusted, max_bytes=self.max_bytes)
         keyed = _keyed_in(model)
         if keyed is not None:
-            _check(keyed, entries, self.path)
+            keyed._state["entries"] = Entries().changed(entries)
+            check_records(keyed, self.path)
+            bank, shared = keyed._bank(), keyed._state["bank"]
+            entries = {
+                key: bank.shaped(entry, shared) if type(entry.model) is Record else entry
+                for key, entry in entries.items()
+            }
             keyed._state["entries"] = Entries().changed(entries)
         self._written = entries
         return model
@@ -275,17 +281,6 @@ def _with_entries(model, entries):
     model = copy.copy(model)
     model.estimator_ = twin
     return model
-
-
-def _check(keyed, entries, path):
-    """Shape the records of keys, and refuse those of another size than the model's."""
-    bank, shared = keyed._bank(), keyed._state["bank"]
-    for key, entry in entries.items():
-        if type(entry.model) is not Record:
-            continue
-        if bank is None or shared is None or not bank.fits(entry, shared):
-            raise ValueError(f"{path} is damaged: the key {key!r} has another size than the model.")
-        entries[key] = bank.shaped(entry, shared)
 
 
 def _text(key):
