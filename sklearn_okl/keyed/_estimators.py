@@ -348,6 +348,7 @@ class KeyedClassifier(ClassifierMixin, Keyed):
 
     def _targets(self, y, classes, is_start):
         refuse_dates(y)
+        y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=self)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         if is_start:

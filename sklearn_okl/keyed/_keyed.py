@@ -114,7 +114,8 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
     def keys_(self) -> list:
         """The keys that are kept."""
         state = self._fitted_state("keys_")
-        alive = [k for k, e in state["entries"].items() if is_alive(e, state["t"], self.idle)]
+        idle = self._as_built("idle")
+        alive = [key for key, e in state["entries"].items() if is_alive(e, state["t"], idle)]
         return alive if state["kinds"] else []
 
     @property
@@ -126,7 +127,8 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
     def n_dropped_(self) -> int:
         """How often a key has gone."""
         state = self._fitted_state("n_dropped_")
-        return state["n_dropped"] + len(overdue(state["entries"], state["t"], self.idle))
+        late = overdue(state["entries"], state["t"], self._as_built("idle"))
+        return state["n_dropped"] + len(late)
 
     def model_of(self, key: Any = None) -> Any:
         """Return a copy of the model of one key.
@@ -148,11 +150,16 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         """
         state = self._fitted_state("model_of")
         entry = state["entries"].get(key)
-        if not is_alive(entry, state["t"], self.idle):
+        if not is_alive(entry, state["t"], self._as_built("idle")):
             raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
         if type(entry.model) is Record:
+            self._check_structure()
             return self._bank().model(entry, state["bank"])
         return copied(entry.model)
+
+    def _as_built(self, name):
+        """Return a parameter as it was when the first row came."""
+        return self._built_with["structure"][name]
 
     def _unfitted(self):
         return self._by_default() if self.estimator is None else self.estimator
