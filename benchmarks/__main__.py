@@ -393,6 +393,9 @@ JOBS = {
             "data": "names that load_dataset knows, or friedman (default: %(default)s)",
             "seeds": "orders, and draws of the features (default: %(default)s)",
             "rows": FIRST_ROWS,
+            "quick": SMALL_SIZES,
+        },
+    ),
     "fleet": Job(
         "fleet",
         "one model a key: rows a second, memory, checkpoints; needs no download",

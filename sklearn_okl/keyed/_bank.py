@@ -1,5 +1,7 @@
 """Linear models of all keys at once: a row of each key present is a round of a bank."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
@@ -263,7 +265,7 @@ class KeyedBank:
             some = slice(low, low + (_BLOCK if kept is None else min(_BLOCK, YOUNG - n)))
             w = None if weights is None else weights[rows[some]]
             try:
-                block = block_innovations(Z[some], P[0], theta, Y[some], w)
+                block = block_innovations(Z[some], partial(_into, P[0]), theta, Y[some], w)
             except np.linalg.LinAlgError:
                 return False
             beyond = np.flatnonzero(~(block.gains <= _GAIN_LIMIT))
@@ -294,6 +296,10 @@ class KeyedBank:
         call.models[life] = Record(P[0].ravel().copy(), rest[0].copy(), kept)
         call.first[life] = first
         return True
+
+
+def _into(P, Z, out):
+    np.matmul(Z, P, out=out)
 
 
 def _times(P, tail, Z):
