@@ -188,9 +188,9 @@ class KeyedRegressor(RegressorMixin, Keyed):
 class KeyedClassifier(ClassifierMixin, Keyed):
     """One classifier a key: a device, a shop, a customer.
 
-    Rows of many keys come in one stream; each key has a model of its own, which learns its rows
-    and no others, in order. None as estimator is :class:`ImproperLogisticClassifier` with an
-    intercept, which takes features as they come: scale them to moderate size.
+    Each key has a model of its own, see :class:`KeyedRegressor`. None as estimator is
+    :class:`ImproperLogisticClassifier` with an intercept, which takes features as they come: scale
+    them to moderate size.
 
     Attributes
     ----------
@@ -204,9 +204,9 @@ class KeyedClassifier(ClassifierMixin, Keyed):
 
     Notes
     -----
-    *Cost.* That of the models: a call for each key among the rows, and the prior's.
+    *Cost.* That of the models: a call for each key among the rows, and one for the prior.
 
-    *Theorem.*
+    *Theorem.* That of the model of each key.
 
     *Keys*
 

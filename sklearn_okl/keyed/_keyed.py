@@ -63,6 +63,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
     """
 
     _parameter_constraints = {

@@ -168,7 +168,7 @@ class RowByRow(BaseEstimator):
         Parameters
         ----------
         id : hashable
-            What `ask` called it.
+            The name that `ask` gave to the row.
         y : number, or label
             Its target. Rows are learnt in the order in which their labels come.
 
