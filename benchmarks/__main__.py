@@ -29,6 +29,7 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "data": {"nargs": "+", "metavar": "NAME"},
     "seeds": {"dest": "n_seeds", "type": _count, "metavar": "N"},
     "rows": {"dest": "n_rows", "type": _count, "metavar": "N"},
+    "keys": {"dest": "n_keys", "type": _count, "metavar": "N"},
     "rounds": {"dest": "n_rounds", "type": _count, "metavar": "N"},
     "n-jobs": {"type": int, "metavar": "N"},
     "timeout": {"type": float, "metavar": "S"},
@@ -407,6 +408,20 @@ JOBS = {
             "data": "names that load_dataset knows, or friedman (default: %(default)s)",
             "seeds": "orders, and draws of the features (default: %(default)s)",
             "rows": FIRST_ROWS,
+            "quick": SMALL_SIZES,
+        },
+    ),
+    "fleet": Job(
+        "fleet",
+        "one model a key: rows a second, memory, checkpoints; needs no download",
+        "A bank of linear models of many keys with 32 features, in mixed batches and singly, "
+        "beside dicts of models: rows a second of processor time, bytes a key, and what a commit "
+        "to a file costs. Lines that miss their bars, which are for 10 000 keys, come first. Takes "
+        "some minutes.",
+        {
+            "keys": "how many keys (default: %(default)s)",
+            "rows": "rows of a batch (default: %(default)s)",
+            "rounds": "batches measured (default: %(default)s)",
             "quick": SMALL_SIZES,
         },
     ),

@@ -46,6 +46,10 @@ FAMILIES = {
         "CertifiedRegressor": "its regressor's",
         "OnlineConformalRegressor": "its estimator's",
         "OnlineConformalClassifier": "its estimator's",
+        "KeyedRegressor": "its models'",
+        "KeyedClassifier": "its models'",
+        "RowRegressor": "its estimator's",
+        "RowClassifier": "its estimator's",
     },
     "Learners on features": {
         "VAWRegressor": "D²",

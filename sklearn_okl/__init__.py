@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._citation import cite
-from ._persistence import load, save, trusted_types
+from ._persistence import from_bytes, load, save, to_bytes, trusted_types
 from .aggregators import (
     AARegressor,
     BOARegressor,
@@ -83,6 +83,14 @@ from .features import (
     RunningStandardScaler,
     TaylorFeatures,
 )
+from .keyed import (
+    KeyedClassifier,
+    KeyedRegressor,
+    RowClassifier,
+    RowRegressor,
+    Store,
+    keyed_step,
+)
 from .learners import (
     OGDRegressor,
     ONSRegressor,
@@ -142,6 +150,8 @@ __all__ = [
     "KONSRegressor",
     "KernelAIOLIClassifier",
     "KernelVAWRegressor",
+    "KeyedClassifier",
+    "KeyedRegressor",
     "LKMBooksClassifier",
     "LKMBooksRegressor",
     "LagFeatures",
@@ -182,6 +192,8 @@ __all__ = [
     "RefitClassifier",
     "RefitRegressor",
     "ResidualRegressor",
+    "RowClassifier",
+    "RowRegressor",
     "RunningImputer",
     "RunningMaxNormScaler",
     "RunningMinMaxScaler",
@@ -192,6 +204,7 @@ __all__ = [
     "RunningStandardScaler",
     "SketchedKONSRegressor",
     "StackedBOARegressor",
+    "Store",
     "StreamingPipeline",
     "StreamingTransformedTargetRegressor",
     "TaylorFeatures",
@@ -204,20 +217,25 @@ __all__ = [
     "VAWRegressor",
     "all_estimators",
     "cite",
+    "from_bytes",
+    "keyed_step",
     "load",
     "make_streaming_pipeline",
     "save",
+    "to_bytes",
 ]
 
 
 _FORECASTERS = AdaptedForecaster, OnlineForecaster
+_OF_ROWS = RowClassifier, RowRegressor
 
 
 def all_estimators() -> list[tuple[str, type]]:
     """Return every estimator of the package, as :func:`sklearn.utils.all_estimators` does.
 
     Those that scikit-learn's checks are for, that is: not :class:`OnlineForecaster` and
-    :class:`AdaptedForecaster`, which take series first.
+    :class:`AdaptedForecaster`, which take series first, nor :class:`RowRegressor` and
+    :class:`RowClassifier`, which take dicts.
 
     Returns
     -------
@@ -234,11 +252,11 @@ def all_estimators() -> list[tuple[str, type]]:
     return sorted(
         (name, thing)
         for name, thing in public
-        if isinstance(thing, type) and thing not in _FORECASTERS
+        if isinstance(thing, type) and thing not in (*_FORECASTERS, *_OF_ROWS, Store)
     )
 
 
-_CLASSES = [*(class_ for _, class_ in all_estimators()), *_FORECASTERS]
+_CLASSES = [*(class_ for _, class_ in all_estimators()), *_FORECASTERS, *_OF_ROWS]
 for class_ in _CLASSES:
     class_.__module__ = __name__  # where it is public: pickles and files name no private module
 del class_

@@ -14,6 +14,7 @@ _OF_ARRAYS = 2  # what is read of an array stands beside the array for a moment
 _OF_WORDS = 32  # bytes that Python needs for a character of JSON at the worst
 _OF_ENTRIES = 16  # bytes that Python needs for a byte of the list of entries
 _PIECE = 2**16
+_NARROWED = "float32"  # the entry of an archive whose arrays were of float64
 
 
 class TooLargeError(ValueError):
@@ -148,3 +149,53 @@ def _inner_size(archive, entry, max_bytes):
             _check_entry(content, part, max_bytes)
             _check_array(inner, part)
     return total
+
+
+def narrowed(content):
+    """Return an archive whose arrays of float64 are rounded to float32, with an entry to say so.
+
+    Raises
+    ------
+    ValueError
+        If it holds numbers beyond float32, or arrays of that already.
+    """
+    return _retyped(BytesIO(content), np.float64, np.float32).getvalue()
+
+
+def widened(file):
+    """Return an archive as it was before `narrowed`, but for the digits; any other as it is."""
+    with zipfile.ZipFile(file) as archive:
+        if _NARROWED not in archive.namelist():
+            return file
+    return _retyped(file, np.float32, np.float64)
+
+
+def _retyped(file, before, after):
+    """Return an archive whose arrays of one type are of another."""
+    found = BytesIO()
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(found, "w") as other:
+        for entry in archive.infolist():
+            content = archive.read(entry)
+            if entry.filename.endswith(".npy"):
+                content = _array_retyped(content, before, after)
+            if entry.filename != _NARROWED:
+                other.writestr(entry.filename, content)
+        if after is np.float32:
+            other.writestr(_NARROWED, b"")
+        other.comment = archive.comment
+    return found
+
+
+def _array_retyped(content, before, after):
+    array = np.load(BytesIO(content), allow_pickle=False)
+    if array.dtype == after:
+        raise ValueError("The model holds float32 already. Take dtype='float64'.")
+    if array.dtype != before:
+        return content
+    with np.errstate(over="ignore"):
+        array = array.astype(after)
+    if not np.isfinite(array).all():
+        raise ValueError("The model holds numbers beyond float32. Take dtype='float64'.")
+    file = BytesIO()
+    np.save(file, array)
+    return file.getvalue()

@@ -49,6 +49,8 @@ def _held(part):
 
 
 def _attributes(part):
+    if hasattr(type(part), "_held"):  # whose dicts have keys of any type, and come back as lists
+        return part._held()
     attributes = getattr(part, "__dict__", {}).copy()  # other threads write what they build
     attributes.pop(NOT_SAVED, None)
     return attributes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
@@ -14,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 
 from sklearn.base import BaseEstimator
 
-from ._archives import MOST_BYTES, TooLargeError, check_size
+from ._archives import MOST_BYTES, TooLargeError, check_size, narrowed, widened
 from ._documentation import explained_by
 from ._model_checks import unsound_parameters, unsound_state
 from ._model_parts import (
@@ -111,15 +112,23 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     >>> model.n_samples_seen_
     100
     """
+    target = target_of(path)
+    content = _packed(estimator, trusted)
+    _warn_of_size(content)
+    replace(target, content)
+
+
+def _packed(estimator, trusted):
+    """Return the content of the file of a model."""
     from . import __version__
 
-    skops, trusted, target = _skops(), _names(trusted), target_of(path)
+    skops, trusted = _skops(), _names(trusted)
     parts = parts_of(estimator)
     if have_callbacks(parts):
         warnings.warn(
             "Callbacks are not saved. Set them again, with set_callbacks, after loading.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         estimator = without_callbacks(estimator, parts)
     _check_keys(parts)
@@ -131,9 +140,7 @@ def save(estimator: Any, path: str | PathLike, *, trusted: Any = ()) -> None:
     _check_foreign(foreign, trusted, parts)
     if foreign:
         _check_return(skops, content, names)
-    content = _with_versions(skops, content)
-    _warn_of_size(content)
-    replace(target, content)
+    return _with_versions(skops, content)
 
 
 @explained_by(save)
@@ -194,14 +201,99 @@ def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
     >>> "sklearn_okl.VAWRegressor" in TRUSTED_TYPES
     True
     """
-    from . import __version__
-
-    skops, trusted, path = _skops(), _names(trusted), Path(path)
-    if not isinstance(max_bytes, Integral) or max_bytes <= 0:
-        raise ValueError(f"max_bytes={max_bytes!r} is no number of bytes. Give an integer > 0.")
+    path = Path(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give the path of a file in it.")
-    content = _content(skops, path, trusted, max_bytes)
+    _check_max_bytes(max_bytes)
+    with open(path, "rb") as file:
+        return _unpacked(file, path, trusted, max_bytes)
+
+
+@explained_by(save)
+def to_bytes(estimator: Any, *, dtype: Any = "float64", trusted: Any = ()) -> bytes:
+    """Return a model as bytes: what `save` would write to a file.
+
+    Parameters
+    ----------
+    dtype : {"float64", "float32"}, default="float64"
+        ``"float32"`` halves the arrays. The model that comes back computes in float64 as ever, from
+        numbers of seven digits: it is near the one given, and not the same.
+
+    Returns
+    -------
+    content : bytes
+
+    See Also
+    --------
+    from_bytes : The way back.
+    save : The same to a file.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWRegressor, from_bytes, to_bytes
+    >>> model = VAWRegressor().fit([[1.0], [2.0]], [1.0, 2.0])
+    >>> from_bytes(to_bytes(model)).predict([[3.0]]) == model.predict([[3.0]])
+    array([ True])
+    """
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f'dtype={dtype!r} is not known. Give "float64" or "float32".')
+    content = _packed(estimator, trusted)
+    if dtype == "float64":
+        return content
+    content = narrowed(content)
+    try:
+        from_bytes(content, trusted=trusted, max_bytes=sys.maxsize)
+    except ValueError as error:
+        raise ValueError(
+            f"Rounded to float32 this model is none: {error} Take dtype='float64'."
+        ) from error
+    return content
+
+
+@explained_by(load)
+def from_bytes(content: bytes, *, trusted: Any = (), max_bytes: int = MOST_BYTES) -> BaseEstimator:
+    """Return the model that `to_bytes` wrote; no code in it is run.
+
+    Parameters
+    ----------
+    content : bytes
+        What `to_bytes` returned, or a file by `save` holds.
+
+    Returns
+    -------
+    estimator : estimator object
+        As it was, without callbacks.
+
+    Raises
+    ------
+    ImportError
+    ValueError
+        As `load` does, if the bytes are damaged or cut off, ask for more than `max_bytes`, or hold
+        what no learning leaves behind.
+    TypeError
+
+    See Also
+    --------
+    to_bytes : The way there.
+    load : The same from a file.
+    """
+    if not isinstance(content, (bytes, bytearray, memoryview)):
+        raise TypeError(f"from_bytes wants bytes, got a {type(content).__name__}.")
+    _check_max_bytes(max_bytes)
+    return _unpacked(BytesIO(content), "The content", trusted, max_bytes)
+
+
+def _check_max_bytes(max_bytes):
+    if not isinstance(max_bytes, Integral) or max_bytes <= 0:
+        raise ValueError(f"max_bytes={max_bytes!r} is no number of bytes. Give an integer > 0.")
+
+
+def _unpacked(file, path, trusted, max_bytes):
+    """Return the model in an open file; `path` is what errors call it."""
+    from . import __version__
+
+    skops, trusted = _skops(), _names(trusted)
+    content = _content(skops, file, path, trusted, max_bytes)
     if not _is_ours(content):
         raise ValueError(
             f"{path} holds no model saved by sklearn_okl.save. Use skops.io.load for other files."
@@ -229,6 +321,7 @@ def trusted_types(classes):
     parts = [
         "meta._background.BackgroundFit",
         "meta._past.Past",
+        "keyed._entries.Entries",
         "_tail.Committed",
         "_tail.Shared",
         "_tail.SharedInverse",
@@ -375,22 +468,22 @@ def _check_return(skops, content, names):
         ) from error
 
 
-def _content(skops, path, trusted, max_bytes):
-    """Return what a file holds."""
+def _content(skops, file, path, trusted, max_bytes):
+    """Return what an open file holds."""
     distrust = import_module("skops.io.exceptions").UntrustedTypesFoundException
-    with open(path, "rb") as file:
-        try:
-            check_size(file, max_bytes)
-            content, refused = _read(skops, file, trusted, distrust)
-        except (MemoryError, Warning):  # a warning that is made an error is not about the file
-            raise
-        except TooLargeError as error:
-            raise ValueError(
-                f"{path} asks for {error} bytes of memory or more, and max_bytes={max_bytes}. If "
-                "you know who wrote it, load it with a larger max_bytes."
-            ) from None
-        except Exception as error:  # flipped bits lead anywhere
-            raise _unreadable(path, file, error) from error
+    try:
+        check_size(file, max_bytes)
+        wide = widened(file)
+        content, refused = _read(skops, wide, trusted, distrust)
+    except (MemoryError, Warning):  # a warning that is made an error is not about the file
+        raise
+    except TooLargeError as error:
+        raise ValueError(
+            f"{path} asks for {error} bytes of memory or more, and max_bytes={max_bytes}. If "
+            "you know who wrote it, load it with a larger max_bytes."
+        ) from None
+    except Exception as error:  # flipped bits lead anywhere
+        raise _unreadable(path, file, error) from error
     if refused:
         refusal = distrust(refused)
         refusal.args = (

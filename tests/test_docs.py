@@ -159,6 +159,7 @@ RUN = {
     "extending.md": "matplotlib",
     "files.md": "skops",
     "explaining.md": "",
+    "many_devices.md": "skops",
     "questions.md": "",
     "coming_from_opera.md": "",
     "coming_from_sklearn.md": "",

@@ -227,6 +227,10 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
     X, y = rng.uniform(size=(40, 4)), targets(estimator, rng.uniform(size=40))
     changes = {
         "kernels": [{"kernel": ["rbf"], "gamma": [0.7]}],
+        "key": 0,
+        "max_keys": 3,
+        "idle": 3,
+        "prior": None,
         "n_components": 17,
         "alpha": 0.123,
         "aggregator_alpha": 0.123,

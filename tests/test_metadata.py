@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_okl import (
     FOGDClassifier,
+    KeyedRegressor,
     RunningStandardScaler,
     StreamingPipeline,
     VAWRegressor,
@@ -192,8 +193,8 @@ def test_what_a_verb_does_not_take_is_refused_in_words(estimator, verb):
     model = clone(estimator).fit(X, y)
     name = "sample_weight" if verb != "predict" else "return_everything"
     rows = (X,) if verb == "predict" else (X, y)
-    verb = getattr(model, verb)
-    if "sample_weight" in signature(verb).parameters or isinstance(model, StreamingPipeline):
+    verb, hand_on = getattr(model, verb), (StreamingPipeline, KeyedRegressor)
+    if "sample_weight" in signature(verb).parameters or isinstance(model, hand_on):
         verb(X, y, sample_weight=w) if verb.__name__ != "predict" else verb(X)
         return
     with pytest.raises(TypeError, match=repr(name)) as caught:

@@ -37,6 +37,7 @@ LAYERS = [
     {"_model_trials"},
     {"_model_checks"},
     {"_persistence"},
+    {"keyed"},
     {"evaluation", "datasets"},
 ]
 FLOORS = ["rows", "experts", "rounds"]  # of untuned, each on those before

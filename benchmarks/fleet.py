@@ -1,0 +1,195 @@
+"""One model a key: rows a second of processor time, memory a key, seconds of a checkpoint."""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import SGDRegressor
+
+from sklearn_okl import (
+    FourierFeatures,
+    KeyedRegressor,
+    RowRegressor,
+    RunningStandardScaler,
+    Store,
+    VAWRegressor,
+    make_streaming_pipeline,
+)
+
+from ._report import RESULTS, print_environment, print_saved, table
+
+N_FEATURES = 32
+N_OLD = 40  # rows of a key before anything is measured: more than a bank keeps
+# rows a second that each line is to reach on a machine of its own; of 10 000 keys and batches
+BARS = {
+    "bank of VAWs, uniform": 200_000,
+    "bank of VAWs, Zipf": 150_000,
+    "scaler, map and VAW, keys of text": 90_000,
+    "bank of VAWs, singly": 10_000,
+}
+
+
+def run(output=RESULTS, *, n_keys=10_000, n_rows=10_000, n_rounds=5, quick=False):
+    """Measure all lines, print those that miss their bars first, and return the exit status."""
+    if quick:
+        n_keys, n_rows, n_rounds = 60, 200, 2
+    where = print_environment()
+    rng = np.random.default_rng(0)
+    lines = [*speeds(rng, n_keys, n_rows, n_rounds)]
+    lines.sort(key=lambda line: line["rate"] / (line["bar"] or np.inf))
+    lines.sort(key=lambda line: line["bar"] is None or line["rate"] >= line["bar"])
+    header = ["keys, rows a batch: " + f"{n_keys}, {n_rows}", "rows/s", "bar", ""]
+    print("\n" + table(header, [_cells(line) for line in lines]))
+    kept = {"memory": memory(rng, n_keys), "checkpoint": checkpoints(rng, n_keys)}
+    print(f"\nBytes a key: {kept['memory']:.0f}.")
+    print(
+        "Seconds of processor time: "
+        + ", ".join(f"{what} {seconds:.2f}" for what, seconds in kept["checkpoint"].items())
+    )
+    print_saved(output / "fleet.json", {"environment": where, "lines": lines, **kept})
+    return 0
+
+
+def speeds(rng, n_keys, n_rows, n_rounds):
+    """Yield the lines: rows a second of processor time, the median of some batches."""
+    zipf = 1.0 / np.arange(1, n_keys + 1)
+    zipf /= zipf.sum()
+    behind = make_streaming_pipeline(
+        RunningStandardScaler(),
+        FourierFeatures(n_components=N_FEATURES, gamma=0.05, random_state=0),
+        VAWRegressor(),
+    )
+    cases = [
+        ("bank of VAWs, uniform", KeyedRegressor(VAWRegressor(), prior=None), None, False),
+        ("bank of VAWs, Zipf", KeyedRegressor(VAWRegressor(), prior=None), zipf, False),
+        ("bank of VAWs, pooled prior", KeyedRegressor(VAWRegressor()), None, False),
+        ("scaler, map and VAW, keys of text", KeyedRegressor(behind, prior=None), None, True),
+    ]
+    for name, model, shares, text in cases:
+        warm(rng, model, n_keys, text)
+        rates = []
+        for _ in range(n_rounds):
+            keys, X, y = batch(rng, n_keys, n_rows, shares, text)
+            rates.append(n_rows / seconds(lambda: model.prequential_predict(X, y, keys=keys)))  # noqa: B023
+        yield line(name, rates)
+        if name == "bank of VAWs, uniform":
+            yield line("bank of VAWs, singly", singly(rng, model, n_keys, n_rounds))
+            yield line("the same by RowRegressor, 8 fields", by_dicts(rng, n_keys, n_rounds))
+    yield from rivals(rng, n_keys, n_rows)
+
+
+def rivals(rng, n_keys, n_rows):
+    """Yield the lines of what people write: a dict of models, and a call for each key present."""
+    n_rows = min(n_rows, 1000)  # of a dict of models a thousand rows say it all
+    for name, make in (("SGDRegressor", SGDRegressor), ("VAWRegressor", VAWRegressor)):
+        models = {}
+        keys, X, y = batch(rng, n_keys, n_rows)
+
+        def grouped(models=models, make=make, keys=keys, X=X, y=y):
+            for key in np.unique(keys).tolist():
+                mine = keys == key
+                models.setdefault(key, make()).partial_fit(X[mine], y[mine])
+
+        def in_order(models=models, make=make, keys=keys, X=X, y=y):
+            for key, x, target in zip(keys.tolist(), X, y, strict=True):
+                models.setdefault(key, make()).partial_fit(x[None], target[None])
+
+        yield line(f"dict of {name}, grouped", [n_rows / seconds(grouped)])
+        yield line(f"dict of {name}, singly", [n_rows / seconds(in_order)])
+
+
+def singly(rng, model, n_keys, n_rounds):
+    """Return the rates of calls of one row: predict, and learn."""
+    rates = []
+    for _ in range(n_rounds):
+        keys, X, y = batch(rng, n_keys, 100)
+
+        def learn(keys=keys, X=X, y=y):
+            for i in range(len(y)):
+                rows = slice(i, i + 1)
+                model.prequential_predict(X[rows], y[rows], keys=keys[rows])
+
+        rates.append(100 / seconds(learn))
+    return rates
+
+
+def by_dicts(rng, n_keys, n_rounds):
+    """Return the rates of rows as dicts of eight fields: predict_one, and learn_one."""
+    model, rates = RowRegressor(KeyedRegressor(VAWRegressor(), key="key", prior=None)), []
+    for _ in range(n_rounds):
+        keys, X, y = batch(rng, n_keys, 50)
+        rows = [
+            {"key": key, **{f"x{j}": value for j, value in enumerate(x[:8])}}
+            for key, x in zip(keys.tolist(), X.tolist(), strict=True)
+        ]
+
+        def learn(rows=rows, y=y):
+            for x, target in zip(rows, y, strict=True):
+                model.predict_one(x)
+                model.learn_one(x, target)
+
+        rates.append(50 / seconds(learn))
+    return rates
+
+
+def memory(rng, n_keys):
+    """Return the bytes a key of a bank at rest."""
+    model = KeyedRegressor(VAWRegressor(), prior=None)
+    warm(rng, model, n_keys)
+    entries = model._state["entries"]
+    arrays = {id(a): a for _, e in entries.items() for a in (*e.model, e.first) if a is not None}
+    objects = sum(sys.getsizeof(array) for array in arrays.values())
+    return (objects + 400 * n_keys) / n_keys  # 400: its entry, its place and its name
+
+
+def checkpoints(rng, n_keys):
+    """Return the seconds of a first commit, of one with 50 keys changed, and of a load."""
+    model = KeyedRegressor(VAWRegressor(), prior=None)
+    warm(rng, model, n_keys)
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "fleet.db") as store:
+        found = {"commit of all keys": seconds(lambda: store.commit(model, 0))}
+        _, X, y = batch(rng, n_keys, 50)
+        model.partial_fit(X, y, keys=np.arange(50))
+        found["commit of 50 keys"] = seconds(lambda: store.commit(model, 1))
+        found["load"] = seconds(store.load)
+    return found
+
+
+def warm(rng, model, n_keys, text=False):
+    """Teach each key some rows."""
+    for low in range(0, n_keys, 200):
+        some = np.arange(low, min(low + 200, n_keys))
+        _, X, y = batch(rng, n_keys, N_OLD * len(some))
+        model.partial_fit(X, y, keys=names(np.tile(some, N_OLD), text))
+
+
+def batch(rng, n_keys, n_rows, shares=None, text=False):
+    """Return keys, rows and targets of a mixed batch."""
+    X = rng.normal(size=(n_rows, N_FEATURES))
+    keys = rng.choice(n_keys, size=n_rows, p=shares)
+    return names(keys, text), X, X[:, 0] + 0.1 * rng.normal(size=n_rows)
+
+
+def names(keys, text):
+    """Return keys as numbers, or as text."""
+    return [f"device-{key}" for key in keys.tolist()] if text else keys
+
+
+def seconds(call):
+    """Return the processor time of a call."""
+    start = time.process_time()
+    call()
+    return max(time.process_time() - start, 1e-9)
+
+
+def line(name, rates):
+    """Return a line of the table."""
+    return {"name": name, "rate": float(np.median(rates)), "bar": BARS.get(name)}
+
+
+def _cells(line):
+    bar, rate = line["bar"], line["rate"]
+    verdict = "" if bar is None else "holds" if rate >= bar else "missed"
+    return [line["name"], f"{rate:.0f}", "" if bar is None else f"{bar}", verdict]

@@ -1,0 +1,313 @@
+"""Linear models of all keys at once: a row of each key present is a round of a bank."""
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_array
+
+from .._flow import active, learns_from_data
+from .._linalg import block_innovations
+from ..features import RunningStandardScaler
+from ..learners import VAWRegressor
+from ..pipeline import StreamingPipeline
+from . import _scaled
+from ._record import TAIL, YOUNG, Layout, Record
+
+_CHUNK = 128  # keys of a round: their inverses fit a cache
+_BLOCK = 32  # rows of one key in a product
+_MANY = 8  # rows of one key from which on they are learnt in blocks
+_GAIN_LIMIT = 1e5  # as of `VAWRegressor`: after a row that shrinks P more it is computed anew
+_FAR_TOO_MUCH = 1e8  # and after this one no sums could be had from it: the key leaves at once
+
+
+def bank_of(estimator):
+    """Return the bank of an estimator, or None where it has none."""
+    steps = [(None, estimator)]
+    if type(estimator) is StreamingPipeline:
+        if estimator.update != "row" or estimator.warmup:
+            return None
+        steps = active(estimator.steps)
+    *maps, (_, final) = steps
+    if type(final) is not VAWRegressor or final.forgetting != 1.0:
+        return None
+    has_scaler = bool(maps) and type(maps[0][1]) is RunningStandardScaler
+    if has_scaler:
+        if maps[0][1].forgetting != 1.0:
+            return None
+        maps = maps[1:]
+    if any(not hasattr(one, "transform") or learns_from_data(one) for _, one in maps):
+        return None
+    return KeyedBank(estimator, has_scaler, [one for _, one in maps], final)
+
+
+class KeyedBank:
+    """VAWs, or ridge regressions, of all keys, behind a scaler a key and maps that all share.
+
+    Row z of a key with inverse P and coefficients theta has u = P z, forecasts theta'z, divided by
+    1 + u'z where the forecaster is "vaw", and with v = u / sqrt(1 + u'z) then P <- P - v v'. The
+    v of up to eight rows wait in a tail, so that P is read by each row, and written by each eighth.
+    """
+
+    def __init__(self, estimator, has_scaler, maps, final):
+        self.estimator, self.has_scaler, self.maps, self.final = estimator, has_scaler, maps, final
+
+    def rows(self, X):
+        """Return rows as finite numbers."""
+        is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
+        if is_plain and np.isfinite(X.sum()):  # a row alone takes less time than the checks
+            return np.ascontiguousarray(X)
+        return check_array(X, dtype=np.float64, order="C", estimator=self.estimator)
+
+    def learn(self, state, call):
+        """Learn the rows of a call, but for those of keys that have left for good."""
+        if state["bank"] is None:
+            state["bank"] = self._started(call.X)
+        layout = self._layout(state["bank"])
+        counts = np.diff(call.starts)
+        mine = np.array([m is None or type(m) is Record for m in call.models], dtype=bool)
+        left = np.zeros(len(counts), dtype=bool)
+        few = np.flatnonzero(mine & (counts <= _MANY))
+        few = few[np.argsort(-counts[few], kind="stable")]
+        for low in range(0, len(few), _CHUNK):
+            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left)
+        for life in np.flatnonzero(mine & (counts > _MANY)):
+            left[life] = not self._learn_many(state["bank"], layout, call, life)
+        call.done[mine & ~left] = counts[mine & ~left]
+        for life in np.flatnonzero(left):  # all its rows of this call are learnt once more
+            entry = call.lives.entries[life]
+            call.models[life] = entry and self.model(entry, state["bank"])
+            call.first[life] = None
+
+    def forecast(self, state, entries, X, order, starts, answers):
+        """Write the forecasts of the rows of keys in the bank; return which these are."""
+        mine = np.array([e is not None and type(e.model) is Record for e in entries], dtype=bool)
+        places = np.repeat(np.arange(len(entries)), np.diff(starts))
+        rows = np.flatnonzero(mine[places])
+        layout = mine.any() and self._layout(state["bank"])
+        for low in range(0, len(rows), _CHUNK):
+            some = rows[low : low + _CHUNK]
+            known = [entries[place] for place in places[some]]
+            P, rest = layout.gathered([entry.model for entry in known])
+            part = layout.split(rest)
+            Z = X[order[some]]
+            if self.has_scaler:
+                Z = _scaled.scaled(part.moments, np.array([e.n_rows for e in known]), Z)
+            Z = self._design(state["bank"], Z)
+            u = _times(P, part.tail, Z)
+            leverages = np.maximum(np.einsum("ij,ij->i", Z, u), 0.0)
+            answers[order[some]] = self._forecasts(part.theta, Z, leverages)
+        return mine
+
+    def model(self, entry, shared):
+        """Return an estimator that has learnt what a record has."""
+        layout, final = self._layout(shared), clone(self.final)
+        P, rest = layout.gathered([entry.model])
+        part = layout.split(rest)
+        P = P[0] - part.tail[0].T @ part.tail[0]
+        if entry.model.rows is None:
+            A = np.linalg.inv(P)
+            A = (A + A.T) / 2.0
+        else:
+            A = layout.sums(entry.model.rows)
+        theta, alpha = part.theta[0].copy(), float(final.alpha)
+        final._built_with = final._checked_parameters(True)
+        final.n_features_in_, final._n_targets = shared["width"], None
+        final._state = {
+            "t": entry.n_rows,
+            "alpha": np.array(alpha),
+            "A": A,
+            "b": A @ theta,
+            "P": P,
+            "theta": theta,
+            "squares": np.array(part.scalars[0, 0]),
+            "mass": float(part.scalars[0, 1]),
+        }
+        final._close(final._state)
+        if type(self.estimator) is not StreamingPipeline:
+            return final
+        fitted = [*shared["maps"], final]
+        if self.has_scaler:
+            scaler = clone(self.estimator.steps[0][1])
+            scaler._built_with = scaler._checked_parameters(True)
+            scaler.n_features_in_ = shared["n_features"]
+            scaler._state = _scaled.state_of(part.moments[0], entry.n_rows, entry.first)
+            fitted.insert(0, scaler)
+        pipeline, fitted = clone(self.estimator), iter(fitted)
+        names = {name for name, _ in active(pipeline.steps)}
+        steps = [(n, next(fitted) if n in names else step) for n, step in pipeline.steps]
+        pipeline._going_on_from(steps, dict.fromkeys(names), entry.n_rows)
+        pipeline.n_features_in_ = shared["n_features"]
+        return pipeline
+
+    def fits(self, entry, shared):
+        """Tell whether the numbers of a record from a file are as many as they are to be."""
+        layout, (inverse, rest, rows) = self._layout(shared), entry.model
+        young = self.has_scaler and entry.n_rows < _scaled.N_FIRST
+        return (
+            inverse is not None
+            and rest is not None
+            and inverse.size == layout.width**2
+            and rest.size == layout.size
+            and 0 <= rest[layout.width + 2] <= TAIL
+            and entry.n_rows > 0
+            and _size(rows) == (entry.n_rows * layout.width if entry.n_rows < YOUNG else None)
+            and _size(entry.first) == (entry.n_rows * layout.n_scaled if young else None)
+        )
+
+    def shaped(self, entry, shared):
+        """Return an entry from a file with its rows as rows."""
+        layout, record = self._layout(shared), entry.model
+        rows = None if record.rows is None else record.rows.reshape(-1, layout.width)
+        first = None if entry.first is None else entry.first.reshape(-1, layout.n_scaled)
+        return entry._replace(model=record._replace(rows=rows), first=first)
+
+    def _started(self, X):
+        """Return what all records share: maps that know how wide rows are."""
+        fitted, rows = [], X[:1]
+        for one in self.maps:
+            fitted.append(clone(one).fit(rows))
+            rows = np.asarray(fitted[-1].transform(rows))
+        return {"maps": fitted, "n_features": X.shape[1], "width": rows.shape[1]}
+
+    def _layout(self, shared):
+        n_scaled = shared["n_features"] if self.has_scaler else 0
+        width = shared["width"] + bool(self.final.fit_intercept)
+        return Layout(width, n_scaled, float(self.final.alpha))
+
+    def _design(self, shared, Z):
+        """Return scaled rows as the last step sees them."""
+        for one in shared["maps"]:
+            Z = np.asarray(one.transform(Z))
+        return self.final._design(Z)
+
+    def _forecasts(self, theta, Z, leverages):
+        known = np.einsum("ij,ij->i", Z, theta)
+        return known / (1.0 + leverages) if self.final.forecaster == "vaw" else known
+
+    def _learn_few(self, shared, layout, call, lives, left):
+        """Learn the few rows of each of some keys: the i-th row of all of them is a round."""
+        known = [call.models[life] for life in lives]
+        P, rest = layout.gathered(known)
+        part, first = layout.split(rest), [call.first[life] for life in lives]
+        n = call.n_rows[lives]
+        young = np.flatnonzero(n < YOUNG)
+        kept = {k: layout.rows(known[k]) for k in young.tolist()}
+        starts, counts = call.starts[lives], np.diff(call.starts)[lives]
+        written, extreme = np.zeros(len(lives), dtype=bool), np.zeros(len(lives), dtype=bool)
+        weights = call.params.get("sample_weight")
+        for i in range(counts[0]):
+            m = np.searchsorted(-counts, -i, side="left")  # how many keys have an i-th row
+            rows = call.order[starts[:m] + i]
+            Z = call.X[rows]
+            if self.has_scaler:
+                Z = _scaled.scale(part.moments[:m], n[:m], Z, first)
+            Z = self._design(shared, Z)
+            full = np.flatnonzero(part.scalars[:m, 2] == TAIL)
+            if len(full):
+                layout.commit(P, part, full)
+                written[full] = True
+            w = None if weights is None else weights[rows]
+            forecasts, gains = self._round(P[:m], layout.split(rest[:m]), Z, call.y[rows], w)
+            if call.answers is not None:
+                call.answers[rows] = forecasts
+            n[:m] += 1
+            beyond = ~(gains <= _GAIN_LIMIT)
+            for k in young[young < m].tolist():
+                if n[k] > YOUNG:
+                    continue
+                z = Z[k : k + 1] if w is None else np.sqrt(w[k]) * Z[k : k + 1]
+                kept[k] = np.concatenate([kept[k], z])
+                if n[k] == YOUNG or (beyond[k] and gains[k] <= _FAR_TOO_MUCH):
+                    layout.rebuild(P, part, k, kept[k])
+                    written[k], beyond[k] = True, False
+            extreme[:m] |= beyond
+        left[lives] = extreme
+        if not np.isfinite(rest[~extreme].sum()):
+            raise OverflowError
+        for k, life in enumerate(lives.tolist()):
+            inverse = known[k].inverse if known[k] is not None else layout.start
+            inverse = P[k].ravel().copy() if written[k] else inverse
+            call.models[life] = Record(inverse, rest[k].copy(), kept[k] if n[k] < YOUNG else None)
+            call.first[life] = first[k]
+
+    def _round(self, P, part, Z, y, weights):
+        """Learn a row of each key; return their forecasts, and by how much they shrink P."""
+        u = _times(P, part.tail, Z)
+        leverages = np.maximum(np.einsum("ij,ij->i", Z, u), 0.0)
+        ridge = np.einsum("ij,ij->i", Z, part.theta)
+        forecasts = ridge / (1.0 + leverages) if self.final.forecaster == "vaw" else ridge
+        gains = 1.0 + (leverages if weights is None else weights * leverages)
+        scales = 1.0 / np.sqrt(gains) if weights is None else np.sqrt(weights / gains)
+        u *= scales[:, None]
+        errors = scales * (y - ridge)
+        part.theta[...] += u * errors[:, None]
+        scalars = part.scalars
+        part.tail[np.arange(len(y)), scalars[:, 2].astype(np.intp)] = u
+        scalars[:, 0] += errors * errors
+        scalars[:, 1] += 1.0 if weights is None else weights
+        scalars[:, 2] += 1.0
+        return forecasts, gains
+
+    def _learn_many(self, shared, layout, call, life):
+        """Learn the many rows of one key in blocks; tell whether its inverse has stood it."""
+        known, rows, n = call.models[life], call.rows(life), int(call.n_rows[life])
+        P, rest = layout.gathered([known])
+        part, Z, first = layout.split(rest), call.X[rows], call.first[life]
+        if self.has_scaler:
+            Z, first = _scaled.scale_all(part.moments[0], n, Z, first)
+        Z = self._design(shared, Z)
+        layout.commit(P, part, [0])
+        theta, Y = part.theta[0][:, None], call.y[rows][:, None]
+        weights, low = call.params.get("sample_weight"), 0
+        kept = layout.rows(known) if n < YOUNG else None
+        while low < len(rows):
+            some = slice(low, low + (_BLOCK if kept is None else min(_BLOCK, YOUNG - n)))
+            w = None if weights is None else weights[rows[some]]
+            try:
+                block = block_innovations(Z[some], partial(_into, P[0]), theta, Y[some], w)
+            except np.linalg.LinAlgError:
+                return False
+            beyond = np.flatnonzero(~(block.gains <= _GAIN_LIMIT))
+            if len(beyond):
+                if kept is None or not (block.gains <= _FAR_TOO_MUCH).all():
+                    return False
+                some = slice(low, low + int(beyond[0]) + 1)
+                block = block.first(some.stop - low)
+                w = None if w is None else w[: some.stop - low]
+            if call.answers is not None:
+                is_vaw = self.final.forecaster == "vaw"
+                forecasts = block.forecasts[:, 0]
+                call.answers[rows[some]] = forecasts / (1.0 + block.leverages if is_vaw else 1.0)
+            V = block.directions.T
+            theta += V @ block.errors
+            P[0] -= V @ block.directions
+            part.scalars[0, 0] += np.square(block.errors).sum()
+            n, low = n + len(Z[some]), min(some.stop, len(rows))
+            if kept is not None:
+                now = Z[some] if w is None else np.sqrt(w)[:, None] * Z[some]
+                kept = np.concatenate([kept, now])
+                if len(beyond) or n == YOUNG:
+                    layout.rebuild(P, part, 0, kept)
+                kept = None if n == YOUNG else kept
+        part.scalars[0, 1] += len(rows) if weights is None else weights[rows].sum()
+        if not np.isfinite(rest.sum()):
+            raise OverflowError
+        call.models[life] = Record(P[0].ravel().copy(), rest[0].copy(), kept)
+        call.first[life] = first
+        return True
+
+
+def _into(P, Z, out):
+    np.matmul(Z, P, out=out)
+
+
+def _times(P, tail, Z):
+    """Return P z of each key, the rows in the tail taken off."""
+    u = np.matmul(P, Z[:, :, None])
+    u -= np.matmul(tail.swapaxes(1, 2), np.matmul(tail, Z[:, :, None]))
+    return u[:, :, 0]
+
+
+def _size(array):
+    return None if array is None else array.size

@@ -1,0 +1,329 @@
+"""What regressors and classifiers of one model a key share."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._linalg import one_blas_thread
+from .._types import Any
+from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
+from ..base import SwapMixin, described, structural_parameters
+from ._bank import bank_of
+from ._call import CallByKey
+from ._entries import Entries
+from ._keys import Keys, kinds_of, refuse_other_kinds
+from ._lives import is_alive, lives_of, overdue
+from ._record import Record
+from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
+
+
+class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
+    """Base: one model a key.
+
+    A subclass says which estimator there is by default, `_by_default`, what `y` is, `_targets`,
+    and what is forecast where nothing is known, `_nothing`.
+
+    Parameters
+    ----------
+    estimator : estimator object, default=None
+        Whatever learns by `partial_fit`: each key has a clone. None is described above.
+    key : str, int or list of these, default=None
+        The column that holds the keys, by name or place, or several columns, whose values together
+        are the key. They are no features. None: keys come by ``keys=``, or there is one model for
+        all rows.
+    max_keys : int, default=None
+        How many keys are kept; where one more comes, the one whose latest row is oldest goes. None
+        keeps all.
+    idle : int, default=None
+        Number of rows, of all keys, without a row of its own after which a key goes. Rows are
+        counted, no clock is read, so that the cut of the stream changes nothing. None: never.
+    prior : {"pooled"}, default="pooled"
+        What forecasts a key of which no row has been learnt, in the first round of a key too.
+        ``"pooled"``: one more clone of the estimator, which learns the rows of all keys. None: 0,
+        or the same probability for each class, which costs nothing.
+
+    Attributes
+    ----------
+    keys_ : list
+        The keys that are kept, in the order in which they came; those of several columns are
+        tuples.
+    n_keys_ : int
+        Number of these.
+    n_dropped_ : int
+        How often a key has gone, by `max_keys` or `idle`. Its model is lost; should it come again
+        it begins anew.
+    n_samples_seen_ : int
+        Rounds learnt so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["partial_fit", "predict"]), None],
+        "key": [str, Integral, list, tuple, None],
+        "max_keys": [Interval(Integral, 1, None, closed="left"), None],
+        "idle": [Interval(Integral, 1, None, closed="left"), None],
+        "prior": [StrOptions({"pooled"}), None],
+    }
+    _structural = ("estimator", "key", "max_keys", "idle", "prior")
+    _of_classes = False
+    __metadata_request__fit = {"sample_weight": None}
+    __metadata_request__partial_fit = {"sample_weight": None}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        key: Any = None,
+        max_keys: int | None = None,
+        idle: int | None = None,
+        prior: str | None = "pooled",
+    ) -> None:
+        self.estimator = estimator
+        self.key = key
+        self.max_keys = max_keys
+        self.idle = idle
+        self.prior = prior
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_state" in vars(self):
+            check_records(self, "The model")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._unfitted())
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.multi_output = inner.target_tags.multi_output
+        tags.target_tags.single_output = True
+        return tags
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rounds learnt so far."""
+        return self._fitted_state("n_samples_seen_")["t"]
+
+    @property
+    def keys_(self) -> list:
+        """The keys that are kept."""
+        state = self._fitted_state("keys_")
+        idle = self._as_built("idle")
+        alive = [key for key, e in state["entries"].items() if is_alive(e, state["t"], idle)]
+        return alive if state["kinds"] else []
+
+    @property
+    def n_keys_(self) -> int:
+        """Number of keys that are kept."""
+        return len(self.keys_)
+
+    @property
+    def n_dropped_(self) -> int:
+        """How often a key has gone."""
+        state = self._fitted_state("n_dropped_")
+        late = overdue(state["entries"], state["t"], self._as_built("idle"))
+        return state["n_dropped"] + len(late)
+
+    def model_of(self, key: Any = None) -> Any:
+        """Return a copy of the model of one key.
+
+        Parameters
+        ----------
+        key : str, number or tuple, default=None
+            The key, a tuple where it is made of several columns; None where there are no keys.
+
+        Returns
+        -------
+        model : estimator object
+            A clone of the estimator, fitted on the rows of the key.
+
+        Raises
+        ------
+        KeyError
+            If no row of the key has been learnt, or it has gone.
+        """
+        state = self._fitted_state("model_of")
+        entry = state["entries"].get(key)
+        if not is_alive(entry, state["t"], self._as_built("idle")):
+            raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
+        if type(entry.model) is Record:
+            self._check_structure()
+            return self._bank().model(entry, state["bank"])
+        return copied(entry.model)
+
+    def _as_built(self, name):
+        """Return a parameter as it was when the first row came."""
+        return self._built_with["structure"][name]
+
+    def _unfitted(self):
+        return self._by_default() if self.estimator is None else self.estimator
+
+    def _bank(self):
+        return None if self._of_classes else bank_of(self._unfitted())
+
+    def _validate(self):
+        self._validate_params()
+        check_estimator_of_keys(self._unfitted(), self._of_classes)
+        for column in Keys(self.key).columns:
+            if isinstance(column, bool) or not isinstance(column, (str, Integral)):
+                raise TypeError(f"key={self.key!r}: give names (str) or places (int) of columns.")
+        if self.key is not None and not Keys(self.key).columns:
+            raise ValueError("key is empty: name a column, or give None.")
+
+    def _values(self):
+        return list(self._structure().values())
+
+    def _structure(self):
+        return {name: described(getattr(self, name)) for name in structural_parameters(type(self))}
+
+    def _is_sound(self, state, answers=None):
+        return True  # each model has looked at itself, and the bank at those it has taught
+
+    def _advance(self, X, y, verb, keys=None, restart=False, classes=None, **params):
+        weights = params.pop("sample_weight", None)
+        refuse_arguments(self, "fit" if restart else verb, params)
+        return self._swap(restart, X, y, verb, keys, classes, weights)
+
+    def _learn_given(self, former, X, y, verb, keys, classes, sample_weight):
+        X, y = container_of(X), targets_of(self, y)
+        check_consistent_length(X, y)
+        if not len(y):
+            raise ValueError("There are no rows to learn: found array with 0 sample(s).")
+        check_columns(self, X, reset=former is None)
+        y = self._targets(y, classes, former is None)
+        params = (
+            {} if sample_weight is None else {"sample_weight": weights_of(sample_weight, len(y))}
+        )
+        state = self._started() if former is None else dict(former)
+        names, X = self._read_keys(state, X, keys)
+        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+            return state, self._learn_rows(state, names, X, y, params, verb)
+
+    def _read_keys(self, state, X, keys):
+        """Return the keys of rows, and the other columns; refuse what is not as it was."""
+        names, X = Keys(self.key).split(X, keys)
+        kinds = () if names is None else kinds_of(names[0])
+        if state["kinds"] is None:
+            state["kinds"] = kinds
+        elif bool(kinds) != bool(state["kinds"]):
+            raise ValueError(
+                "keys= is missing: the rows before came with keys."
+                if state["kinds"]
+                else "keys= came with these rows, and the rows before had none. Call 'fit' to "
+                "start afresh."
+            )
+        if names is None:
+            return [None] * X.shape[0], X
+        refuse_other_kinds(names, state["kinds"])
+        return names, X
+
+    def _started(self):
+        return {
+            "t": 0,
+            "kinds": None,  # of which types keys are; () where there is one model
+            "entries": Entries(),
+            "prior": None,
+            "bank": None,  # what records of the bank share
+            "n_dropped": 0,
+        }
+
+    def _learn_rows(self, state, names, X, y, params, verb):
+        nothing, prior, bank = self._nothing(y, verb), None, self._bank()
+        X = X if bank is None else bank.rows(X)
+        if self.prior is not None and state["kinds"]:
+            state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
+        t = state["t"]
+        call = CallByKey(
+            lives_of(state["entries"], names, t, self.max_keys, self.idle), X, y, params
+        )
+        if verb != "partial_fit":
+            call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
+        if bank is not None and y.ndim == 1:
+            bank.learn(state, call)
+        for life in call.left():
+            rows = call.rows(life)
+            given = [part if len(rows) == len(y) else _safe_indexing(part, rows) for part in (X, y)]
+            weights = {name: value[rows] for name, value in params.items()}
+            try:
+                call.models[life], found = self._taught(
+                    call.models[life], *given, weights, verb, nothing
+                )
+            except (ValueError, TypeError) as error:
+                raise labelled(error, call.lives.keys[life]) from error
+            if call.answers is not None:
+                call.answers[rows] = found
+        if call.answers is not None and state["kinds"]:
+            first = call.first_rows()
+            call.answers[first] = nothing if prior is None else prior[first]
+        self._install(state, call)
+        return call.answers
+
+    def _taught(self, model, X, y, params, verb, nothing):
+        """Return a model, a copy or a fresh one, that has learnt rows, and what it answered."""
+        first = {}
+        if model is None:
+            model, first = begun(self._unfitted(), self._told())
+        else:
+            model = copied(model)
+        return model, taught(model, X, y, params | first, verb, nothing)
+
+    def _install(self, state, call):
+        t = state["t"] + len(call.y)
+        entries = state["entries"].changed(call.changed(state["t"]), call.lives.gone)
+        state["n_dropped"] += call.lives.n_dropped
+        if self.idle is not None and t // self.idle > state["t"] // self.idle:
+            late = overdue(entries, t, self.idle)
+            entries = entries.changed({}, late)
+            state["n_dropped"] += len(late)
+        state.update(entries=entries, t=t)
+
+    def _told(self):
+        return None
+
+    def _ask(self, X, verb, keys):
+        """Return what a verb answers of each row, by the model of its key or by the prior."""
+        check_is_fitted(self)
+        self._check_structure()
+        state, X = self._state, container_of(X)
+        check_columns(self, X, reset=False)
+        names, X = self._read_keys(dict(state), X, keys)
+        nothing = self._nothing_known(verb)
+        if not X.shape[0]:
+            raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
+        lives = lives_of(state["entries"], names, state["t"])
+        order, starts = lives.rows()
+        entries = [e if is_alive(e, state["t"], self.idle) else None for e in lives.entries]
+        answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
+        bank, asked = self._bank(), np.zeros(len(entries), dtype=bool)
+        with one_blas_thread:
+            if bank is not None:
+                X = bank.rows(X)
+                asked = bank.forecast(state, entries, X, order, starts, answers)
+            unknown = [place for place, entry in enumerate(entries) if entry is None]
+            for place in np.flatnonzero(~asked):
+                entry, rows = entries[place], order[starts[place] : starts[place + 1]]
+                if entry is None:
+                    continue
+                part = X if len(rows) == len(order) else _safe_indexing(X, rows)
+                answers[rows] = getattr(entry.model, verb)(part)
+            if unknown and state["prior"] is not None:
+                rows = np.flatnonzero(np.isin(lives.places, unknown))
+                answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows))
+        return answers
+
+
+def check_records(keyed, holder):
+    """Refuse records from a file that have another size than the others; return their entries."""
+    bank, state = keyed._bank(), keyed._state
+    for key, entry in state["entries"].items():
+        if type(entry.model) is Record and not (
+            bank is not None and state["bank"] is not None and bank.fits(entry, state["bank"])
+        ):
+            raise ValueError(f"{holder} is damaged: the key {key!r} has another size than others.")

@@ -1,0 +1,103 @@
+"""What a bank keeps of a key: some arrays, the large one shared until it changes."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._linalg import inverse_spd
+from ._scaled import N_PARTS
+
+TAIL = 8  # rows that wait before the inverse is written
+YOUNG = 32  # rows of a key up to which they are kept, to compute its inverse anew
+
+
+class Record(NamedTuple):
+    """What a bank keeps of a key; no array is ever edited.
+
+    Attributes
+    ----------
+    inverse : ndarray of shape (D * D,)
+        P before the rows of the tail.
+    rest : ndarray of shape (L,)
+        All else, see `Parts`.
+    rows : ndarray of shape (n, D) or None
+        The rows of a young key, times the roots of their weights: the first ones may shrink P by
+        more than it can stand, as those behind a scaler do that has seen two rows.
+    """
+
+    inverse: np.ndarray
+    rest: np.ndarray
+    rows: Any
+
+
+class Parts(NamedTuple):
+    """Views of the rest of some records (m, L).
+
+    Attributes
+    ----------
+    theta : ndarray of shape (m, D)
+        Coefficients.
+    scalars : ndarray of shape (m, 3)
+        Sum of squared normalised errors, sum of weights, rows in the tail.
+    tail : ndarray of shape (m, 8, D)
+        The rows v of P - V'V, and zeros.
+    moments : ndarray of shape (m, 6, d)
+        Of a scaler.
+    """
+
+    theta: np.ndarray
+    scalars: np.ndarray
+    tail: np.ndarray
+    moments: np.ndarray
+
+
+class Layout:
+    """Where what stands in a record of D features, d of them scaled."""
+
+    def __init__(self, width, n_scaled, alpha):
+        self.width, self.n_scaled = width, n_scaled
+        self.size = width + 3 + TAIL * width + N_PARTS * n_scaled
+        self.alpha = np.array(alpha)
+        self.start = (np.eye(width) / alpha).ravel()
+
+    def gathered(self, records):
+        """Return copies of inverses (m, D, D) and all else (m, L); None is a fresh record."""
+        m, nothing = len(records), Record(self.start, np.zeros(self.size), None)
+        records = [nothing if record is None else record for record in records]
+        P, rest = np.empty(m * self.width**2), np.empty(m * self.size)
+        np.concatenate([record.inverse for record in records], out=P)
+        np.concatenate([record.rest for record in records], out=rest)
+        return P.reshape(m, self.width, self.width), rest.reshape(m, self.size)
+
+    def split(self, rest):
+        """Return views of the parts."""
+        m, width = len(rest), self.width
+        tail = width + 3
+        moments = tail + TAIL * width
+        return Parts(
+            rest[:, :width],
+            rest[:, width:tail],
+            rest[:, tail:moments].reshape(m, TAIL, width),
+            rest[:, moments:].reshape(m, N_PARTS, self.n_scaled),
+        )
+
+    def rows(self, record):
+        """Return the rows of a young key."""
+        return np.empty((0, self.width)) if record is None else record.rows
+
+    def sums(self, rows):
+        """Return the inverse of P as rows make it."""
+        return self.alpha * np.eye(self.width) + rows.T @ rows
+
+    def rebuild(self, P, part, k, rows):
+        """Compute an inverse from all rows of its key."""
+        P[k] = inverse_spd(self.sums(rows), self.alpha)
+        part.tail[k] = 0.0
+        part.scalars[k, 2] = 0.0
+
+    def commit(self, P, part, which):
+        """Bring the tails of some keys into their inverses."""
+        V = part.tail[which]
+        P[which] -= np.matmul(V.swapaxes(1, 2), V)
+        part.tail[which] = 0.0
+        part.scalars[which, 2] = 0.0

@@ -1,0 +1,462 @@
+"""One row at a time, as people have it: a dict of fields, and a label that comes later."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from .._documentation import explained_by, inherit_documentation
+from .._types import Any, Array, Self
+from ._keyed import Keyed
+from ._keys import Keys
+from ._teaching import copied
+
+
+class RowByRow(BaseEstimator):
+    """Base: rows come as dicts, one by one.
+
+    Parameters
+    ----------
+    estimator : estimator object, default=None
+        What learns by `partial_fit`; it is cloned with the first row. None is the default of
+        :class:`KeyedRegressor`, or :class:`KeyedClassifier`.
+    max_pending : int, default=10000
+        How many rows wait for their labels at most; where one more comes the oldest is given up.
+    max_age : int, default=None
+        Number of rows asked after which one that still waits is given up. None: never.
+
+    Attributes
+    ----------
+    fields_ : list of str
+        The names of the fields, in the order of the first row.
+    estimator_ : estimator object
+        The fitted estimator, which is not to be taught by anybody else. One of keys gets the keys
+        beside the rows: the fields that its `key` names are no features.
+    n_samples_seen_ : int
+        Rows learnt so far.
+    n_pending_ : int
+        Rows that wait for their labels.
+    n_given_up_ : int
+        Rows whose labels did not come in time.
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["partial_fit", "predict"]), None],
+        "max_pending": [Interval(Integral, 1, None, closed="left")],
+        "max_age": [Interval(Integral, 1, None, closed="left"), None],
+    }
+    _supervised = True  # River asks for it
+
+    def __init__(
+        self, estimator: Any = None, *, max_pending: int = 10_000, max_age: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.max_pending = max_pending
+        self.max_age = max_age
+
+    def __new__(cls, *args, **kwargs):
+        base = sys.modules.get("river.base")
+        if base is not None:  # it looks for classes of its own
+            (base.Classifier if cls._kind[0] == "classifier" else base.Regressor).register(cls)
+        return super().__new__(cls)
+
+    def __getstate__(self):
+        return super().__getstate__() | self._held()
+
+    def _held(self):
+        """Return the attributes as files have them: ids are of any type, keys of dicts are not."""
+        waiting = [[name, *row] for name, row in self._waiting().items()]
+        return vars(self) | ({"_pending": waiting} if waiting else {})
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if isinstance(vars(self).get("_pending"), list):
+            self._pending = {name: tuple(row) for name, *row in self._pending}
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "fields_")
+
+    @property
+    def n_pending_(self) -> int:
+        """Rows that wait for their labels."""
+        return len(self._waiting())
+
+    @property
+    def n_given_up_(self) -> int:
+        """Rows whose labels did not come in time."""
+        return vars(self).get("_given_up", 0)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learnt so far."""
+        return vars(self).get("_learnt", 0)
+
+    def learn_one(self, x: Mapping, y: Any, *, key: Any = None) -> Self:
+        """Learn one row; on any failure the model is as it was.
+
+        Parameters
+        ----------
+        x : dict of str to number, text or None
+            The row. Fields may come in any order. One that is missing, or None, is a gap: it is NaN
+            for the estimator, which may refuse it. A field that the first row did not have is an
+            error.
+        y : number, or label
+            Its target.
+        key : str, number or tuple, default=None
+            Its key, where the estimator is one of keys and no field holds it.
+
+        Returns
+        -------
+        self : object
+        """
+        row = self._row(x)
+        model = self._begun() if "estimator_" not in vars(self) else copied(self.estimator_)
+        model.partial_fit(row, self._label(y), **self._keys(x, key), **self._classes())
+        fields = vars(self).get("fields_") or [n for n in x if n not in self._key_fields()]
+        framed = hasattr(row, "columns")
+        vars(self).update(
+            estimator_=model, fields_=fields, _is_framed=framed, _learnt=self.n_samples_seen_ + 1
+        )
+        return self
+
+    def ask(self, id: Any, x: Mapping, *, key: Any = None) -> Any:
+        """Forecast a row, and keep it until `tell` says its label.
+
+        Parameters
+        ----------
+        id : hashable
+            What `tell` will call the row.
+        x : dict
+            The row, as in `learn_one`.
+        key : str, number or tuple, default=None
+            Its key.
+
+        Returns
+        -------
+        forecast : number, or label
+            As of `predict_one`.
+
+        Raises
+        ------
+        ValueError
+            If a row of this id is waiting already.
+        """
+        waiting = self._waiting()
+        if id in waiting:
+            raise ValueError(
+                f"A row with id={id!r} is waiting for its label already. Give each row its own id."
+            )
+        forecast, asked = self.predict_one(x, key=key), vars(self).get("_asked", 0) + 1
+        oldest = 0 if self.max_age is None else asked - self.max_age
+        kept = {name: row for name, row in waiting.items() if row[2] > oldest}
+        while len(kept) >= self.max_pending:
+            del kept[next(iter(kept))]
+        given_up = self.n_given_up_ + len(waiting) - len(kept)
+        kept[id] = (dict(x), key, asked)
+        vars(self).update(_pending=kept, _asked=asked, _given_up=given_up)
+        return forecast
+
+    def tell(self, id: Any, y: Any) -> Self:
+        """Learn a row that `ask` has forecast, now that its label is known.
+
+        Parameters
+        ----------
+        id : hashable
+            The name that `ask` gave to the row.
+        y : number, or label
+            Its target. Rows are learnt in the order in which their labels come.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If no row of this id waits: it was never asked, was told already, or was given up.
+        """
+        waiting = self._waiting()
+        if id not in waiting:
+            raise ValueError(
+                f"No row with id={id!r} is waiting: it was never asked, its label has come "
+                f"already, or it was given up (max_pending={self.max_pending}, "
+                f"max_age={self.max_age}). Nothing is learnt."
+            )
+        x, key, _ = waiting[id]
+        self.learn_one(x, y, key=key)
+        self._pending = {name: row for name, row in waiting.items() if name != id}
+        return self
+
+    def forget(self, id: Any) -> Self:
+        """Give up a row whose label will never come.
+
+        Parameters
+        ----------
+        id : hashable
+            What `ask` called it.
+
+        Returns
+        -------
+        self : object
+        """
+        waiting = self._waiting()
+        if id not in waiting:
+            raise ValueError(f"No row with id={id!r} is waiting.")
+        kept = {name: row for name, row in waiting.items() if name != id}
+        vars(self).update(_pending=kept, _given_up=self.n_given_up_ + 1)
+        return self
+
+    def _waiting(self):
+        return vars(self).get("_pending", {})
+
+    def _answer(self, verb, x, key, *arguments):
+        """Return what a verb of the estimator says of one row, or None before there is one."""
+        row = self._row(x)
+        if "estimator_" not in vars(self):
+            return None
+        found = getattr(self.estimator_, verb)(row, *arguments, **self._keys(x, key))[0]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def _unfitted(self):
+        return self._by_default() if self.estimator is None else self.estimator
+
+    def _begun(self):
+        self._validate_params()
+        estimator = self._unfitted()
+        kind, of_kind = self._kind
+        if isinstance(estimator, type) or not of_kind(estimator):
+            raise TypeError(f"estimator={estimator!r} is not an instance of a {kind}.")
+        model = clone(estimator)
+        return model.set_params(key=None) if self._key_fields() else model
+
+    def _key_fields(self):
+        """Return the fields that the estimator's `key` names."""
+        estimator = self._unfitted()
+        names = Keys(estimator.key).columns if isinstance(estimator, Keyed) else []
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError(
+                f"key={estimator.key!r} names places of columns, and rows are dicts: give names."
+            )
+        return names
+
+    def _keys(self, x, key):
+        """Return what the estimator is told of the key of a row."""
+        names = self._key_fields()
+        if key is not None and (names or not isinstance(self._unfitted(), Keyed)):
+            raise TypeError(
+                "key= is for an estimator of keys whose 'key' names no field, such as "
+                "RowRegressor(KeyedRegressor()). Leave it out."
+            )
+        missing = [name for name in names if x.get(name) is None]
+        if missing:
+            raise ValueError(f"The row has no field {missing[0]!r}, which is its key.")
+        if names:
+            key = x[names[0]] if len(names) == 1 else tuple(x[name] for name in names)
+        return {} if key is None else {"keys": [key]}
+
+    def _row(self, x):
+        """Return a row as the estimator takes it: numbers, or a frame if there is text."""
+        if not isinstance(x, Mapping):
+            raise TypeError(f"A row is a dict of fields, got a {type(x).__name__}.")
+        keys = self._key_fields()
+        fields = vars(self).get("fields_") or [name for name in x if name not in keys]
+        if not fields:
+            raise ValueError("The row has no fields, besides its key.")
+        new = x.keys() - set(fields) - set(keys)
+        if new:
+            raise ValueError(
+                f"The row has fields {sorted(map(str, new))} that the first row did not have, "
+                f"{fields}. Leave them out, or begin anew with all fields in the first row."
+            )
+        values = [x.get(name) for name in fields]
+        if not vars(self).get("_is_framed", False):
+            if all(isinstance(value, (Real, type(None))) for value in values):
+                row = [math.nan if value is None else value for value in values]
+                return np.array([row], dtype=np.float64)
+            if "estimator_" in vars(self):
+                text = [n for n, v in zip(fields, values, strict=True) if isinstance(v, str)]
+                raise ValueError(
+                    f"The fields {text} hold text, and the first row held numbers. Give text in "
+                    "the first row too, or numbers."
+                )
+        import pandas as pd
+
+        return pd.DataFrame([values], columns=list(map(str, fields)))
+
+
+@inherit_documentation
+class RowRegressor(RowByRow):
+    """A regressor of rows that come one at a time, as dicts, and of labels that come later.
+
+    `predict_one` and `learn_one` are River's verbs; `ask` forecasts a row and keeps it, `tell` says
+    its label and learns it, whenever that comes and in whatever order.
+
+    See Also
+    --------
+    RowClassifier : The same for labels.
+    KeyedRegressor : One model a key, as the estimator of this one.
+
+    Notes
+    -----
+    *Cost.* A call of the estimator for one row, and some tens of microseconds. A row that holds
+    text is handed on as a frame of pandas, and costs a millisecond.
+
+    *River.* Where River is loaded, it takes this for a regressor of its own:
+    ``river.evaluate.progressive_val_score`` and its pipelines work.
+
+    Examples
+    --------
+    >>> from sklearn_okl import KeyedRegressor, RowRegressor
+    >>> model = RowRegressor(KeyedRegressor(key="shop"))
+    >>> for day in range(40):
+    ...     for shop in ("north", "south"):
+    ...         forecast = model.ask((shop, day), {"shop": shop, "visitors": day % 7})
+    ...         model = model.tell((shop, day), 10.0 * (day % 7) * (shop == "north"))
+    >>> round(model.predict_one({"visitors": 3, "shop": "north"}))
+    30
+    >>> model.n_pending_, model.n_samples_seen_
+    (0, 80)
+    """
+
+    _kind = "regressor", is_regressor
+
+    def _by_default(self):
+        from ._estimators import KeyedRegressor
+
+        return KeyedRegressor()
+
+    def _label(self, y):
+        if isinstance(y, bool) or not isinstance(y, Real) or not math.isfinite(y):
+            raise ValueError(f"y={y!r} is no target: give a number.")
+        return np.array([float(y)])
+
+    def _classes(self):
+        return {}
+
+    def predict_one(self, x: Mapping, *, key: Any = None) -> float:
+        """Forecast one row; changes nothing.
+
+        Parameters
+        ----------
+        x : dict
+            The row, as in `learn_one`.
+        key : str, number or tuple, default=None
+            Its key.
+
+        Returns
+        -------
+        forecast : float
+            0.0 before the first row has been learnt.
+        """
+        found = self._answer("predict", x, key)
+        return 0.0 if found is None else found
+
+    @explained_by(predict_one)
+    def interval_one(self, x: Mapping, coverage: float = 0.9, *, key: Any = None) -> Array:
+        """Return an interval for the target of one row; changes nothing.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            Share of targets to be held.
+
+        Returns
+        -------
+        interval : ndarray of shape (2,)
+            Low and high end; infinite before the first row. The estimator needs a
+            `predict_interval`, as :class:`OnlineKernelRegressor` has one.
+        """
+        if not hasattr(self._unfitted(), "predict_interval"):
+            raise AttributeError(
+                f"{type(self._unfitted()).__name__} has no intervals. OnlineKernelRegressor has."
+            )
+        found = self._answer("predict_interval", x, key, coverage)
+        return np.array([-math.inf, math.inf]) if found is None else found
+
+
+@inherit_documentation
+@explained_by(RowRegressor)
+class RowClassifier(RowByRow):
+    """A classifier of rows that come one at a time, as dicts, and of labels that come later.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        All labels: the first row shows one only.
+
+    See Also
+    --------
+    RowRegressor : The same for numbers.
+    KeyedClassifier : One model a key, as the estimator of this one.
+
+    Notes
+    -----
+    *Cost.*
+
+    *River.*
+
+    Examples
+    --------
+    >>> from sklearn_okl import RowClassifier
+    >>> model = RowClassifier(classes=["low", "high"])
+    >>> for t in range(60):
+    ...     model = model.learn_one({"x": t % 10 - 4.5}, "high" if t % 10 > 4 else "low")
+    >>> model.predict_one({"x": 4.0}), model.predict_one({"x": -4.0})
+    ('high', 'low')
+    """
+
+    _kind = "classifier", is_classifier
+    _parameter_constraints = {**RowByRow._parameter_constraints, "classes": ["array-like"]}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        classes: Any,
+        max_pending: int = 10_000,
+        max_age: int | None = None,
+    ) -> None:
+        super().__init__(estimator, max_pending=max_pending, max_age=max_age)
+        self.classes = classes
+
+    def _by_default(self):
+        from ._estimators import KeyedClassifier
+
+        return KeyedClassifier()
+
+    def _label(self, y):
+        return np.array([y])
+
+    def _classes(self):
+        return {} if "estimator_" in vars(self) else {"classes": np.unique(self.classes)}
+
+    @explained_by(RowRegressor.predict_one)
+    def predict_one(self, x: Mapping, *, key: Any = None) -> Any:
+        """Forecast the label of one row; changes nothing.
+
+        Returns
+        -------
+        label : label
+            None before the first row has been learnt.
+        """
+        return self._answer("predict", x, key)
+
+    @explained_by(RowRegressor.predict_one)
+    def predict_proba_one(self, x: Mapping, *, key: Any = None) -> dict:
+        """Return the probability of each class for one row; changes nothing.
+
+        Returns
+        -------
+        probabilities : dict of label to float
+            Empty before the first row has been learnt.
+        """
+        found = self._answer("predict_proba", x, key)
+        if found is None:
+            return {}
+        return dict(zip(self.estimator_.classes_.tolist(), found.tolist(), strict=True))

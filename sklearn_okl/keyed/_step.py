@@ -1,0 +1,101 @@
+"""One pure step for engines that keep state a key and move bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from .._persistence import from_bytes, to_bytes
+from .._types import Any, Array
+
+
+def keyed_step(
+    state: bytes | None,
+    rows: tuple,
+    make: Callable[[], Any],
+    *,
+    order: Any = None,
+    max_bytes: int = 2**29,
+) -> tuple[Array, bytes]:
+    """Learn rows of one key: from bytes, to forecasts and bytes. Nothing else is read or changed.
+
+    Engines that keep a state a key, such as Spark, Beam or Flink, call it with the state of the key
+    and its rows, and keep what comes back. Called twice with the same it returns the same, so that
+    an engine may try again.
+
+    Parameters
+    ----------
+    state : bytes or None
+        What the last step of this key returned; None at first.
+    rows : tuple of (array-like of shape (n, n_features), array-like of shape (n,))
+        Rows and targets of the key; `n` may be 0.
+    make : callable
+        Makes the model of a key, such as ``VAWRegressor``; called where `state` is None.
+    order : array-like of shape (n,), default=None
+        Numbers of the rows within their key, 0 for its first one. They are learnt in this order.
+        Rows before the next one due are forecast and not learnt again: an engine delivers at least
+        once. None: the rows are in order, each once.
+    max_bytes : int, default=536870912
+        As in :func:`from_bytes`.
+
+    Returns
+    -------
+    forecasts : ndarray of shape (n,)
+        The forecast of each row made before its target was seen, in the order of `rows`; NaN for
+        rows that had been learnt before.
+    state : bytes
+        For the next step.
+
+    Raises
+    ------
+    ValueError
+        If numbers are missing in between: the engine is to hold rows back until those before them
+        are there. The state is as it was.
+
+    See Also
+    --------
+    KeyedRegressor : All keys in one process, and much faster.
+    to_bytes : What the state is.
+
+    Notes
+    -----
+    *Cost.* That of reading and writing a model, some milliseconds: give many rows at once.
+
+    Examples
+    --------
+    >>> from sklearn_okl import VAWRegressor, keyed_step
+    >>> forecasts, state = keyed_step(None, ([[1.0], [2.0]], [1.0, 2.0]), VAWRegressor)
+    >>> forecasts, state = keyed_step(state, ([[3.0]], [3.0]), VAWRegressor)
+    >>> forecasts.round(2)
+    array([1.])
+    """
+    X, y = np.asarray(rows[0]), np.asarray(rows[1])
+    check_consistent_length(X, y)
+    model = make() if state is None else from_bytes(state, max_bytes=max_bytes)
+    known = model.n_samples_seen_ if state is not None else 0
+    which = np.arange(len(y)) if order is None else _in_order(np.asarray(order), len(y), known)
+    forecasts = np.full(len(y), np.nan)
+    if len(which):
+        forecasts[which] = model.prequential_predict(X[which], y[which])
+        state = to_bytes(model)
+    if state is None:
+        raise ValueError("There are no rows, and no state either: nothing can be learnt.")
+    return forecasts, state
+
+
+def _in_order(order, n, known):
+    """Return which rows are due, in order, each once."""
+    if order.shape != (n,) or order.dtype.kind not in "iu":
+        raise ValueError(f"order is to hold {n} whole numbers, one a row.")
+    numbers, first = np.unique(order, return_index=True)
+    due = numbers >= known
+    numbers, first = numbers[due], first[due]
+    missing = np.flatnonzero(numbers != known + np.arange(len(numbers)))
+    if len(missing):
+        raise ValueError(
+            f"Row {known + missing[0]} of this key is missing, and row {numbers[missing[0]]} is "
+            "there. Hold rows back until those before them have come."
+        )
+    return first

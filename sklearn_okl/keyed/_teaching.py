@@ -1,0 +1,73 @@
+"""How the model of one key is copied, taught and asked."""
+
+from inspect import signature
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import _safe_indexing
+
+from .._flow import copied_step
+from ..base import SwapMixin, twin
+
+_ASKED = {"prequential_predict": "predict", "prequential_predict_proba": "predict_proba"}
+
+
+def copied(model):
+    """Copy a model so that the copy can learn on."""
+    return twin(model) if isinstance(model, SwapMixin) else copied_step(model)
+
+
+def begun(estimator, classes):
+    """Return a fresh model, and what its first call is told."""
+    model = clone(estimator)
+    if classes is None:
+        return model, {}
+    parameters = signature(model.partial_fit).parameters.values()
+    takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
+    return model, {"classes": classes.copy()} if takes else {}
+
+
+def taught(model, X, y, params, verb, nothing):
+    """Teach rows to a model; return the answers of a verb, or None where it is `partial_fit`.
+
+    Who has no such verb is asked and taught row by row, and answers `nothing` before its first row.
+    """
+    if verb == "partial_fit":
+        model.partial_fit(X, y, **params)
+        return None
+    if hasattr(model, verb):
+        return np.asarray(getattr(model, verb)(X, y, **params))
+    answers = np.repeat(np.asarray(nothing)[None], len(y), axis=0)
+    is_known, weights = hasattr(model, "n_features_in_"), params.get("sample_weight")
+    for i in range(len(y)):
+        row = _safe_indexing(X, slice(i, i + 1))
+        if is_known:
+            answers[i] = getattr(model, _ASKED[verb])(row)[0]
+        if weights is not None:
+            params = params | {"sample_weight": weights[i : i + 1]}
+        model.partial_fit(row, y[i : i + 1], **params)
+        params, is_known = {name: params[name] for name in params if name != "classes"}, True
+    return answers
+
+
+def labelled(error, key):
+    """Say whose rows were refused; errors of a type of their own stay as they are."""
+    if key is None or type(error) not in (ValueError, TypeError):
+        return error
+    return type(error)(f"The rows of the key {key!r} were refused: {error}")
+
+
+def check_estimator_of_keys(estimator, of_classes):
+    """Refuse what is no estimator that learns from a stream, or learns late."""
+    right = is_classifier(estimator) if of_classes else is_regressor(estimator)
+    if isinstance(estimator, type) or not right or not hasattr(estimator, "partial_fit"):
+        what = "classifier" if of_classes else "regressor"
+        raise TypeError(
+            f"estimator={estimator!r} is not an instance of a {what} with 'partial_fit'. Give one "
+            "that learns from a stream."
+        )
+    if getattr(estimator, "label_delay", 0):
+        raise ValueError(
+            "The estimator has a label_delay, which counts the rows of its own key, while labels "
+            "come late by the rows of all. Give it none; RowRegressor waits for labels."
+        )

@@ -1,0 +1,17 @@
+"""The job fleet at its smallest size."""
+
+import json
+
+from benchmarks.__main__ import main
+
+
+def test_fleet(tmp_path, capsys):
+    assert main(["fleet", "--quick", "--output", str(tmp_path)]) == 0
+    found = json.loads((tmp_path / "fleet.json").read_text(encoding="utf-8"))
+    assert all(line["rate"] > 0 for line in found["lines"])
+    missed = [line["bar"] is not None and line["rate"] < line["bar"] for line in found["lines"]]
+    assert missed == sorted(missed, reverse=True)
+    assert 32 * 32 * 8 < found["memory"] < 3 * 32 * 32 * 8
+    assert set(found["checkpoint"]) == {"commit of all keys", "commit of 50 keys", "load"}
+    out = capsys.readouterr().out
+    assert all(line["name"] in out for line in found["lines"])

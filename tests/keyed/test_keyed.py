@@ -1,0 +1,298 @@
+"""One model a key: equal to as many separate models, whatever the cut of the stream."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import SGDRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from sklearn_okl import (
+    FOGDClassifier,
+    ImproperLogisticClassifier,
+    KeyedClassifier,
+    KeyedRegressor,
+    RefitRegressor,
+    RunningStandardScaler,
+    VAWRegressor,
+    load,
+    make_streaming_pipeline,
+    save,
+)
+
+SCALED = make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(fit_intercept=True))
+
+
+def stream(n=300, n_keys=7, seed=0):
+    rng = np.random.default_rng(seed)
+    keys = np.array(list("abcdefghij"))[rng.integers(n_keys, size=n) * rng.integers(2, size=n)]
+    X = rng.normal(size=(n, 3))
+    return keys, X, X @ [1.0, -2.0, 0.5] * (keys == "a") + X[:, 0] + 0.1 * rng.normal(size=n)
+
+
+def separate(estimator, keys, X, y):
+    """The literal thing: a dict of models, a row at a time."""
+    models, forecasts = {}, np.zeros(len(y))
+    for t, key in enumerate(keys):
+        row = slice(t, t + 1)
+        if key in models:
+            forecasts[t] = models[key].predict(X[row])[0]
+        models.setdefault(key, clone(estimator)).partial_fit(X[row], y[row])
+    return forecasts, models
+
+
+def in_calls(model, keys, X, y, size):
+    rows = [slice(low, low + size) for low in range(0, len(y), size)]
+    return np.concatenate([model.prequential_predict(X[r], y[r], keys=keys[r]) for r in rows])
+
+
+@pytest.mark.parametrize("size", [1, 13, 150])
+@pytest.mark.parametrize(
+    "estimator",
+    [SGDRegressor(random_state=0), VAWRegressor(forgetting=0.99), VAWRegressor(), SCALED],
+    ids=["sgd", "forgetting", "vaw", "scaled"],
+)
+def test_equal_to_separate_models_whatever_the_cut(estimator, size):
+    keys, X, y = stream(150, seed=size)
+    expected, models = separate(estimator, keys, X, y)
+    model = KeyedRegressor(estimator, prior=None)
+    assert np.allclose(in_calls(model, keys, X, y, size), expected, rtol=0, atol=1e-10)
+    asked = model.predict(X, keys=keys)
+    assert np.allclose(
+        asked, [models[k].predict(x[None])[0] for k, x in zip(keys, X, strict=True)], atol=1e-10
+    )
+    for key, known in models.items():
+        assert np.allclose(model.model_of(key).predict(X), known.predict(X), atol=1e-10)
+
+
+def test_a_new_key_is_forecast_by_all_rows_before_it():
+    keys, X, y = stream()
+    pooled = VAWRegressor().prequential_predict(X, y)
+    found = in_calls(KeyedRegressor(VAWRegressor()), keys, X, y, 50)
+    _, first = np.unique(keys, return_index=True)
+    assert np.allclose(found[first], pooled[first], atol=1e-10)
+    model = KeyedRegressor(VAWRegressor()).fit(X, y, keys=keys)
+    asked = model.predict(X[:4], keys=["a", "new", "other", "b"])
+    assert np.allclose(asked[1:3], VAWRegressor().fit(X, y).predict(X[1:3]))
+    assert (
+        KeyedRegressor(prior=None).fit(X, y, keys=keys).predict(X, keys=["?"] * len(X)) == 0
+    ).all()
+
+
+@pytest.mark.parametrize("prior", ["pooled", None])
+def test_progressive_forecasts_are_those_of_predict_and_partial_fit(prior):
+    keys, X, y = stream(120)
+    model, other = KeyedRegressor(prior=prior, idle=9), KeyedRegressor(prior=prior, idle=9)
+    forecasts = model.prequential_predict(X, y, keys=keys)
+    other.partial_fit(X[:1], y[:1], keys=keys[:1])
+    for t in range(1, len(y)):
+        row = slice(t, t + 1)
+        assert np.allclose(other.predict(X[row], keys=keys[row]), forecasts[t], atol=1e-8)
+        other.partial_fit(X[row], y[row], keys=keys[row])
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_keys": 3}, {"idle": 5}, {"max_keys": 3, "idle": 8}, {"max_keys": 1}]
+)
+def test_who_goes_does_not_depend_on_the_cut(limits):
+    keys, X, y = stream(120)
+    found = []
+    for size in (1, 7, 120):
+        model = KeyedRegressor(VAWRegressor(), **limits)
+        forecasts = in_calls(model, keys, X, y, size)
+        found.append((forecasts, model.n_dropped_, set(model.keys_)))
+    for forecasts, n_dropped, left in found[1:]:
+        assert np.allclose(forecasts, found[0][0], atol=1e-9)
+        assert (n_dropped, left) == found[0][1:]
+    assert found[0][1] > 0
+    assert len(found[0][2]) <= limits.get("max_keys", 8)
+
+
+def test_idle_counts_rows_of_all_keys_literally():
+    keys, X, y = stream(200)
+    models, last, expected, n_dropped = {}, {}, np.zeros(200), 0
+    for t, key in enumerate(keys):
+        if key in models and t - last[key] >= 6:
+            del models[key]
+            n_dropped += 1
+        if key in models:
+            expected[t] = models[key].predict(X[t : t + 1])[0]
+        models.setdefault(key, VAWRegressor()).partial_fit(X[t : t + 1], y[t : t + 1])
+        last[key] = t + 1
+    model = KeyedRegressor(VAWRegressor(), idle=6, prior=None)
+    assert np.allclose(in_calls(model, keys, X, y, 200), expected, atol=1e-10)
+    alive = [key for key in models if 200 - last[key] < 6]
+    assert set(model.keys_) == set(alive)
+    assert model.n_dropped_ == n_dropped + len(models) - len(alive)
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "categories", "polars", "several", "object"])
+def test_keys_in_columns_are_the_keys_beside_them(kind):
+    keys, X, y = stream(120)
+    expected = KeyedRegressor().prequential_predict(X, y, keys=keys)
+    numbers = np.unique(keys, return_inverse=True)[1]
+    frame = pd.DataFrame(X, columns=["u", "v", "w"]).assign(device=keys)[["u", "device", "v", "w"]]
+    rows, key = {
+        "array": (np.column_stack([X, numbers]), -1),
+        "pandas": (frame, "device"),
+        "categories": (frame.astype({"device": "category"}), "device"),
+        "polars": (pl.from_pandas(frame), "device"),
+        "several": (frame.assign(site=numbers % 2), ["device", "site"]),
+        "object": (np.column_stack([X.astype(object), keys]), 3),
+    }[kind]
+    model = KeyedRegressor(key=key)
+    assert np.allclose(model.prequential_predict(rows, y), expected, atol=1e-12)
+    assert np.allclose(
+        model.predict(rows[:5]), KeyedRegressor(key=key).fit(rows, y).predict(rows[:5])
+    )
+    assert model.n_keys_ == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ([None, "a"], "missing"),
+        ([np.nan, 1.0], "missing"),
+        (["a"], "1 keys for 2 rows"),
+        ("ab", "one value"),
+        ([1, 2], "one type"),
+        (None, "keys= is missing"),
+        (np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]"), "dates"),
+        ([["x"], ["y"]], "holds a list"),
+    ],
+)
+def test_keys_that_are_none_are_refused_and_leave_the_model(keys, message):
+    model = KeyedRegressor().fit([[1.0], [2.0]], [1.0, 2.0], keys=["a", "b"])
+    before = pickle.dumps(model)
+    for call in (
+        lambda: model.partial_fit([[1.0], [2.0]], [1, 2], keys=keys),
+        lambda: model.predict([[1.0], [2.0]], keys=keys),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call()
+    assert pickle.dumps(model) == before
+
+
+def test_what_key_names_is_checked():
+    X, y = np.ones((2, 2)), [1, 2]
+    for key, message in [
+        ("a", "no column"),
+        (2, "2 columns"),
+        ([0, -2], "twice"),
+        ([], "empty"),
+        ([0, 1], "no columns"),
+        ([0.5], "names"),
+        (True, "names"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            KeyedRegressor(key=key).fit(X, y)
+    with pytest.raises(ValueError, match="one of the two"):
+        KeyedRegressor(key=0).fit(X, y, keys=["a", "b"])
+    with pytest.raises(ValueError, match="label_delay"):
+        KeyedRegressor(RefitRegressor(label_delay=2)).fit(X, y)
+    with pytest.raises(TypeError, match="instance of a regressor"):
+        KeyedRegressor(FOGDClassifier()).fit(X, y)
+    with pytest.raises(KeyError, match="no key"):
+        KeyedRegressor(key=0).fit(X, y).model_of(5)
+
+
+def test_a_bad_row_of_one_key_leaves_all_models_as_they_were():
+    keys, X, y = stream(60)
+    model = KeyedRegressor().fit(X, y, keys=keys)
+    before, bad = pickle.dumps(model), X.copy()
+    bad[40] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(bad, y, keys=keys)
+    with pytest.raises(ValueError, match="overflowed"):
+        model.partial_fit(X, np.where(np.arange(60) == 30, 1e300, y) * 1e5, keys=keys)
+    assert pickle.dumps(model) == before
+    model.partial_fit(X, y, keys=["new"] * 60)  # a place that the failed calls had not taken
+    assert len(model.keys_) == len(set(keys)) + 1
+
+
+def test_copies_part_and_pickles_go_on():
+    import copy
+
+    keys, X, y = stream(100)
+    model = KeyedRegressor().fit(X[:50], y[:50], keys=keys[:50])
+    one, two, three = copy.copy(model), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)
+    one.partial_fit(X[:5], y[:5], keys=list("vwxyz"))
+    other = model.prequential_predict(X[50:], y[50:], keys=["q"] * 25 + ["r"] * 25)
+    for same in (two, three):
+        assert (
+            same.prequential_predict(X[50:], y[50:], keys=["q"] * 25 + ["r"] * 25) == other
+        ).all()
+    assert set(one.keys_) == set(keys[:50]) | set("vwxyz")
+    assert set(model.keys_) == set(keys[:50]) | set("qr")
+
+
+def test_weights_and_several_targets_are_those_of_separate_models():
+    keys, X, y = stream(90)
+    w = np.random.default_rng(1).uniform(0, 2, size=90)
+    Y = np.column_stack([y, -y])
+    model = KeyedRegressor(VAWRegressor(), prior=None).fit(X, y, keys=keys, sample_weight=w)
+    both = KeyedRegressor(VAWRegressor(), prior=None).fit(X, Y, keys=keys)
+    for key in set(keys):
+        mine = keys == key
+        one = VAWRegressor().fit(X[mine], y[mine], sample_weight=w[mine])
+        assert np.allclose(model.model_of(key).coef_, one.coef_, atol=1e-10)
+        two = VAWRegressor().fit(X[mine], Y[mine])
+        assert np.allclose(both.predict(X, keys=[key] * 90), two.predict(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", [None, FOGDClassifier(random_state=0, eta0=0.9)])
+def test_classifiers_are_separate_too(estimator):
+    rng = np.random.default_rng(2)
+    X, keys = rng.normal(size=(160, 2)), rng.integers(4, size=160)
+    y = np.where(X[:, 0] * (-1) ** keys > 0, "upwards", "down")
+    model = KeyedClassifier(estimator)
+    labels = np.concatenate(
+        [
+            model.prequential_predict(X[r], y[r], classes=["upwards", "down"], keys=keys[r])
+            for r in (slice(0, 3), slice(3, 100), slice(100, 160))
+        ]
+    )
+    given = ImproperLogisticClassifier(fit_intercept=True) if estimator is None else estimator
+    for key in range(4):
+        mine = keys == key
+        one = clone(given)
+        expected = one.partial_fit(X[mine][:1], y[mine][:1], classes=["down", "upwards"])
+        expected = one.prequential_predict(X[mine][1:], y[mine][1:])
+        assert (labels[mine][1:] == expected).all()
+        if hasattr(one, "predict_proba"):
+            assert np.allclose(
+                model.predict_proba(X[mine], keys=keys[mine]), one.predict_proba(X[mine])
+            )
+    with pytest.raises(ValueError, match="labels"):
+        model.partial_fit(X[:1], ["sideways"], keys=[0])
+    with pytest.raises(ValueError, match="two classes"):
+        KeyedClassifier().partial_fit(X[:1], ["upwards"], keys=[0])
+
+
+def test_metadata_routing_hands_keys_on():
+    keys, X, y = stream(60)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = KeyedRegressor().set_fit_request(keys=True).set_predict_request(keys=True)
+        model = make_pipeline(FunctionTransformer(), model).fit(X, y, keys=keys)
+        found = model.predict(X, keys=keys)
+    assert np.allclose(found, KeyedRegressor().fit(X, y, keys=keys).predict(X, keys=keys))
+
+
+@pytest.mark.long
+def test_a_file_of_many_keys_goes_on_bit_for_bit(tmp_path):
+    keys, X, y = stream(100)
+    for estimator in (None, VAWRegressor(forgetting=0.99)):
+        model = KeyedRegressor(estimator).fit(X[:60], y[:60], keys=keys[:60])
+        save(model, tmp_path / "m.skops")
+        other = load(tmp_path / "m.skops")
+        rest = slice(60, None)
+        one, two = (
+            m.prequential_predict(X[rest], y[rest], keys=keys[rest]) for m in (model, other)
+        )
+        assert (one == two).all()
+        assert other.keys_ == model.keys_

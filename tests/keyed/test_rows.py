@@ -1,0 +1,158 @@
+"""Rows as dicts, one at a time, and labels that come later."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from sklearn_okl import (
+    KeyedRegressor,
+    OnlineKernelRegressor,
+    RowClassifier,
+    RowRegressor,
+    VAWRegressor,
+)
+
+
+def rows(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    keys, X = rng.choice(["a", "b", "c"], n), rng.normal(size=(n, 2))
+    dicts = [
+        {"u": u, "key": k, "v": v} for (u, v), k in zip(X.tolist(), keys.tolist(), strict=True)
+    ]
+    return dicts, keys, X, X[:, 0] * (keys == "a") - X[:, 1]
+
+
+def test_rows_one_by_one_are_those_of_a_table():
+    dicts, keys, X, y = rows()
+    expected = KeyedRegressor().prequential_predict(X, y, keys=keys)
+    for name in ("field", "beside"):
+        found, model = [], RowRegressor(KeyedRegressor(key="key" if name == "field" else None))
+        for x, key, target in zip(dicts, keys, y, strict=True):
+            beside = {} if name == "field" else {"key": str(key)}
+            x = x if name == "field" else {"v": x["v"], "u": x["u"]}
+            found.append(model.predict_one(x, **beside))
+            model.learn_one(dict(reversed(x.items())), target, **beside)
+        assert np.allclose(found, expected, atol=1e-9)
+        assert model.n_samples_seen_ == 80
+
+
+def test_labels_in_any_order_late_lost_doubled_and_strange():
+    dicts, keys, X, y = rows(60)
+    model, order = RowRegressor(KeyedRegressor(key="key")), np.random.default_rng(3).permutation(60)
+    for i, x in enumerate(dicts):
+        model.ask(i, x)
+    with pytest.raises(ValueError, match="waiting for its label already"):
+        model.ask(5, dicts[5])
+    for i in order[:50]:
+        model.tell(int(i), y[i])
+    before = pickle.dumps(model)
+    for strange in (int(order[0]), "nobody"):
+        with pytest.raises(ValueError, match="never asked"):
+            model.tell(strange, 1.0)
+    for bad in (float("nan"), "much", None, True):
+        with pytest.raises(ValueError, match="no target"):
+            model.tell(int(order[55]), bad)
+    assert pickle.dumps(model) == before
+    model.forget(int(order[59]))
+    assert (model.n_pending_, model.n_given_up_, model.n_samples_seen_) == (9, 1, 50)
+    some = order[:50]
+    direct = KeyedRegressor().partial_fit(X[some], y[some], keys=keys[some])
+    asked = [model.predict_one(x) for x in dicts]
+    assert np.allclose(asked, direct.predict(X, keys=keys), atol=1e-9)
+
+
+@pytest.mark.parametrize(("limits", "left"), [({"max_pending": 7}, 7), ({"max_age": 5}, 5)])
+def test_rows_that_wait_too_long_are_given_up_and_counted(limits, left):
+    dicts, _, _, _ = rows(30)
+    model = RowRegressor(KeyedRegressor(key="key"), **limits)
+    for i, x in enumerate(dicts):
+        model.ask(i, x)
+    assert (model.n_pending_, model.n_given_up_) == (left, 30 - left)
+    model.tell(29, 1.0)
+    with pytest.raises(ValueError, match="given up"):
+        model.tell(0, 1.0)
+
+
+def test_fields_that_are_missing_new_or_text():
+    model = RowRegressor(VAWRegressor()).learn_one({"a": 1, "b": 2.0}, 3)
+    before = pickle.dumps(model)
+    for x, message in [
+        ({"a": 1, "c": 2}, "did not have"),
+        ({"a": 1}, "NaN"),
+        ({"a": 1, "b": None}, "NaN"),
+        ({"a": "x", "b": 1}, "hold text"),
+        ([1, 2], "is a dict"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            model.learn_one(x, 1.0)
+        with pytest.raises((ValueError, TypeError), match=message):
+            model.predict_one(x)
+    assert pickle.dumps(model) == before
+    with pytest.raises(TypeError, match="key= is for"):
+        model.predict_one({"a": 1, "b": 1}, key="k")
+    with pytest.raises(ValueError, match="is its key"):
+        RowRegressor(KeyedRegressor(key="k")).learn_one({"a": 1.0}, 1.0)
+    with pytest.raises(TypeError, match="names places"):
+        RowRegressor(KeyedRegressor(key=0)).learn_one({"a": 1.0}, 1.0)
+    with pytest.raises(AttributeError, match="no intervals"):
+        model.interval_one({"a": 1, "b": 1})
+
+
+def test_gaps_text_and_intervals_as_the_estimator_takes_them():
+    pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    model = RowRegressor(OnlineKernelRegressor(budget="fast", random_state=0))
+    assert np.isinf(model.interval_one({"n": 1.0, "kind": "p"})).all()
+    for _ in range(30):
+        n, kind = rng.normal(), rng.choice(["p", "q"])
+        model.learn_one({"n": None if n > 1.5 else n, "kind": kind}, (kind == "p") + 0.1 * n)
+    assert model.predict_one({"kind": "p"}) > model.predict_one({"kind": "q", "n": 0.0})
+    low, high = model.interval_one({"n": 0.0, "kind": "p"}, 0.8)
+    assert low < high
+
+
+def test_a_failed_row_and_a_copy_leave_the_model():
+    dicts, _, _, y = rows(10)
+    model = RowRegressor(KeyedRegressor(key="key"))
+    for x, target in zip(dicts, y, strict=True):
+        model.learn_one(x, target)
+    other = copy.copy(model)
+    other.ask("new", dicts[0])
+    other.learn_one(dicts[0], 100.0)
+    assert (model.n_pending_, model.n_samples_seen_) == (0, 10)
+    assert other.predict_one(dicts[0]) != model.predict_one(dicts[0])
+
+
+def test_classes():
+    model = RowClassifier(classes=["no", "yes"])
+    assert model.predict_one({"x": 1.0}) is None
+    assert model.predict_proba_one({"x": 1.0}) == {}
+    for t in range(60):
+        model.ask(t, {"x": (t % 7) - 3.0})
+        model.tell(t, "yes" if t % 7 > 3 else "no")
+    assert model.predict_one({"x": 3.0}) == "yes"
+    shares = model.predict_proba_one({"x": 3.0})
+    assert list(shares) == ["no", "yes"]
+    assert sum(shares.values()) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="labels"):
+        model.learn_one({"x": 1.0}, "perhaps")
+
+
+def test_river_takes_it():
+    river = pytest.importorskip("river")
+    from river import compose, evaluate, metrics, preprocessing
+
+    assert river
+    dicts, _, _, y = rows(60)
+    data = list(zip([{"u": x["u"], "v": x["v"]} for x in dicts], y.tolist(), strict=True))
+    score = evaluate.progressive_val_score(iter(data), RowRegressor(VAWRegressor()), metrics.MSE())
+    X = np.array([[x["u"], x["v"]] for x, _ in data])
+    expected = np.mean((VAWRegressor().prequential_predict(X, y) - y) ** 2)
+    assert score.get() == pytest.approx(expected)
+    scaled = compose.Pipeline(preprocessing.StandardScaler(), RowRegressor(VAWRegressor()))
+    assert evaluate.progressive_val_score(iter(data), scaled, metrics.MSE()).get() < np.var(y)
+    labels = [(x, target > 0) for x, target in data]
+    classes = RowClassifier(classes=[False, True])
+    assert evaluate.progressive_val_score(iter(labels), classes, metrics.Accuracy()).get() > 0.6

@@ -1,0 +1,249 @@
+"""Bytes, a file that outlives the process, and a step for engines."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from sklearn_okl import (
+    KeyedRegressor,
+    RowRegressor,
+    RunningStandardScaler,
+    Store,
+    VAWRegressor,
+    from_bytes,
+    keyed_step,
+    load,
+    make_streaming_pipeline,
+    save,
+    to_bytes,
+)
+
+
+def stream(n=200, n_keys=6, seed=0):
+    rng = np.random.default_rng(seed)
+    keys, X = rng.integers(n_keys, size=n), rng.normal(size=(n, 3))
+    return keys, X, X[:, 0] * keys + 0.1 * rng.normal(size=n)
+
+
+def test_bytes_are_those_of_a_file(tmp_path):
+    keys, X, y = stream(60)
+    model = KeyedRegressor().fit(X, y, keys=keys)
+    again = from_bytes(to_bytes(model))
+    assert (again.predict(X, keys=keys) == model.predict(X, keys=keys)).all()
+    (tmp_path / "m").write_bytes(to_bytes(VAWRegressor().fit(X, y)))
+    assert load(tmp_path / "m").n_samples_seen_ == 60
+    save(VAWRegressor().fit(X, y), tmp_path / "n")
+    assert from_bytes((tmp_path / "n").read_bytes()).n_samples_seen_ == 60
+
+
+def test_float32_halves_and_is_near():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 100))
+    model = VAWRegressor().fit(X, X[:, 0] - X[:, 1])
+    whole, half = to_bytes(model), to_bytes(model, dtype="float32")
+    assert len(half) < 0.65 * len(whole)
+    again = from_bytes(half)
+    assert again._state["theta"].dtype == np.float64
+    gap = abs(again.predict(X) - model.predict(X)).max()
+    assert 0 < gap < 1e-4
+    again.partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="beyond float32"):
+        to_bytes(VAWRegressor().fit(X[:5] * 1e30, X[:5, 0]), dtype="float32")
+    with pytest.raises(ValueError, match="not known"):
+        to_bytes(model, dtype="float16")
+
+
+def test_bytes_that_are_damaged_or_too_many_are_refused():
+    content = to_bytes(VAWRegressor().fit([[1.0]], [1.0]))
+    for bad in (b"", content[:-300], b"PK" * 50):
+        with pytest.raises(ValueError, match="The content"):
+            from_bytes(bad)
+    with pytest.raises(ValueError, match="max_bytes=100"):
+        from_bytes(content, max_bytes=100)
+    with pytest.raises(TypeError, match="wants bytes"):
+        from_bytes("text")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_store_goes_on_bit_for_bit(tmp_path, seed):
+    keys, X, y = stream(seed=seed)
+    parts = np.split(np.arange(200), [30, 60, 100, 101, 180])
+    model = KeyedRegressor(idle=40)
+    with Store(tmp_path / "s.db") as store:
+        assert store.batch is None
+        with pytest.raises(ValueError, match="no model yet"):
+            store.load()
+        for number, part in enumerate(parts):
+            model.partial_fit(X[part], y[part], keys=keys[part])
+            store.commit(model, number)
+            with Store(tmp_path / "s.db") as other:
+                again = other.load()
+                assert other.batch == number
+            assert again.keys_ == model.keys_
+            assert again.n_dropped_ == model.n_dropped_
+            one, two = (m.predict(X, keys=keys) for m in (model, again))
+            assert (one == two).all()
+        one, two = (m.prequential_predict(X, y, keys=keys) for m in (model, again))
+        assert (one == two).all()
+
+
+def test_a_commit_writes_what_changed(tmp_path):
+    keys, X, y = stream(300, 50)
+    model = KeyedRegressor(VAWRegressor()).fit(X, y, keys=keys)
+    store = Store(tmp_path / "s.db").commit(model)
+    before = dict(store._file.execute("SELECT key, content FROM keys"))
+    count = store._file.total_changes
+    store.commit(model.partial_fit(X[:2], y[:2], keys=[7, 9]))
+    assert store._file.total_changes - count == 3  # two keys, and the rest
+    after = dict(store._file.execute("SELECT key, content FROM keys"))
+    assert {key for key in after if after[key] != before.get(key)} == {"7", "9"}
+    assert store.batch is None
+
+
+def test_a_batch_that_comes_again_is_refused_and_changes_nothing(tmp_path):
+    keys, X, y = stream(60)
+    model = KeyedRegressor().fit(X, y, keys=keys)
+    store = Store(tmp_path / "s.db").commit(model, 5)
+    content = (tmp_path / "s.db").read_bytes()
+    for number in (5, 4):
+        with pytest.raises(ValueError, match="not above 5"):
+            store.commit(model.partial_fit(X, y, keys=keys), number)
+    assert (tmp_path / "s.db").read_bytes() == content
+    assert store.commit(model, 6).batch == 6
+    for number in (True, 1.5, "7"):
+        with pytest.raises(TypeError, match="no whole number"):
+            store.commit(model, number)
+
+
+def test_keys_of_all_types_models_of_any_kind_and_rows_that_wait(tmp_path):
+    keys, X, y = stream(80, 3)
+    several = [("s", int(k), k / 2) for k in keys]
+    with Store(tmp_path / "s.db") as store:
+        for estimator in (None, VAWRegressor(forgetting=0.99)):
+            model = KeyedRegressor(estimator).fit(X, y, keys=several)
+            again = store.commit(model).load()
+            assert (again.predict(X, keys=several) == model.predict(X, keys=several)).all()
+        model = RowRegressor(KeyedRegressor(key="k"))
+        for t in range(40):
+            model.ask((t, "id"), {"k": int(keys[t]), "u": X[t, 0]})
+            if t % 3:
+                model.tell((t, "id"), y[t])
+        again = store.commit(model).load()
+        assert (again.n_pending_, again.n_samples_seen_) == (model.n_pending_, 26)
+        for m in (model, again):
+            m.tell((3, "id"), y[3])
+        x = {"k": 1, "u": 0.5}
+        assert again.predict_one(x) == model.predict_one(x)
+        assert store.commit(VAWRegressor().fit(X, y)).load().n_samples_seen_ == 80
+
+
+def test_files_that_are_no_stores_are_refused(tmp_path):
+    (tmp_path / "text").write_text("no database" * 100)
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE t (x)")
+    other.close()
+    for name, message in [("text", "no store"), ("other.db", "another program"), (".", "folder")]:
+        with pytest.raises(ValueError, match=message):
+            Store(tmp_path / name)
+
+
+@pytest.mark.parametrize("damage", ["cut", "nan", "sizes", "fewer"])
+def test_numbers_of_keys_are_looked_at(tmp_path, damage):
+    keys, X, y = stream(60, 2)
+    store = Store(tmp_path / "s.db").commit(KeyedRegressor().fit(X, y, keys=keys))
+    (content,) = store._file.execute("SELECT content FROM keys WHERE key = '1'").fetchone()
+    content = {
+        "cut": content[:-8],
+        "nan": content[:64] + np.array([np.nan]).tobytes() + content[72:],
+        "sizes": (3).to_bytes(8, "little") + content[8:],
+        "fewer": (2).to_bytes(8, "little") * 2
+        + (-1).to_bytes(8, "little", signed=True) * 2
+        + bytes(32),
+    }[damage]
+    store._file.execute("UPDATE keys SET content = ? WHERE key = '1'", (content,))
+    with pytest.raises(ValueError, match="damaged"):
+        store.load()
+
+
+_WRITER = """
+import sys, numpy as np
+from sklearn_okl import KeyedRegressor, Store, VAWRegressor
+store = Store(sys.argv[1])
+model = store.load() if store.batch is not None else KeyedRegressor(VAWRegressor(), prior=None)
+print("ready", flush=True)
+for batch in range(0 if store.batch is None else store.batch + 1, 10**6):
+    rng = np.random.default_rng(batch)
+    model.partial_fit(rng.normal(size=(20, 3)), rng.normal(size=20), keys=rng.integers(30, size=20))
+    store.commit(model, batch)
+    print(batch, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
+@pytest.mark.parametrize("n_kills", [2, pytest.param(12, marks=pytest.mark.long)])
+def test_a_writer_that_is_killed_leaves_its_last_commit(tmp_path, n_kills):
+    rng, before = np.random.default_rng(n_kills), -1
+    for _ in range(n_kills):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", _WRITER, tmp_path / "s.db"], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout.readline() == "ready\n"
+        for _ in range(rng.integers(1, 6)):
+            last = int(writer.stdout.readline())
+        time.sleep(rng.uniform(0.0, 0.03))  # somewhere in the next commits
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        with Store(tmp_path / "s.db") as store:
+            model, batch = store.load(), store.batch
+        assert batch >= last > before
+        before = batch
+    expected = KeyedRegressor(VAWRegressor(), prior=None)
+    for number in range(before + 1):
+        rng = np.random.default_rng(number)
+        X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+        expected.partial_fit(X, y, keys=rng.integers(30, size=20))
+    assert model.n_samples_seen_ == 20 * (before + 1)
+    X, keys = rng.normal(size=(30, 3)), np.arange(30)
+    assert (model.predict(X, keys=keys) == expected.predict(X, keys=keys)).all()
+
+
+def _make():
+    return make_streaming_pipeline(RunningStandardScaler(), VAWRegressor())
+
+
+def test_steps_of_an_engine_are_one_model():
+    _, X, y = stream(60)
+    expected = _make().prequential_predict(X, y)
+    state, found = None, []
+    for rows in np.split(np.arange(60), [1, 20, 20, 45]):
+        if state is None or len(rows):
+            again = keyed_step(state, (X[rows], y[rows]), _make)
+            forecasts, state = keyed_step(state, (X[rows], y[rows]), _make)
+            assert np.array_equal(again[0], forecasts)  # it is pure
+            found.append(forecasts)
+    assert np.allclose(np.concatenate(found), expected, atol=1e-10)
+
+
+def test_steps_put_numbered_rows_in_order_and_learn_none_twice():
+    rng, (_, X, y) = np.random.default_rng(1), stream(40)
+    expected = _make().prequential_predict(X, y)
+    _, state = keyed_step(None, (X[:10], y[:10]), _make, order=np.arange(10))
+    rows = np.r_[rng.permutation(np.arange(5, 40)), 7, 12]
+    forecasts, state = keyed_step(state, (X[rows], y[rows]), _make, order=rows)
+    learnt = ~np.isnan(forecasts)
+    assert set(rows[learnt]) == set(range(10, 40))
+    assert learnt.sum() == 30
+    assert np.allclose(forecasts[learnt], expected[rows[learnt]], atol=1e-10)
+    assert from_bytes(state).n_samples_seen_ == 40
+    with pytest.raises(ValueError, match="Row 40 of this key is missing, and row 41"):
+        keyed_step(state, (X[:1], y[:1]), _make, order=[41])
+    assert keyed_step(state, (X[:0], y[:0]), _make)[1] == state
+    with pytest.raises(ValueError, match="nothing can be learnt"):
+        keyed_step(None, (X[:0], y[:0]), _make)
