@@ -12,13 +12,17 @@ from .aggregators import (
     FixedShareRegressor,
     MLPolyRegressor,
     MLProdRegressor,
+    SquintRegressor,
     StackedBOARegressor,
 )
 from .algorithms import (
+    AdaRakerClassifier,
+    AdaRakerRegressor,
     AIOLIClassifier,
     AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
+    DiscountedVAWAARegressor,
     ExpertsClassifier,
     ExpertsRegressor,
     FOGDClassifier,
@@ -82,6 +86,7 @@ from .features import (
     TaylorFeatures,
 )
 from .learners import (
+    DiscountedVAWRegressor,
     OGDRegressor,
     ONSRegressor,
     VAWRegressor,
@@ -92,6 +97,7 @@ from .meta import (
     RefitRegressor,
     ResidualRegressor,
     StreamingTransformedTargetRegressor,
+    StronglyAdaptiveRegressor,
 )
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .series import AdaptedForecaster, OnlineForecaster
@@ -116,6 +122,8 @@ __all__ = [
     "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
+    "AdaRakerClassifier",
+    "AdaRakerRegressor",
     "AdaptedForecaster",
     "BOARegressor",
     "BudgetNystroem",
@@ -123,6 +131,8 @@ __all__ = [
     "CalendarFeatures",
     "CertifiedRegressor",
     "ConcatenatedVAWRegressor",
+    "DiscountedVAWAARegressor",
+    "DiscountedVAWRegressor",
     "EWARegressor",
     "ExpertsClassifier",
     "ExpertsRegressor",
@@ -184,9 +194,11 @@ __all__ = [
     "RunningRobustScaler",
     "RunningStandardScaler",
     "SketchedKONSRegressor",
+    "SquintRegressor",
     "StackedBOARegressor",
     "StreamingPipeline",
     "StreamingTransformedTargetRegressor",
+    "StronglyAdaptiveRegressor",
     "TaylorFeatures",
     "VAW2Regressor",
     "VAWAARegressor",

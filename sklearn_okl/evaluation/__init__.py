@@ -32,6 +32,18 @@ from ._kernel_bounds import (
     pkawv_taylor_degree,
 )
 from ._laws import check_online_estimator, online_checks
+from ._path_bounds import (
+    discounted_vaw_aa_regret_bound,
+    discounted_vaw_path_bound,
+    discounted_vaw_regret_bound,
+    strongly_adaptive_regret_bound,
+)
+from ._paths import (
+    dynamic_regret,
+    fused_ridge_comparator,
+    path_length,
+    strongly_adaptive_regret,
+)
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 from ._regret_display import RegretCurveDisplay
@@ -69,20 +81,28 @@ __all__ = [
     "compare",
     "concatenated_vaw_loss_bound",
     "crps_from_quantiles",
+    "discounted_vaw_aa_regret_bound",
+    "discounted_vaw_path_bound",
+    "discounted_vaw_regret_bound",
+    "dynamic_regret",
     "e_benjamini_hochberg",
     "effective_dimension",
+    "fused_ridge_comparator",
     "interval_coverage",
     "interval_score",
     "interval_width",
     "kernel_ridge_comparator",
     "kernel_vaw_regret_bound",
     "online_checks",
+    "path_length",
     "pkawv_regret_bound",
     "pkawv_taylor_degree",
     "prequential",
     "quantiles_from_intervals",
     "regret",
     "ridge_comparator",
+    "strongly_adaptive_regret",
+    "strongly_adaptive_regret_bound",
     "vaw2_loss_bound",
     "vaw_ewa_loss_bound",
     "vaw_logdet_bound",

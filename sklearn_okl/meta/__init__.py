@@ -3,6 +3,7 @@
 from ._certified import CertifiedRegressor
 from ._refit import RefitClassifier, RefitRegressor
 from ._residual import ResidualRegressor
+from ._strongly_adaptive import StronglyAdaptiveRegressor
 from ._target_scaling import StreamingTransformedTargetRegressor
 
 __all__ = [
@@ -11,4 +12,5 @@ __all__ = [
     "RefitRegressor",
     "ResidualRegressor",
     "StreamingTransformedTargetRegressor",
+    "StronglyAdaptiveRegressor",
 ]
