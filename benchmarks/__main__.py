@@ -353,6 +353,20 @@ JOBS = {
             "quick": "at most 200 files",
         },
     ),
+    "changing": Job(
+        "changing",
+        "changing environments: regrets, bounds and the shares used; needs no download",
+        "Regrets against the best path in hindsight and on intervals of rounds, beside their "
+        "bounds, on random, drifting and greedy streams; errors under drift of discounted VAW and "
+        "its grid, copies on covering intervals, Raker and AdaRaker. Fails where a bound is "
+        "exceeded. Needs no download. Takes two minutes.",
+        {
+            "seeds": "draws of each stream (default: %(default)s)",
+            "rows": "rows of a stream (default: %(default)s)",
+            "untuned": "run the estimator without tuning too",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "shapes": Job(
         "shapes",
         "made shapes that trees are good at: timetables, steps, signs; needs no download",

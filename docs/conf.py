@@ -72,7 +72,7 @@ copybutton_only_copy_prompt_lines = True
 copybutton_selector = "div:not(.output) > div.highlight > pre"
 pages_that_run = ["index", "getting_started", "explaining", "extending", "files", "questions"]
 pages_that_run += ["coming_from_opera", "coming_from_sklearn", "day_ahead", "verified"]
-pages_that_run += ["theory/first_lecture", "many_devices"]
+pages_that_run += ["theory/first_lecture", "many_devices", "coming_from_river"]
 
 # Links into other documentations: from the network where the documentation is published, and from a
 # list of scikit-learn's public names everywhere else, so that a build needs no network.

@@ -43,6 +43,7 @@ FAMILIES = {
         "RefitRegressor": "its fits'",
         "RefitClassifier": "its fits'",
         "ResidualRegressor": "its parts'",
+        "StronglyAdaptiveRegressor": "its copies', log n",
         "CertifiedRegressor": "its regressor's",
         "OnlineConformalRegressor": "its estimator's",
         "OnlineConformalClassifier": "its estimator's",
@@ -53,6 +54,8 @@ FAMILIES = {
     },
     "Learners on features": {
         "VAWRegressor": "D²",
+        "DiscountedVAWRegressor": "D²",
+        "DiscountedVAWAARegressor": "D² log n",
         "OGDRegressor": "D",
         "ONSRegressor": "D²",
         "AIOLIClassifier": "D²",
@@ -64,6 +67,7 @@ FAMILIES = {
         "BOARegressor": "K",
         "MLPolyRegressor": "K",
         "MLProdRegressor": "K",
+        "SquintRegressor": "K",
         "FixedShareRegressor": "K",
         "StackedBOARegressor": "K²",
         "ExpertsRegressor": "its experts'",
@@ -82,6 +86,8 @@ FAMILIES = {
         "RFOMKRRegressor": "K D",
         "RakerRegressor": "K D",
         "RakerClassifier": "K D",
+        "AdaRakerRegressor": "K D log n",
+        "AdaRakerClassifier": "K D log n",
     },
     "Many kernels, some asked every round": {
         "OMKLGFRegressor": "M D",

@@ -13,13 +13,17 @@ from .aggregators import (
     FixedShareRegressor,
     MLPolyRegressor,
     MLProdRegressor,
+    SquintRegressor,
     StackedBOARegressor,
 )
 from .algorithms import (
+    AdaRakerClassifier,
+    AdaRakerRegressor,
     AIOLIClassifier,
     AOGDALDRegressor,
     ConcatenatedVAWRegressor,
     CONKONSRegressor,
+    DiscountedVAWAARegressor,
     ExpertsClassifier,
     ExpertsRegressor,
     FOGDClassifier,
@@ -92,6 +96,7 @@ from .keyed import (
     keyed_step,
 )
 from .learners import (
+    DiscountedVAWRegressor,
     OGDRegressor,
     ONSRegressor,
     VAWRegressor,
@@ -104,6 +109,7 @@ from .meta import (
     RefitRegressor,
     ResidualRegressor,
     StreamingTransformedTargetRegressor,
+    StronglyAdaptiveRegressor,
 )
 from .pipeline import StreamingPipeline, make_streaming_pipeline
 from .series import AdaptedForecaster, OnlineForecaster
@@ -128,6 +134,8 @@ __all__ = [
     "AIOLIClassifier",
     "ALDNystroem",
     "AOGDALDRegressor",
+    "AdaRakerClassifier",
+    "AdaRakerRegressor",
     "AdaptedForecaster",
     "BOARegressor",
     "BackgroundReservoir",
@@ -136,6 +144,8 @@ __all__ = [
     "CalendarFeatures",
     "CertifiedRegressor",
     "ConcatenatedVAWRegressor",
+    "DiscountedVAWAARegressor",
+    "DiscountedVAWRegressor",
     "EWARegressor",
     "ExpertsClassifier",
     "ExpertsRegressor",
@@ -203,10 +213,12 @@ __all__ = [
     "RunningRobustScaler",
     "RunningStandardScaler",
     "SketchedKONSRegressor",
+    "SquintRegressor",
     "StackedBOARegressor",
     "Store",
     "StreamingPipeline",
     "StreamingTransformedTargetRegressor",
+    "StronglyAdaptiveRegressor",
     "TaylorFeatures",
     "VAW2Regressor",
     "VAWAARegressor",

@@ -19,6 +19,10 @@ _WORKS = {
     "Systems 30, 2017",
     "Cesa-Bianchi & Lugosi 2006": 'N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", '
     "Cambridge University Press, 2006",
+    "Chernov & Vovk 2009": 'A. Chernov, V. Vovk, "Prediction with expert evaluators\' advice", '
+    "Algorithmic Learning Theory (ALT), 2009",
+    "Daniely et al. 2015": 'A. Daniely, A. Gonen, S. Shalev-Shwartz, "Strongly adaptive online '
+    'learning", International Conference on Machine Learning (ICML), 2015',
     "Dawid 1984": 'A. P. Dawid, "Present position and potential developments: some personal '
     'views: statistical theory: the prequential approach", Journal of the Royal Statistical '
     "Society A 147(2), 1984",
@@ -36,6 +40,8 @@ _WORKS = {
     'prediction, and estimation", Journal of the American Statistical Association 102(477), 2007',
     "Guo et al. 2017": 'C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern '
     'neural networks", International Conference on Machine Learning (ICML), 2017',
+    "Jacobsen & Cutkosky 2024": 'A. Jacobsen, A. Cutkosky, "Online linear regression in dynamic '
+    'environments via discounting", International Conference on Machine Learning (ICML), 2024',
     "Jézéquel et al. 2019": 'R. Jézéquel, P. Gaillard, A. Rudi, "Efficient online learning with '
     'kernels for adversarial large scale problems", Advances in Neural Information Processing '
     "Systems, 2019",

@@ -108,7 +108,10 @@ GROWING = {
     "RefitClassifier",
     "RefitRegressor",
     "AOGDALDRegressor",
+    "AdaRakerClassifier",
+    "AdaRakerRegressor",
     "CONKONSRegressor",
+    "DiscountedVAWAARegressor",
     "IOKSClassifier",
     "IOKSRegressor",
     "KOGDRegressor",
@@ -126,6 +129,7 @@ GROWING = {
     "PKAWVRegressor",
     "PROSNKONSRegressor",
     "SketchedKONSRegressor",
+    "StronglyAdaptiveRegressor",
 }
 
 # Whose defaults scikit-learn's tag `poor_score` excuses from an R² of 0.5 on 200 standardised rows,

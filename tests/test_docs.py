@@ -162,6 +162,7 @@ RUN = {
     "many_devices.md": "skops",
     "questions.md": "",
     "coming_from_opera.md": "",
+    "coming_from_river.md": "",
     "coming_from_sklearn.md": "",
     "day_ahead.md": "",
     "verified.md": "",
@@ -218,6 +219,9 @@ SOUGHT = {
     "deprecated": "versions",
     "security": "versions",
     "kernel trick": "theory/first_lecture",
+    "learn_one": "coming_from_river",
+    "feature importance": "explaining",
+    "per device": "many_devices",
 }
 
 

@@ -250,6 +250,9 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "experts": [
             ("fogd", FOGDClassifier()) if is_classifier(estimator) else ("vaw", VAWRegressor(0.123))
         ],
+        "min_length": 3,
+        "scale": 0.123,
+        "eta0": 0.123,
         "kernel": "matern32",
         "gamma": 0.123,
         "degree": 5,

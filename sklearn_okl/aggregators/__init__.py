@@ -3,6 +3,7 @@
 from ._aggregating import AARegressor
 from ._exponential import EWARegressor, FixedShareRegressor
 from ._second_order import BOARegressor, MLPolyRegressor, MLProdRegressor
+from ._squint import SquintRegressor
 from ._stacked import StackedBOARegressor
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "FixedShareRegressor",
     "MLPolyRegressor",
     "MLProdRegressor",
+    "SquintRegressor",
     "StackedBOARegressor",
 ]

@@ -63,7 +63,7 @@ class AARegressor(_OnTargetRange):
     .. [1] V. Vovk, "A game of prediction with expert advice", Journal of Computer and System
        Sciences 56(2), 1998.
     .. [2] Cesa-Bianchi & Lugosi 2006, sections 3.5 and 3.6.
-    .. [3] A. Chernov, V. Vovk, "Prediction with expert evaluators' advice", ALT 2009.
+    .. [3] Chernov & Vovk 2009.
 
     Examples
     --------
@@ -134,10 +134,10 @@ class AARegressor(_OnTargetRange):
         """Forecast by sums of losses and the ends of the range, known (n, K + 2)."""
         sums, low, high = known[:, :-2].copy(), known[:, -2], known[:, -1]
         rates = self._rates(F.shape[1], None, low, high)
-        return _substitute(sums, state["log_prior"], rates, low, high, F, asleep)
+        return substitute(sums, state["log_prior"], rates, low, high, F, asleep)
 
 
-def _substitute(sums, log_prior, rates, low, high, F, asleep):
+def substitute(sums, log_prior, rates, low, high, F, asleep):
     """Forecast by the substitution function; sums (n, K) are overwritten.
 
     The first rows may have the rate 0, as long as no range is known: they forecast the mean.
@@ -149,7 +149,7 @@ def _substitute(sums, log_prior, rates, low, high, F, asleep):
         if n < len(F):
             rest = (part[n:] for part in (rates, low, high, F))
             asleep = None if asleep is None else asleep[n:]
-            forecasts[n:] = _substitute(sums[n:], log_prior, *rest, asleep)
+            forecasts[n:] = substitute(sums[n:], log_prior, *rest, asleep)
         return forecasts
     if asleep is not None:
         sums[asleep] = np.inf

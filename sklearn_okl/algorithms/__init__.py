@@ -1,7 +1,9 @@
 """The named algorithms, X to forecast: a file a family, the paper named in its first line."""
 
+from ._ada_raker import AdaRakerClassifier, AdaRakerRegressor
 from ._ald import AOGDALDRegressor, NONSALDRegressor
 from ._class_experts import ExpertsClassifier
+from ._discounted_vaw import DiscountedVAWAARegressor
 from ._experts import ExpertsRegressor
 from ._fourier_descent import FOGDClassifier, FOGDRegressor
 from ._gradient import KOGDRegressor
@@ -44,8 +46,11 @@ from ._vovk_convex import (
 __all__ = [
     "AIOLIClassifier",
     "AOGDALDRegressor",
+    "AdaRakerClassifier",
+    "AdaRakerRegressor",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
+    "DiscountedVAWAARegressor",
     "ExpertsClassifier",
     "ExpertsRegressor",
     "FOGDClassifier",

@@ -1,5 +1,11 @@
 """Streams to learn from: generators, and loaders of the papers' data sets."""
 
+from sklearn_okl.datasets._changing import (
+    make_friedman_drift,
+    make_holder_path,
+    make_rotating_hyperplane,
+    make_switching_functions,
+)
 from sklearn_okl.datasets._faulty import make_faulty_stream, make_shifted_stream
 from sklearn_okl.datasets._generators import (
     make_adversarial_stream,
@@ -19,9 +25,13 @@ __all__ = [
     "make_ar4",
     "make_day_ahead",
     "make_faulty_stream",
+    "make_friedman_drift",
     "make_friedman_stream",
+    "make_holder_path",
     "make_irregular_stream",
+    "make_rotating_hyperplane",
     "make_shifted_stream",
+    "make_switching_functions",
     "make_timetable",
     "scale_as_published",
 ]

@@ -44,6 +44,18 @@ from ._kernel_bounds import (
     pkawv_taylor_degree,
 )
 from ._laws import check_online_estimator, online_checks
+from ._path_bounds import (
+    discounted_vaw_aa_regret_bound,
+    discounted_vaw_path_bound,
+    discounted_vaw_regret_bound,
+    strongly_adaptive_regret_bound,
+)
+from ._paths import (
+    dynamic_regret,
+    fused_ridge_comparator,
+    path_length,
+    strongly_adaptive_regret,
+)
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
 from ._probability_integral import pit_from_distribution, pit_from_quantiles, pit_from_samples
@@ -99,8 +111,13 @@ __all__ = [
     "crps_from_distribution",
     "crps_from_quantiles",
     "crps_from_samples",
+    "discounted_vaw_aa_regret_bound",
+    "discounted_vaw_path_bound",
+    "discounted_vaw_regret_bound",
+    "dynamic_regret",
     "e_benjamini_hochberg",
     "effective_dimension",
+    "fused_ridge_comparator",
     "interval_coverage",
     "interval_score",
     "interval_width",
@@ -108,6 +125,7 @@ __all__ = [
     "kernel_vaw_regret_bound",
     "log_score",
     "online_checks",
+    "path_length",
     "pit_from_distribution",
     "pit_from_quantiles",
     "pit_from_samples",
@@ -117,6 +135,8 @@ __all__ = [
     "quantiles_from_intervals",
     "regret",
     "ridge_comparator",
+    "strongly_adaptive_regret",
+    "strongly_adaptive_regret_bound",
     "vaw2_loss_bound",
     "vaw_ewa_loss_bound",
     "vaw_logdet_bound",

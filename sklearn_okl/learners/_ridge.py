@@ -47,6 +47,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
     }
     _multi_output = True
     _learns_banks = True
+    _tells_shrinkage = False  # whether `_learn` returns 1 / (1 + l) beside the forecasts
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = False, **params: Any) -> Array: ...
@@ -79,8 +80,9 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         refuse_arguments(self, "predict", params)
         state, X = self._asked(X)
         forecasts, leverages = self._forecast_with_leverages(state, self._design(X))
-        if not return_std:
-            return forecasts
+        return self._with_std(state, forecasts, leverages) if return_std else forecasts
+
+    def _with_std(self, state, forecasts, leverages):
         spread = np.sqrt(1.0 + leverages)
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
@@ -170,8 +172,8 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             self._open(state)
             return self._learn_blocks(state, X, y, sample_weight)
         X, Y = self._design(X), y.reshape(len(y), -1)
-        forecasts, low = np.empty((*state["alpha"].shape, *Y.shape)), 0
-        while len(y) - low > 1:
+        forecasts, low = self._room(state, Y), 0
+        while len(y) - low > (0 if self._tells_shrinkage else 1):
             low += self._learn_few(
                 state,
                 X[..., low:, :],
@@ -182,13 +184,13 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         if low < len(y):
             weight = 1.0 if sample_weight is None else float(sample_weight[low])
             forecasts[..., low, :] = self._learn_row(state, X[..., low, :], Y[low], weight)
-        return forecasts.reshape(*state["alpha"].shape, *y.shape)
+        return self._shaped(state, forecasts, y)
 
     def _learn_blocks(self, state, X, y, sample_weight=None):
         """Learn rows in blocks, writing P and A in place."""
         n = len(y)
         X, Y = self._design(X), y.reshape(n, -1)
-        forecasts = np.empty((*state["alpha"].shape, n, Y.shape[1]))
+        forecasts = self._room(state, Y)
         low = 0
         while low < n:
             high = min(n, low + self._rounds_to_stop(state["t"]))
@@ -199,6 +201,19 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
                 None if sample_weight is None else sample_weight[low:high],
                 forecasts[..., low:high, :],
             )
+        return self._shaped(state, forecasts, y)
+
+    def _room(self, state, Y):
+        """Return room for the forecasts of targets Y (n, q), and where it is told for 1 / (1 + l).
+
+        That is a last column of ones, which is shrunk as the forecasts are.
+        """
+        n, q = Y.shape
+        return np.ones((*state["alpha"].shape, n, q + self._tells_shrinkage))
+
+    def _shaped(self, state, forecasts, y):
+        if self._tells_shrinkage:
+            return forecasts
         return forecasts.reshape(*state["alpha"].shape, *y.shape)
 
     def _takes_rows(self, n):
@@ -370,7 +385,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         if len(beyond):
             block = block.first(int(beyond[0]) + 1)
         n = block.leverages.shape[-1]
-        out[..., :n, :] = block.forecasts
+        out[..., :n, : Y.shape[1]] = block.forecasts
         if self.forecaster == "vaw":
             leverages = block.leverages if growth is None else block.leverages * growth[rows][:n]
             out[..., :n, :] /= 1.0 + leverages[..., None]

@@ -5,6 +5,7 @@ from ._conformal_classifier import OnlineConformalClassifier
 from ._conformal_regressor import OnlineConformalRegressor
 from ._refit import RefitClassifier, RefitRegressor
 from ._residual import ResidualRegressor
+from ._strongly_adaptive import StronglyAdaptiveRegressor
 from ._target_scaling import StreamingTransformedTargetRegressor
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "RefitRegressor",
     "ResidualRegressor",
     "StreamingTransformedTargetRegressor",
+    "StronglyAdaptiveRegressor",
 ]

@@ -273,3 +273,37 @@ def log_loss_mixture(P, y, rate=1.0, share=0.0, gradient=False):
         weights /= weights.sum()
         weights = (1.0 - share) * weights + share / K
     return means, weights
+
+
+def adapt_ml_prod(F, y):
+    """Gaillard, Stoltz, van Erven (2014), Corollary 4, to the letter; forecasts and regrets."""
+    n, K = F.shape
+    w, V, rates = np.full(K, 1 / K), np.zeros(K), np.full(K, min(0.5, np.sqrt(np.log(K))))
+    forecasts, regrets = np.empty(n), np.empty((n, K))
+    for t in range(n):
+        p = rates * w / (rates @ w)
+        forecasts[t] = p @ F[t]
+        losses = (F[t] - y[t]) ** 2
+        r = p @ losses - losses
+        V += r**2
+        former, rates = rates, np.minimum(0.5, np.sqrt(np.log(K) / (1 + V)))
+        w = (w * (1 + former * r)) ** (rates / former)
+        regrets[t] = r
+    return forecasts, regrets
+
+
+def squint(F, y, scale, n_rates=4001):
+    """Koolen, van Erven (2015): the improper prior, by a sum over many rates."""
+    n, K = F.shape
+    etas = np.linspace(0, 0.5, n_rates)[:, None]
+    inside = np.ones((n_rates, 1))
+    inside[[0, -1]] = 0.5  # the trapezoidal rule
+    R, V, forecasts = np.zeros(K), np.zeros(K), np.empty(n)
+    for t in range(n):
+        exponents = etas * R - etas**2 * V
+        w = (inside * np.exp(exponents - exponents.max())).sum(axis=0)
+        w /= w.sum()
+        forecasts[t] = w @ F[t]
+        r = ((forecasts[t] - y[t]) ** 2 - (F[t] - y[t]) ** 2) / scale
+        R, V = R + r, V + r**2
+    return forecasts
