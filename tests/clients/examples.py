@@ -8,6 +8,8 @@ from sklearn_okl import (
     ExpertsRegressor,
     FOGDClassifier,
     FourierFeatures,
+    OnlineConformalClassifier,
+    OnlineConformalRegressor,
     OnlineKernelRegressor,
     RunningStandardScaler,
     StreamingPipeline,
@@ -87,6 +89,8 @@ def every_estimator():
         StreamingPipeline: pipeline,
         ExpertsClassifier: lambda: ExpertsClassifier([("fogd", classifier())]),
         ExpertsRegressor: lambda: ExpertsRegressor([("vaw", VAWRegressor())]),
+        OnlineConformalClassifier: lambda: OnlineConformalClassifier(classifier()),
+        OnlineConformalRegressor: lambda: OnlineConformalRegressor(VAWRegressor()),
     }
     return {name: given.get(class_, class_)() for name, class_ in all_estimators()}
 
