@@ -620,7 +620,7 @@ SPOILT = {
 }
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("what", SPOILT)
 def test_spoilt_models_are_refused_in_a_sentence(what, path):
     """At 8264a20 all of them load; most fail later, in NumPy's words, or ask for gigabytes."""

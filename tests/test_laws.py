@@ -113,7 +113,7 @@ def assert_checked(estimator, names=None):
     return found
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=6)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("estimator", of_each_class(), ids=label)
 def test_scikit_learn(estimator):
@@ -205,7 +205,7 @@ def test_what_scikit_learn_cannot_check_is_listed():
     assert skipped == {"CalendarFeatures"}
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long(every=12)
 @pytest.mark.parametrize("check", our_checks())
 def test_online(check):
     check()

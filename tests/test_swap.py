@@ -185,7 +185,7 @@ def test_no_parameter_of_the_state_changes_in_mid_stream_and_all_say_so_alike(ki
     same_model(case, model, case.taught())
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("n_rows", [1, 9])
 @pytest.mark.parametrize("kind", CASES)
 def test_an_interrupt_at_any_moment_leaves_the_model_of_before_or_after(kind, n_rows, full_size):

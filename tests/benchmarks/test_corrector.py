@@ -4,12 +4,14 @@ import gzip
 import json
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from benchmarks import corrector
 from benchmarks.__main__ import main
 
 
+@pytest.mark.long
 def test_tables(tmp_path, capsys, monkeypatch):
     rng = np.random.default_rng(0)
     times = np.datetime64("2024-01-01T00", "h") + np.arange(400)

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from benchmarks import demand
@@ -15,6 +16,7 @@ def write(path, lines):
         file.write("\n".join(lines) + "\n")
 
 
+@pytest.mark.long
 def test_tables(tmp_path, capsys, monkeypatch):
     rng, n = np.random.default_rng(0), 160
     y = 5.0 + 2.0 * np.sin(2 * np.pi * np.arange(n) / 6)[:, None] + rng.normal(size=(n, 2))

@@ -16,6 +16,7 @@ def made(monkeypatch):
     monkeypatch.setattr(gaps, "load_stream", lambda name: (X, X[:, 0] + X[:, 1] * X[:, 2]))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("made")
 def test_gaps(tmp_path, capsys):
     assert main(["gaps", "--quick", "--data", "airfoil", "--output", str(tmp_path)]) == 0

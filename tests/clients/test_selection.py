@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pytest
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SequentialFeatureSelector
@@ -144,6 +145,7 @@ def test_score_across():
     same(cross_val_score(classifier(), X, labels, cv=SPLITS), expected, "accuracies")
 
 
+@pytest.mark.long
 @does("learning_curve, by fit and by partial_fit: scores of prefixes")
 def test_curve_of_learning():
     def check(model):

@@ -131,7 +131,7 @@ def test_after_jumps_it_is_far_ahead_of_one_that_never_forgets():
         SGDRegressor(random_state=0),
         make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),
         RakerRegressor({"gamma": [0.1, 1.0]}, n_components=10, eta0=0.9, random_state=0),
-        pytest.param(OnlineKernelRegressor(budget="fast"), marks=pytest.mark.long),
+        pytest.param(OnlineKernelRegressor(budget="fast", random_state=0), marks=pytest.mark.long),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
