@@ -178,7 +178,7 @@ def test_no_part_loads_what_only_some_of_its_names_need():
     # some versions of scikit-learn and SciPy load pandas by themselves
     before = modules_after("sklearn.utils.validation, scipy.stats")
     after = modules_after("sklearn_okl, sklearn_okl.evaluation, sklearn_okl.datasets")
-    seldom = {"matplotlib", "pandas", "tqdm", "skops", "dask", "scipy.signal"}
+    seldom = {"matplotlib", "pandas", "tqdm", "skops", "dask", "scipy.signal", "sqlite3"}
     assert sorted(seldom & (after - before)) == []
 
 

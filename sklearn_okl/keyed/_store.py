@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import sqlite3
 import struct
 from contextlib import closing
 from numbers import Integral
@@ -28,6 +27,13 @@ CREATE TABLE IF NOT EXISTS keys (place INTEGER PRIMARY KEY, key TEXT NOT NULL UN
                                  is_record INTEGER NOT NULL, content BLOB NOT NULL);
 """
 _SIZES = struct.Struct("<4q")  # numbers in the inverse, the rest, the rows and the first rows
+
+
+def _sqlite():
+    """Import what stores alone need."""
+    import sqlite3
+
+    return sqlite3
 
 
 class Store:
@@ -99,7 +105,7 @@ class Store:
         self._written = None  # key -> entry, as the file has it; None: nobody has looked
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder. Give the path of a file in it.")
-        self._file = sqlite3.connect(self.path, isolation_level=None)
+        self._file = _sqlite().connect(self.path, isolation_level=None)
         try:
             self._file.execute("PRAGMA synchronous = FULL")
             (version,) = self._file.execute("PRAGMA user_version").fetchone()
@@ -113,7 +119,7 @@ class Store:
                 self._file.executescript(
                     f"BEGIN; {_TABLES} PRAGMA user_version = {_FORMAT}; COMMIT;"
                 )
-        except sqlite3.DatabaseError as error:
+        except _sqlite().DatabaseError as error:
             self._file.close()
             raise ValueError(f"{self.path} is no store, or a damaged one: {error}.") from error
         except BaseException:
@@ -215,7 +221,7 @@ class Store:
                 )
             ) as rows:
                 entries = {} if found is None else {_key(row[0]): self._entry(row) for row in rows}
-        except (sqlite3.DatabaseError, struct.error, json.JSONDecodeError, TypeError) as error:
+        except (_sqlite().DatabaseError, struct.error, json.JSONDecodeError, TypeError) as error:
             raise ValueError(f"{self.path} is damaged: {error}. Take an older copy.") from error
         if found is None:
             raise ValueError(f"{self.path} holds no model yet: commit one first.")
