@@ -31,6 +31,11 @@ _CHUNK = 512  # rows learnt at once
 _CAUTIOUS = 16  # and after a faulty one
 
 
+def or_one(scales):
+    """Return scales, and 1 where there is none."""
+    return np.where(scales > 1.0 / LARGEST, scales, 1.0)
+
+
 def start(row):
     """Return the moments of nothing, to be followed by a row (d,)."""
     nothing = np.zeros(len(row))

@@ -215,11 +215,11 @@ class RunningStandardScaler(RunningScaler):
 
     def _learn(self, state, X):
         means, deviations, learnt = _moments.learn(state, X, self.forgetting)
-        return means, _or_one(deviations), learnt
+        return means, _moments.or_one(deviations), learnt
 
     def _known(self, state):
         mean, deviation = _moments.known(state)
-        return mean, _or_one(deviation)
+        return mean, _moments.or_one(deviation)
 
 
 @inherit_documentation
@@ -276,10 +276,10 @@ class RunningMaxNormScaler(RunningScaler):
     def _learn(self, state, X):
         norms = np.maximum.accumulate(np.append(state["norm"], np.linalg.norm(X, axis=1)))
         state.update(t=state["t"] + len(X), norm=float(norms[-1]))
-        return np.zeros((1, X.shape[1])), _or_one(norms[:-1, None]), X
+        return np.zeros((1, X.shape[1])), _moments.or_one(norms[:-1, None]), X
 
     def _known(self, state):
-        scale = _or_one(np.full(state["n_features"], state["norm"]))
+        scale = _moments.or_one(np.full(state["n_features"], state["norm"]))
         return np.zeros(state["n_features"]), scale
 
 
@@ -367,10 +367,10 @@ class RunningMinMaxScaler(RunningScaler):
         lows = np.minimum.accumulate(np.vstack([state["low"], X]))
         highs = np.maximum.accumulate(np.vstack([state["high"], X]))
         state.update(t=state["t"] + len(X), low=lows[-1].copy(), high=highs[-1].copy())
-        return lows[:-1], _or_one(highs[:-1] - lows[:-1]), X
+        return lows[:-1], _moments.or_one(highs[:-1] - lows[:-1]), X
 
     def _known(self, state):
-        return state["low"], _or_one(state["high"] - state["low"])
+        return state["low"], _moments.or_one(state["high"] - state["low"])
 
     def _scaled(self, X, center, scale):
         low, high = self.feature_range
@@ -380,11 +380,6 @@ class RunningMinMaxScaler(RunningScaler):
     def _unscaled(self, X, center, scale):
         low, high = self.feature_range
         return super()._unscaled((X - low) / (high - low), center, scale)
-
-
-def _or_one(scales):
-    """Return scales, and 1 where there is none."""
-    return np.where(scales > 1.0 / _moments.LARGEST, scales, 1.0)
 
 
 @inherit_documentation
@@ -477,7 +472,7 @@ class RunningRobustScaler(RunningScaler):
             t, due = state["t"], _next_refresh(state["t"])
             high = min(len(X), low + due - t)
             center, scale = state["center"], state["scale"]
-            centers[low:high], scales[low:high] = center, _or_one(scale)
+            centers[low:high], scales[low:high] = center, _moments.or_one(scale)
             learnt[low:high] = _nearer(
                 X[low:high], center, scale, min(_last_refresh(t), self.window)
             )
@@ -495,7 +490,7 @@ class RunningRobustScaler(RunningScaler):
         state["scale"] = quantiles[2] - quantiles[0]
 
     def _known(self, state):
-        return state["center"], _or_one(state["scale"])
+        return state["center"], _moments.or_one(state["scale"])
 
 
 def _rises(ends):

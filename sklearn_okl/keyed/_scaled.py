@@ -50,7 +50,7 @@ def scale(moments, n, X, first):
             _moments._judge(state, 1.0)
             write(moments[i], state)
             first[i] = None
-    return (X - means) / _or_one(deviations)
+    return (X - means) / _moments.or_one(deviations)
 
 
 def scale_all(moments, n, X, first):
@@ -59,7 +59,8 @@ def scale_all(moments, n, X, first):
     state = _moments.start(X[0]) if n == 0 else state_of(moments, n, first)
     means, deviations, _ = _moments.learn(state, X)
     write(moments, state)
-    return (X - means) / _or_one(deviations), state["first"] if len(state["first"]) else None
+    first = state["first"] if len(state["first"]) else None
+    return (X - means) / _moments.or_one(deviations), first
 
 
 def scaled(moments, n, X):
@@ -67,7 +68,7 @@ def scaled(moments, n, X):
     origin, sums, squares = moments.swapaxes(0, 1)[:3]
     weights = n[:, None].astype(np.float64)
     means, deviations = _moments._mean_and_deviation(origin, weights, sums, squares)
-    return (_moments.moderate(X) - means) / _or_one(deviations)
+    return (_moments.moderate(X) - means) / _moments.or_one(deviations)
 
 
 def state_of(moments, n, first):
@@ -108,7 +109,3 @@ def _nearer(moments, weights, means, deviations, X):
         steps = np.where(learnt != X, _RISE, -1.0)
         alarm[...] = np.maximum(alarm + steps, 0.0)  # 0 among the first rows, and stays so
     return learnt
-
-
-def _or_one(scales):
-    return np.where(scales > 1.0 / _moments.LARGEST, scales, 1.0)
