@@ -67,6 +67,8 @@ class _OneThread:
             if self._limited is not None and (taker_leaves or self._inside == 0):
                 for library, n in self._limited:
                     library.set_num_threads(n)
+                    # newer versions listen to the thread that came first, as long as it lives
+                    getattr(library, "clear_controlling_thread", _nothing)()
                 self._limited = None
 
     def _found(self):
@@ -74,6 +76,10 @@ class _OneThread:
         if self._user_api is not None:
             found = found.select(user_api=self._user_api)
         return found.lib_controllers
+
+
+def _nothing():
+    """Do nothing: older versions of threadpoolctl listen to any thread."""
 
 
 one_blas_thread = _OneThread("blas")
