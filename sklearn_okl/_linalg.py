@@ -37,26 +37,22 @@ class _OneThread:
         self._lock = Lock()
         self._mine = local()  # how deep this thread is inside
         self._inside = 0
-        self._libraries = None  # found on first use: it takes milliseconds
-        self._limited = self._taker = None  # libraries and how many threads they had
+        self._controller = None  # made on first use: finding the libraries takes milliseconds
+        self._limit = self._taker = None
 
     def look_again(self):
         """Find the libraries anew, those included that were loaded since."""
         with self._lock:
-            self._libraries = None
+            self._controller = None
 
     def __enter__(self):
         with self._lock:
             self._inside += 1
             self._mine.depth = getattr(self._mine, "depth", 0) + 1
-            if self._limited is None:
-                if self._libraries is None:
-                    self._libraries = self._found()
-                # not `limit`, which reads all that is known of each: that takes longer than a row
-                known = [(library, library.num_threads) for library in self._libraries]
-                self._limited = [(library, n) for library, n in known if n not in (None, 1)]
-                for library, _ in self._limited:
-                    library.set_num_threads(1)
+            if self._limit is None:
+                if self._controller is None:
+                    self._controller = ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api=self._user_api)
                 self._taker = get_ident()
 
     def __exit__(self, *_):
@@ -64,22 +60,9 @@ class _OneThread:
             self._inside -= 1
             self._mine.depth -= 1
             taker_leaves = self._taker == get_ident() and self._mine.depth == 0
-            if self._limited is not None and (taker_leaves or self._inside == 0):
-                for library, n in self._limited:
-                    library.set_num_threads(n)
-                    # newer versions listen to the thread that came first, as long as it lives
-                    getattr(library, "clear_controlling_thread", _nothing)()
-                self._limited = None
-
-    def _found(self):
-        found = ThreadpoolController()
-        if self._user_api is not None:
-            found = found.select(user_api=self._user_api)
-        return found.lib_controllers
-
-
-def _nothing():
-    """Do nothing: older versions of threadpoolctl listen to any thread."""
+            if self._limit is not None and (taker_leaves or self._inside == 0):
+                self._limit.restore_original_limits()
+                self._limit = None
 
 
 one_blas_thread = _OneThread("blas")

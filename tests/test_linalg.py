@@ -97,15 +97,6 @@ def test_threads_that_come_and_go_do_not_leave_the_limit_behind():
         assert blas_threads() == before
 
 
-def test_a_thread_that_lives_on_does_not_keep_the_limit_to_itself():
-    before = blas_threads()
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(inside).result() == {1}
-        with one_blas_thread:
-            assert blas_threads() == {1}
-        assert blas_threads() == before
-
-
 def inside():
     with one_blas_thread:
         return blas_threads()
