@@ -14,7 +14,6 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_dates, refuse_other_targets
 from ..algorithms import ImproperLogisticClassifier
-from ..base import OnlineRegressor
 from ..learners import VAWRegressor
 from ._keyed import Keyed
 
@@ -81,28 +80,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
     def _by_default(self):
         return VAWRegressor(forecaster="ridge", fit_intercept=True)
 
-    @explained_by(OnlineRegressor.fit)
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        keys: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        """Forget everything, then learn every row once, in order.
-
-        Parameters
-        ----------
-        keys : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
-            The keys, where they are no columns of X.
-        **params : dict
-            ``sample_weight``, of shape (n_samples,), for estimators that take it; no others.
-        """
-        self._advance(X, y, "partial_fit", keys, True, **params)
-        return self
-
-    @explained_by(fit)
+    @explained_by(Keyed.fit)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -115,7 +93,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
         self._advance(X, y, "partial_fit", keys, **params)
         return self
 
-    @explained_by(fit)
+    @explained_by(Keyed.fit)
     def prequential_predict(
         self,
         X: ArrayLike,
@@ -133,7 +111,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
         """
         return self._advance(X, y, "prequential_predict", keys, **params)
 
-    @explained_by(fit)
+    @explained_by(Keyed.fit)
     def predict(self, X: ArrayLike, *, keys: ArrayLike | None = None) -> Array:
         """Forecast each row as if it were the next one of its key; changes nothing.
 
@@ -144,7 +122,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
         """
         return self._ask(X, "predict", keys)
 
-    @explained_by(fit)
+    @explained_by(Keyed.fit)
     def score(
         self,
         X: ArrayLike,
@@ -232,20 +210,7 @@ class KeyedClassifier(ClassifierMixin, Keyed):
     def _by_default(self):
         return ImproperLogisticClassifier(fit_intercept=True)
 
-    @explained_by(KeyedRegressor.fit)
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        keys: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        """Forget everything, then learn every row once, in order."""
-        self._advance(X, y, "partial_fit", keys, True, **params)
-        return self
-
-    @explained_by(KeyedRegressor.fit)
+    @explained_by(Keyed.fit)
     def partial_fit(
         self,
         X: ArrayLike,

@@ -10,10 +10,11 @@ from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
-from .._types import Any
+from .._types import Any, ArrayLike, Self
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
-from ..base import SwapMixin, described, structural_parameters
+from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
 from ._bank import bank_of
 from ._call import CallByKey
 from ._entries import Entries
@@ -185,6 +186,27 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
 
     def _is_sound(self, state, answers=None):
         return True  # each model has looked at itself, and the bank at those it has taught
+
+    @explained_by(OnlineRegressor.fit)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        keys: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Forget everything, then learn every row once, in order.
+
+        Parameters
+        ----------
+        keys : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
+            The keys, where they are no columns of X.
+        **params : dict
+            ``sample_weight``, of shape (n_samples,), for estimators that take it; no others.
+        """
+        self._advance(X, y, "partial_fit", keys, True, **params)
+        return self
 
     def _advance(self, X, y, verb, keys=None, restart=False, classes=None, **params):
         weights = params.pop("sample_weight", None)
