@@ -325,6 +325,22 @@ def test_encoder_against_the_oracle(delay):
     assert_allclose(encoder.look(state, X[150 + delay : 180])[0], Z[150 + delay], atol=1e-12)
 
 
+@pytest.mark.parametrize("level", [16.1, 100.0, -3e5])
+def test_the_only_category_so_far_is_nothing_and_no_rounding(level):
+    # a column's unit would be that of rounding
+    rng, encoder = np.random.default_rng(8), Encoder()
+    codes = np.where(np.arange(60) < 42, 0.0, rng.integers(0, 2, size=60))
+    y = level + 0.1 * rng.normal(size=60) + codes
+    X = np.column_stack([codes, np.where(rng.uniform(size=60) < 0.3, np.nan, 1.0)])
+    layout = plain_layout(np.array([0])) | {"gaps": True}
+    state = encoder.start(layout, 2)
+    Z = encoder.learn(state, X, y)
+    assert not Z[:42, 0].any()
+    assert np.abs(Z[42:, 0]).max() > 0.01
+    state = encoder.start(layout, 2)
+    assert not encoder.learn(state, X, np.full(60, level))[:, 2].any()
+
+
 @pytest.mark.parametrize("delay", [0, 3, 70])
 def test_filler_against_the_oracle(delay):
     rng = np.random.default_rng(8)

@@ -18,6 +18,7 @@ from ._columns import N_OWN, N_SHARED
 from ._layout import OTHERS, gaps_in_numbers, has_tree, mark_units, width_of
 
 _SHRUNK = 10.0  # rows that the mean of all rows counts as in that of a category
+_ROUNDING = 1e-12  # share of the mean of all rows by which that of a category differs at least
 _TELLING = 3.0  # standard errors from which on it counts that a value is missing
 _NOT_BEGUN = -2  # in place of a place, in rows before the first value of a column
 _MISSING = N_OWN + N_SHARED  # place of missing values among the sums of a column
@@ -235,7 +236,10 @@ def _means_of_categories(sums, counts, places, targets, asked, means, n_known):
         low = max(low, high)
         if i < len(asked) and asked[i] >= 0:
             k = asked[i]
-            path[i] = (sums[k] - counts[k] * means[i]) / (counts[k] + _SHRUNK)
+            off = sums[k] - counts[k] * means[i]
+            # that of the only category so far is rounding, and must not become its column's unit
+            if abs(off) > _ROUNDING * counts[k] * abs(means[i]):
+                path[i] = off / (counts[k] + _SHRUNK)
     return path
 
 
@@ -245,6 +249,7 @@ def _what_gaps_say(is_gap, counts, sums, known):
     means = known[:, 1] / of_all
     variances = np.maximum(known[:, 2] / of_all - means**2, 0.0)
     off = sums - counts * means[:, None]
-    telling = np.abs(off) > _TELLING * np.sqrt(counts * variances[:, None])
+    usual = np.sqrt(counts * variances[:, None])
+    telling = np.abs(off) > _TELLING * usual + _ROUNDING * np.abs(counts * means[:, None])
     effects = np.where(telling, off / (counts + _SHRUNK), 0.0)[:n]
     return (effects * is_gap).sum(axis=1)
