@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from threadpoolctl import ThreadpoolController
 
 _WORTH_DIVIDING = 1e-3  # weights from which on dividing by one leaves at least twelve digits
+ROUNDING = 1e-6  # relative asymmetry that rounding may leave in an inverse, generously
 _SMALLEST_TILE = 8  # narrower tiles of a triangular matrix are not worth their calls
 
 
@@ -252,6 +253,21 @@ def inverse_spd(A, floor):
             P[k] = vectors / np.maximum(values, floors[k]) @ vectors.T
             P[k] = (P[k] + P[k].T) / 2
     return P
+
+
+def may_be_inverse(P):
+    """Tell whether matrices (..., D, D) may be inverses of positive definite ones."""
+    if P.ndim < 2 or P.shape[-1] != P.shape[-2]:
+        return False
+    diagonal = np.diagonal(P, axis1=-2, axis2=-1)
+    if not (diagonal > 0.0).all():
+        return False
+    largest = np.abs(P).max(axis=(-2, -1), initial=0.0)
+    # of a positive definite matrix the largest entry is on the diagonal
+    if (largest > (1.0 + ROUNDING) * diagonal.max(axis=-1, initial=0.0)).any():
+        return False
+    asymmetry = np.abs(P - P.swapaxes(-1, -2)).max(axis=(-2, -1), initial=0.0)
+    return bool((asymmetry <= ROUNDING * largest).all())
 
 
 def softmax(log_weights):

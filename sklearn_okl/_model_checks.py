@@ -7,7 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ._delegating import DelegatingVerbs
+from ._linalg import ROUNDING, may_be_inverse
 from ._model_trials import (
     MAPS,
     begun,
@@ -36,7 +36,6 @@ from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
 
 _OURS = OnlineEstimator, OnlineTransformer
-_ROUNDING = 1e-6  # relative asymmetry that rounding may leave in an inverse, generously
 _LARGEST = 2**53  # numbers that count
 _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"atoms", "factor"}): lambda basis: (
@@ -54,7 +53,6 @@ _TRIED = {  # whose states are made of others' -> what raises, or says, what is 
     OnlineForecaster: try_forecaster,
     AdaptedForecaster: try_adapted,
     StreamingPipeline: try_pipeline,
-    DelegatingVerbs: lambda part: part._look_over(),  # a search
 }
 _NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
 _FIRST_SIZE = 16  # at which a fresh state is made before one of full size
@@ -117,7 +115,7 @@ def _fault_of_kind(part):
             if kind is StreamingPipeline:
                 fault = fault or _unlike(part._started(), part._state)
             return fault or try_out(part)
-    return None
+    return part._look_over() if hasattr(part, "_look_over") else None
 
 
 def _fault_of_record(part):
@@ -206,26 +204,11 @@ def _fault_of_numbers(state):
             if isinstance(part, float) and math.isnan(part):
                 return "holds a number that is none"
             continue
-        if not all(map(_may_be_inverse, inverses)):
+        if not all(map(may_be_inverse, inverses)):
             return "holds an inverse that is none: it is not symmetric with a positive diagonal"
         if isinstance(part, SharedInverse) and not _leaves_inverses(part):
             return "holds an inverse that is none after the rows that wait"
     return None
-
-
-def _may_be_inverse(P):
-    """Tell whether matrices (..., D, D) may be inverses of positive definite ones."""
-    if P.ndim < 2 or P.shape[-1] != P.shape[-2]:
-        return False
-    diagonal = np.diagonal(P, axis1=-2, axis2=-1)
-    if not (diagonal > 0.0).all():
-        return False
-    largest = np.abs(P).max(axis=(-2, -1), initial=0.0)
-    # of a positive definite matrix the largest entry is on the diagonal
-    if (largest > (1.0 + _ROUNDING) * diagonal.max(axis=-1, initial=0.0)).any():
-        return False
-    asymmetry = np.abs(P - P.swapaxes(-1, -2)).max(axis=(-2, -1), initial=0.0)
-    return bool((asymmetry <= _ROUNDING * largest).all())
 
 
 def _leaves_inverses(inverse):
@@ -236,7 +219,7 @@ def _leaves_inverses(inverse):
         if inverse.former is not None and k >= inverse.n_replaced:
             tails.append(inverse.former)
         taken = sum(np.square(tail.filled()[1][place]).sum(axis=-2) for tail in tails)
-        if (taken[..., : before.shape[-1]] > (1.0 + _ROUNDING) * before).any():
+        if (taken[..., : before.shape[-1]] > (1.0 + ROUNDING) * before).any():
             return False
     return True
 

@@ -27,6 +27,8 @@ from sklearn_okl import (
     FourierFeatures,
     ImproperLogisticClassifier,
     KernelVAWRegressor,
+    KeyedClassifier,
+    KeyedRegressor,
     LagFeatures,
     OKSClassifier,
     OKSRegressor,
@@ -264,6 +266,19 @@ def in_columns(place, step):
     return lambda model: model.steps_[0][1].transformers_.__setitem__(place, step)
 
 
+def set_record(**values):
+    """Put other arrays into what a bank keeps of its one key, made of those that it has."""
+
+    def spoil(model):
+        entries = model._state["entries"]
+        entry = entries.get(None)
+        others = {name: make(getattr(entry.model, name)) for name, make in values.items()}
+        entry = entry._replace(model=entry.model._replace(**others))
+        model._state["entries"] = entries.changed({None: entry})
+
+    return spoil
+
+
 def of_columns():
     columns = ColumnTransformer(
         [("a", RunningStandardScaler(), [0]), ("b", RunningStandardScaler(), [1, 2])]
@@ -283,6 +298,27 @@ SPOILT = {
     "wide": (VAWRegressor(), set_state(theta=np.zeros(9)), r"\['theta'\] should be \(4,\)"),
     "flat": (VAWRegressor(), set_state(theta=np.zeros(())), r"\['theta'\] should be \(4,\)"),
     "words": (VAWRegressor(), set_state(theta=np.array(["a"] * 4)), "not of its shape"),
+    "a key's inverse": (KeyedRegressor(), set_record(inverse=np.negative), "an inverse that is"),
+    "a key's theta": (
+        KeyedRegressor(),
+        set_record(rest=lambda rest: np.where(np.arange(rest.size) < 4, 1e200, rest)),
+        "overflow",
+    ),
+    "rows of a key": (
+        KeyedRegressor(),
+        lambda m: m._state.update(
+            entries=m._state["entries"].changed(
+                {7: m._state["entries"].get(None)._replace(last=-1)}
+            )
+        ),
+        "counts no rows",
+    ),
+    "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
+    "no classes of keys": (
+        KeyedClassifier(),
+        lambda m: setattr(m, "classes_", np.zeros(0)),
+        "fewer than two classes",
+    ),
     "a bank's": (
         VAW2Regressor(**BANK),
         lambda m: m._state["experts"].update(theta=np.zeros((1, 10))),

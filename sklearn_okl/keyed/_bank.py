@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from .._flow import active, learns_from_data
-from .._linalg import block_innovations
+from .._linalg import ROUNDING, block_innovations, inverse_spd, may_be_inverse
 from ..features import RunningStandardScaler
 from ..learners import VAWRegressor
 from ..pipeline import StreamingPipeline
@@ -106,8 +106,7 @@ class KeyedBank:
         part = layout.split(rest)
         P = P[0] - part.tail[0].T @ part.tail[0]
         if entry.model.rows is None:
-            A = np.linalg.inv(P)
-            A = (A + A.T) / 2.0
+            A = inverse_spd(P, np.finfo(float).eps * P.diagonal().max())
         else:
             A = layout.sums(entry.model.rows)
         theta, alpha = part.theta[0].copy(), float(final.alpha)
@@ -154,6 +153,19 @@ class KeyedBank:
             and _size(rows) == (entry.n_rows * layout.width if entry.n_rows < YOUNG else None)
             and _size(entry.first) == (entry.n_rows * layout.n_scaled if young else None)
         )
+
+    def is_sound(self, entries, shared):
+        """Tell whether the inverses of records may be some, rows in their tails included."""
+        layout = self._layout(shared)
+        for low in range(0, len(entries), _CHUNK):
+            P, rest = layout.gathered([one.model for one in entries[low : low + _CHUNK]])
+            part = layout.split(rest)
+            if (part.scalars < 0.0).any() or not may_be_inverse(P):
+                return False
+            taken = np.square(part.tail).sum(axis=1)
+            if (taken > (1.0 + ROUNDING) * np.diagonal(P, axis1=1, axis2=2)).any():
+                return False
+        return True
 
     def shaped(self, entry, shared):
         """Return an entry from a file with its rows as rows."""

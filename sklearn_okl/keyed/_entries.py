@@ -135,8 +135,9 @@ class Entries:
     def __setstate__(self, state):
         parts = state["inverses"], state["rests"]
         rows = [array for array in state["rows"] if array is not None]
-        if not all(np.isfinite(part).all() for part in (*parts, *rows)):
-            raise ValueError("The model of a key has NaN or infinity in it. Fit it again.")
+        rows += [array for array in state["first"] if array is not None]
+        if not all(part.dtype == float and np.isfinite(part).all() for part in (*parts, *rows)):
+            raise ValueError("The model of a key holds what are no finite numbers. Fit it again.")
         records = zip(*parts, state["rows"], strict=True)
         known = [state[name] for name in ("keys", "models", "first")]
         entries = {}

@@ -22,6 +22,7 @@ from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, overdue
 from ._record import Record
 from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
+from ._trial import look_over
 
 
 class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
@@ -177,6 +178,9 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 raise TypeError(f"key={self.key!r}: give names (str) or places (int) of columns.")
         if self.key is not None and not Keys(self.key).columns:
             raise ValueError("key is empty: name a column, or give None.")
+
+    def _look_over(self):
+        look_over(self)
 
     def _values(self):
         return list(self._structure().values())

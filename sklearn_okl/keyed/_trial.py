@@ -1,0 +1,40 @@
+"""Models by key from files are tried: a bank of them learns some rows of each key."""
+
+import warnings
+
+import numpy as np
+
+from ._record import Record
+
+_N_ROWS = 2  # of each key: there may be thousands of keys
+
+
+def look_over(model):
+    """Look at what is kept of keys, and let a bank of them learn; what it raises is wrong.
+
+    Models of keys in no bank are looked at one by one, as all that a model is made of.
+    """
+    state, told = model._state, model._told()
+    if state.keys() != model._started().keys():
+        raise ValueError("it holds other things than models by key do")
+    if told is not None and (np.ndim(told) != 1 or len(told) < 2):
+        raise ValueError("it knows fewer than two classes")
+    entries = dict(state["entries"].items())
+    if not all(0 < one.n_rows <= one.last <= state["t"] for one in entries.values()):
+        raise ValueError("it counts no rows of a key")
+    bank = model._bank()
+    mine = {key: one for key, one in entries.items() if type(one.model) is Record}
+    if not mine:
+        return
+    if not bank.is_sound(list(mine.values()), state["bank"]):
+        raise ValueError("it holds an inverse that is none")
+    keys = list(mine) * _N_ROWS
+    rows = np.random.default_rng(0).uniform(0.05, 0.2, (len(keys), state["bank"]["n_features"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        answers = model._learn_rows(
+            state | {"prior": None}, keys, rows, rows[:, 0], {}, "prequential_predict"
+        )
+    if not np.isfinite(answers).all():
+        raise ValueError("it makes no numbers of rows")
