@@ -142,6 +142,7 @@ def test_nullable_columns():
             clone(model).fit(broken, y)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "estimator",
     [

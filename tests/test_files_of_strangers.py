@@ -705,6 +705,7 @@ def test_slots_that_nobody_has_seen_ask_for_no_memory(path):
     tracemalloc.stop()
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("estimator", [*MODELS, OnlineForecaster(3, random_state=0)], ids=label)
 def test_a_look_at_a_model_changes_nothing(estimator, path):
     rows = stream(estimator)

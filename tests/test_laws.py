@@ -375,6 +375,7 @@ def test_shallow_copies_part(estimator):
         np.testing.assert_array_equal(parted.predict(X), alone.predict(X))
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("estimator", instances("online"), ids=label)
 def test_a_bad_parameter_in_mid_stream_is_refused(estimator):
     rng = np.random.default_rng(1)

@@ -112,6 +112,7 @@ def test_to_resume_is_never_to_have_stopped(estimator, tmp_path):
     assert resumed.n_samples_seen_ == model.n_samples_seen_ == 170
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("estimator", instances("maps"), ids=label)
 def test_maps(estimator, tmp_path):
     X, y = stream()
@@ -488,6 +489,7 @@ def spoilt_at(depth, value):
 DEPTHS = ["self", "voting", "scaler", "past", "search", "inside a state", "grid"]
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_a_state_that_is_not_finite_is_refused(depth, value, tmp_path):

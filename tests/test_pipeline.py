@@ -117,6 +117,7 @@ def test_classifiers():
     assert clone(model).fit(X, labels).score(X, labels) > 0.7
 
 
+@pytest.mark.long
 def test_frames_names_and_containers():
     pd = pytest.importorskip("pandas")
     X, y = stream()
@@ -333,6 +334,7 @@ def test_batches_of_one_row_are_rows():
     np.testing.assert_allclose(forecasts, by_row.prequential_predict(X, y))
 
 
+@pytest.mark.long(every=2)
 @DELAYS
 @pytest.mark.parametrize("scaler", [None, RunningRobustScaler(30)], ids=str)
 def test_late_targets_are_unscaled_by_those_that_are_there(scaler, D):

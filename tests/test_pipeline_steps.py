@@ -194,6 +194,7 @@ def test_the_laws_of_late_labels_hold_with_a_warmup(n, D):
     np.testing.assert_allclose(forecasts[: n + D], means)
 
 
+@pytest.mark.long
 def test_the_laws_hold_with_a_warmup():
     check_online_estimator(make_streaming_pipeline(PCA(2), VAWRegressor(), warmup=40))
 

@@ -27,6 +27,7 @@ def ends(frame, variable, coverage):
     return frame[variable][coverage][["lower", "upper"]].to_numpy()
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("in_pipeline", [False, True])
 @pytest.mark.parametrize("index", [HOURS, pd.Index([f"row {k}" for k in range(40)]), None])
 def test_rows_keep_their_index(index, in_pipeline):

@@ -165,6 +165,7 @@ def test_scikit_learn_asks_a_pipeline_for_probabilities():
     assert_allclose(vote.predict_proba(X), expected)
 
 
+@pytest.mark.long
 def test_batch_models_are_experts():
     X, y = stream()
     experts = [("batch", RefitClassifier(SGD, growth=1.0)), ("pipe", pipelines()["scaled"])]
@@ -174,6 +175,7 @@ def test_batch_models_are_experts():
     assert isinstance(model.named_experts_.pipe, StreamingPipeline)
 
 
+@pytest.mark.long
 def test_river_asks_and_is_asked():
     compat = pytest.importorskip("river.compat")
     from river.naive_bayes import GaussianNB

@@ -120,6 +120,7 @@ def test_a_floor_stands_on_those_below(floor):
         assert not set(above) & set(imported), f"{floor}/{path.name}"
 
 
+@pytest.mark.long
 def test_no_two_classes_have_one_name():
     """At fe656ae six names are those of two classes, `TargetFence` among them."""
     found = {}

@@ -104,6 +104,7 @@ def test_a_forecaster_of_columns_is_not_refused(tmp_path):
     assert_array_equal(again.predict(X[90:95, :1]), model.predict(X[90:95, :1]))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("size", [1e6, 1e60, 1e140])
 def test_no_number_makes_the_equation_of_a_forecast_long(size, monkeypatch):
     """At fe656ae a file took 31 s to load: temperatures fell by four, from 1e280 on."""

@@ -136,6 +136,7 @@ def same_model(case, model, expected):
     assert model.n_samples_seen_ == expected.n_samples_seen_
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", CASES)
 def test_rows_that_overflow_are_refused_in_the_same_sentence(kind):
     """At fe656ae a forecaster forecasts NaN from then on, a search ranks by infinite losses, a
@@ -165,6 +166,7 @@ def test_first_rows_that_overflow_leave_no_trace(kind):
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", CASES)
 def test_no_parameter_of_the_state_changes_in_mid_stream_and_all_say_so_alike(kind):
     case = CASES[kind]
@@ -236,6 +238,7 @@ def before_the_swap(monkeypatch):
     return arranged
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", CASES)
 def test_readers_see_the_model_before_a_call_until_it_is_over(kind, before_the_swap):
     case, seen = CASES[kind], []
@@ -259,6 +262,7 @@ def test_readers_see_the_model_before_a_call_until_it_is_over(kind, before_the_s
     assert model.n_samples_seen_ == case.n_first + 5
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", CASES)
 def test_a_second_writer_is_refused_whatever_is_taught(kind, before_the_swap):
     case = CASES[kind]
@@ -272,6 +276,7 @@ def test_a_second_writer_is_refused_whatever_is_taught(kind, before_the_swap):
     assert model.n_samples_seen_ == case.n_first + 5
 
 
+@pytest.mark.long
 def test_warnings_point_at_the_line_that_called():
     X, y = CASES["estimator"].X, 100.0 + CASES["estimator"].y
     with pytest.warns(UserWarning, match="express no constant") as told:

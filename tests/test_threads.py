@@ -55,6 +55,7 @@ class MeanwhileTaught:
         return self.X.shape
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("estimator", MODELS, ids=label)
 @pytest.mark.parametrize("n_before", [0, 20, 50])
 def test_a_second_writer_gets_an_error(estimator, n_before):

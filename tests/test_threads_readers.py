@@ -234,6 +234,7 @@ def among(model, X):
     }
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -29,6 +29,7 @@ def learnt(mixture, S, y, heard, weights=None, cuts=()):
     return np.concatenate(parts), state
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_it_is_the_loop(n_classes, delay):
@@ -62,6 +63,7 @@ def test_no_probability_is_less_than_the_past_justifies():
     assert -np.log(surprised[0, 2]) < np.log(C * (n + C))
 
 
+@pytest.mark.long
 def test_the_loss_is_within_the_bound_of_the_best_expert():
     """Also where the calibrated experts turn bad, and the pools with them."""
     n, K, n_classes = 600, 3, 4

@@ -263,6 +263,7 @@ def test_rows_with_nobody_awake(model):
     assert model.n_samples_seen_ == len(y)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("sleepy", [False, True])
 @pytest.mark.parametrize("model", RULES, ids=str)
 def test_convexity_and_permutations(model, sleepy):
@@ -383,6 +384,7 @@ def test_laws(model):
     check_online_estimator(model)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "model", [EWARegressor(), AARegressor(), FixedShareRegressor()], ids=lambda m: type(m).__name__
 )

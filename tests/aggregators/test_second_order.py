@@ -122,6 +122,7 @@ def test_regret_is_of_second_order(rule, kind, start, gradient, record_property)
     assert max(shares) <= 1.6
 
 
+@pytest.mark.long(every=2)
 @each_rule
 def test_the_tangent_pursues_the_best_combination(rule):
     rng = np.random.default_rng(0)
@@ -259,6 +260,7 @@ def test_few_many_and_equal_experts(rule, K, start):
     assert_allclose(equal.partial_fit(late, y).weights_[: K // 2 + 1].sum(), 1, atol=0.05)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("gradient", [False, True])
 @each_rule
@@ -305,6 +307,7 @@ def test_laws(rule, gradient):
     check_online_estimator(rule(gradient_trick=gradient))
 
 
+@pytest.mark.long(every=3)
 @each_rule
 def test_scikit_learn_accepts_it(rule):
     check_estimator(clone(rule()), on_skip=None)

@@ -62,6 +62,7 @@ def test_the_theorem_holds(kind):
     assert (bound >= R).all()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_ml_prod_is_adapt_ml_prod_but_for_the_rate_that_counts_the_round(seed):
     F, y = experts(seed, 1500)

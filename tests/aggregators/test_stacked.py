@@ -19,6 +19,7 @@ def stream(seed, n=260, n_experts=6):
     return F, y
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n_direct", [0, 2])
 @pytest.mark.parametrize("stacks", [STACKS, ((1.0, 1.0),)])
 def test_definition(stacks, n_direct):

@@ -112,6 +112,7 @@ def test_nogd_stores_only_rows_that_took_a_step():
 # The parts
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("loss", REGRESSION)
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("form", ["paired", "phase"])

@@ -223,6 +223,7 @@ def test_an_expert_may_know_fewer_classes():
     assert_allclose(P, (1.0 - 1.0 / 33.0) * np.array([0.25, 0.0, 0.75]) + 1.0 / 33.0 / 3.0)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_failing_expert_is_named_and_leaves_no_trace():
     class Fails(Says):

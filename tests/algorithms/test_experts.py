@@ -277,6 +277,7 @@ def test_an_expert_that_cannot_forecast_yet_is_named():
         model.predict(X)
 
 
+@pytest.mark.long
 def test_an_interrupt_among_the_experts_leaves_no_trace():
     X, y = stream()
 
@@ -405,6 +406,7 @@ def test_threads_learn_in_place_under_any_backend():
     assert model.named_experts_.vaw.n_samples_seen_ == len(y)
 
 
+@pytest.mark.long
 def test_grid_search_over_an_expert_s_parameter():
     X, y = stream()
     search = GridSearchCV(
@@ -495,6 +497,7 @@ def test_an_expert_wakes_when_its_forecasts_are_sane_again():
     assert np.isnan(model.partial_fit(X[:1], y[:1]).predict_experts(X)[:, 0]).all()
 
 
+@pytest.mark.long
 def test_a_diverging_sgd_does_not_take_the_mixture_along():
     X, y = stream(n=400)
     X = 30.0 * X  # too large for the default step

@@ -328,6 +328,7 @@ def test_permuting_the_kernels_permutes_the_weights(make):
     assert_allclose(permuted.predict(X), straight.predict(X), rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_raker_regret_with_a_constant_step(seed):
     """Each expert against any theta, the mix against each expert; targets by an adversary."""

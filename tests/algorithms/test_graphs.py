@@ -77,6 +77,7 @@ def random_frequencies(kernels, d, m, seed):
     return [rng.normal(size=(d, m)) for _ in kernel_list(kernels)]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("freeze_after", [1, 50])
 @pytest.mark.parametrize(
     "options",
@@ -228,6 +229,7 @@ def test_importance_weights_are_unbiased(class_):
     assert_unbiased(model)
 
 
+@pytest.mark.long
 def test_importance_weights_of_omkl_gf_are_unbiased_under_full_exploration():
     assert_unbiased(taught(OMKLGFRegressor, n_selected=2, exploration0=1.0, power_t=0.0))
 
@@ -291,6 +293,7 @@ def test_predict_is_the_next_forecast_and_changes_nothing(class_):
             )
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("class_", CLASSES)
 def test_only_the_kernels_asked_learn(class_):
     X, y = stream(5)

@@ -247,6 +247,7 @@ def test_probabilities_in_a_pipeline():
     assert_allclose(np.exp(aioli.predict_log_proba(Z)), aioli.predict_proba(Z))
 
 
+@pytest.mark.long
 def test_rows_of_extreme_size():
     X, y = stream(0, 200)
     X[50:60] *= 1e3

@@ -152,6 +152,7 @@ def test_nystroem_equals_the_definition(kernel, forecaster, seed):
     assert 3 < sum(entered) < 120
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1])
 def test_nystroem_equals_algorithm_2(seed):
     X, y = stream(seed, n=200)
@@ -162,6 +163,7 @@ def test_nystroem_equals_algorithm_2(seed):
     assert_array_equal(model.components_, X[atoms])
 
 
+@pytest.mark.long
 def test_more_rows_than_a_chunk():
     # chunks of past rows, windows of the sampler and rebuilds of the learner all end in here
     X, y = stream(3, n=2500)
@@ -355,6 +357,7 @@ def test_theorem_3(kind):
     assert min(margins) < 0.6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["sign", "greedy"])
 def test_theorem_4(kind):
     margins = []

@@ -158,6 +158,7 @@ def test_dependent_rows_add_no_coordinate(class_):
     assert_array_equal(model.predict(X), np.zeros(400))
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("kind", ["greedy", "noise", "constant"])
 @pytest.mark.parametrize("radius", [1.0, 2.0])
 def test_regret_of_kons_is_within_the_theorem(kind, radius):

@@ -29,6 +29,7 @@ def decisions(model, X, y):
     return model._advance(X, y, restart=False, validation={"classes": [-1, 1]})
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "options",

@@ -145,6 +145,7 @@ def test_an_offset_of_the_features_does_not_matter(class_):
     assert_allclose(other, one, atol=1e-6 * np.abs(one).max())
 
 
+@pytest.mark.long
 def test_arms_come_up_as_the_law_says():
     X, y = stream(0, 3000)
     model = OKSPlusPlusRegressor(random_state=0)

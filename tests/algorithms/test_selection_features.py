@@ -192,6 +192,7 @@ def test_steps_of_rf_oks_are_unbiased(loss):
         assert_allclose(mean_move, -lam * g * z, rtol=1e-9, atol=1e-15)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("class_", REGRESSORS)
 def test_arms_are_drawn_by_their_law(class_, draws):
     """Sums of (drawn - p) are martingales, here within 4.5 of their standard deviations."""
@@ -280,6 +281,7 @@ def test_regret_grows_no_faster_than_the_theorem_says(class_, loss, exponent):
     assert growth < exponent + (0.15 if class_ is RFIOKSRegressor else 0.05)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("class_", REGRESSORS)
 def test_the_arm_that_loses_least_is_drawn_most(class_):
     rng = np.random.default_rng(0)

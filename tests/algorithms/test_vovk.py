@@ -143,6 +143,7 @@ def test_permuting_the_kernels_permutes_the_weights(clip):
     assert_allclose(permuted.predict(X), straight.predict(X), rtol=1e-8)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 def test_threads_change_nothing(n_jobs):
     X, y = stream(8, n=600)

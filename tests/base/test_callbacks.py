@@ -139,6 +139,7 @@ def test_weights_are_checked_against_all_rows(rows):
         model.fit(X, y, sample_weight=np.ones(171))
 
 
+@pytest.mark.long
 def test_the_laws_hold_with_callbacks(monkeypatch):
     monkeypatch.setattr(_estimator, "_CHUNK", 64)  # as the real one, a multiple of the blocks
     check_online_estimator(VAW2Regressor(**SMALL).set_callbacks(Recorder()))

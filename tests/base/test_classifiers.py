@@ -59,6 +59,7 @@ def test_labels_in_lists_and_objects(model):
     assert_array_equal(clone(model).fit(X, words.astype(object)).predict(X), expected)
 
 
+@pytest.mark.long(every=3)
 def test_prequential_predict_is_the_loop_of_labels(model):
     X, y = stream()
     words, classes = np.array(["no", "yes"])[y], ["no", "yes"]

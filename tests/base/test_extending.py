@@ -92,6 +92,7 @@ def test_a_graph_of_ones_own_is_its_loop(page, seed):
     assert_array_equal(model.selected_, np.flatnonzero(model.graph_[:, model.node_]))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("options", [{}, {"eta0": 0.3, "shrinkage": 0.1}])
 def test_adaraker_is_its_loop(page, options, seed):

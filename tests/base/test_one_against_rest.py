@@ -202,6 +202,7 @@ def test_mistakes_are_bounded_by_the_hinge_losses_of_all_classes(seed):
     assert 2 * wrong.sum() <= bound < 4 * len(X)
 
 
+@pytest.mark.long
 def test_digits_as_well_as_one_model_a_class():
     X, y = load_digits(return_X_y=True)
     X = X / 16.0

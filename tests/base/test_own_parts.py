@@ -450,6 +450,7 @@ def test_a_transformer_of_ones_own_flows_as_one_asked_row_by_row(label_delay):
     assert_array_equal(found.predict(X[:5]), expected.predict(X[:5]))
 
 
+@pytest.mark.long
 def test_a_transformer_of_ones_own_obeys_the_laws():
     check_online_estimator(make_streaming_pipeline(RunningMaximum(), VAWRegressor()))
     with pytest.raises(ValueError, match="NaN"):

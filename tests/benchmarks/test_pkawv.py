@@ -43,6 +43,7 @@ def test_regret_is_that_of_the_best_function():
         assert_allclose(rival.added(Z, target), more, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("label", [KERNEL, TAYLOR[2], "PKAWV, Nyström", "FOGD", "PROS-N-KONS"])
 def test_no_row_is_much_worse_than_the_adversarys(label):
     rng = np.random.default_rng(1)

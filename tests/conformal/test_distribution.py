@@ -16,6 +16,7 @@ def laws(seed=0, support=(-np.inf, np.inf)):
     return QuantileDistribution(LEVELS, quantiles, support)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("support", [(-np.inf, np.inf), (-30.0, np.inf), (-45.0, 20.0)])
 def test_cdf_and_ppf_are_inverse_and_quantiles_rise(support):
     law, p = laws(0, support), np.linspace(0.0005, 0.9995, 1001)

@@ -50,6 +50,7 @@ def run_against(tracker, n, coverage, top=4.0):
     return np.array(scores), np.array(thresholds)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_to_the_oracles(kind, coverage):
@@ -130,6 +131,7 @@ def test_regret_of_mixed_levels_on_every_interval(kind):
         assert (own[low:high].sum() - losses[low:high].sum(axis=0)).max() <= bound
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("seed", range(3))
 def test_after_a_shift_the_strongly_adaptive_one_is_ahead_of_its_parts(seed):
     rng = np.random.default_rng(seed)
@@ -144,6 +146,7 @@ def test_after_a_shift_the_strongly_adaptive_one_is_ahead_of_its_parts(seed):
     assert losses[SAOCP][800:].sum() - best <= 5.0 * np.sqrt(100 * np.log(900))
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("tracker", TRACKERS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("kind", [exchangeable, drifting])
 def test_the_share_asked_for_is_held(tracker, kind):

@@ -274,6 +274,7 @@ def test_adversary_against_the_mean_on_another_range():
     np.testing.assert_array_equal(y, [6.0, 2.0, 6.0, 2.0, 6.0])
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_adversary_costs_a_quarter_of_the_squared_range_a_round(seed):
     X = np.random.RandomState(seed).standard_normal((120, 3))

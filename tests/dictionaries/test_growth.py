@@ -62,6 +62,7 @@ def test_stretches_cover_the_rows_and_begin_with_the_row_that_entered(rule):
     assert size == len(basis["atoms"]) > 5
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_the_cut_into_calls_does_not_matter(rule):
     X = rows(300)

@@ -99,6 +99,7 @@ def test_without_a_season_before_the_origin_nothing_is_scaled(season):
     assert np.isfinite([measures[name] for name in ("MAE", "RMSE", "sMAPE")]).all()
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", [Mean, UpdatedMean])
 @pytest.mark.parametrize("m", [1, 2])
 def test_intervals_groups_and_records(kind, m):

@@ -37,6 +37,7 @@ def loss_of(loss, y, forecasts):
     return {"squared_error": errors**2, "absolute_error": errors}.get(loss, errors / y)
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("seed", [3, 11])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_weights_are_better_than_the_best(loss, seed):

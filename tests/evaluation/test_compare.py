@@ -58,6 +58,7 @@ def test_scores_equal_the_literal_loop(D):
         assert results["seconds_per_row"][i] > 0
 
 
+@pytest.mark.long
 def test_scores_equal_those_of_prequential_to_the_bit():
     delay = np.arange(150) + 1 + np.random.default_rng(0).integers(2, 9, size=150)
     comparison = compare({"m": MODELS["vaw2"]}, STREAMS, 2, delay=delay)
@@ -116,6 +117,7 @@ def test_every_form_of_scoring():
     assert better == {"sklearn mae", "r2"}  # the functions' names say it, not those in the dict
 
 
+@pytest.mark.long
 def test_labels():
     X, y = stream()
     labels = np.where(y > 0, "up", "down")

@@ -272,6 +272,7 @@ def test_the_bound_is_drawn_and_lies_above(stream):
     assert len(drawn(display.plot(start=100).bound_)[0]) == 20
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("delay", [None, 4, np.arange(120) + np.tile([8, 25, 3], 40)])
 def test_late_labels_reach_the_regret_of_all_learners(stream, delay):
     X, y = stream
@@ -472,6 +473,7 @@ def displays():
     ]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("display", displays(), ids=lambda display: type(display).__name__)
 def test_plot_returns_the_display_and_uses_the_axes_given(display):
     assert display.plot() is display
@@ -605,6 +607,7 @@ def test_calibration_by_bins():
         PrequentialCalibrationDisplay.from_predictions(y, P[:, 1])
 
 
+@pytest.mark.long
 def test_displays_of_classes_run_the_stream(stream):
     X, y = stream
     labels = np.where(y > 0, "up", "down")

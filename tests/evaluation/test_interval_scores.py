@@ -47,6 +47,7 @@ def test_the_score_is_the_pinball_losses_of_both_ends():
     assert_allclose(turned, 2.0 * np.dot(nearest, losses))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("y", [-2.0, 0.0, 0.7])
 def test_crps_of_a_gaussian_forecast(y):
     levels = (np.arange(300) + 0.5) / 300

@@ -94,6 +94,7 @@ def stream(n=200, seed=0):
     return X, X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("chunk_size", [1, 50, 70])
 def test_a_scikit_learn_estimator_equals_the_literal_loop(chunk_size):
     X, y = stream()
@@ -312,6 +313,7 @@ def test_late_labels_equal_the_literal_queue(base, arrivals):
         assert np.isnan(result.mean_loss)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("labels", [np.array([0, 1]), np.array(["no", "yes"])])
 @pytest.mark.parametrize(
     "base",
@@ -393,6 +395,7 @@ def test_a_number_of_rounds_is_that_many_for_every_label(base, n_rounds):
     assert np.isnan(by_number.forecasts).sum() == min(n_rounds + 1, 60)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("base", LATE_LEARNERS.values(), ids=LATE_LEARNERS)
 def test_no_delay_is_what_it_was(base):
     X, y = stream(80)
@@ -488,6 +491,7 @@ class Queued(LateRidge):
 FIGURES = ["forecasts", "losses", "cumulative_loss", "running_loss", "windowed_loss", "mean_loss"]
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("initial_forecast", [np.nan, 0.25])
 @pytest.mark.parametrize("D", [1, 5, 23, 60, 70])
 def test_the_label_delay_of_an_estimator_is_the_queue(D, initial_forecast):

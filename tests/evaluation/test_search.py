@@ -388,6 +388,7 @@ def test_the_laws(search):
     check_online_estimator(search)
 
 
+@pytest.mark.long(every=11)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("estimator", "check"),

@@ -33,6 +33,7 @@ def losses(seed, n=400, extra=0.3):
     return (error + extra * noise) ** 2, error**2
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_loop_over_bettors(seed):
     a, b = losses(seed)
@@ -149,6 +150,7 @@ def _stream(seed=0, n=1500):
     return X, X @ [1.0, -2.0, 0.5] + rng.normal(size=n)
 
 
+@pytest.mark.long
 def test_a_comparison_says_who_beats_the_champion(tmp_path):
     models = {"slow": OGDRegressor(eta0=1e-4), "VAW": VAWRegressor(), "ridge": VAWRegressor(2.0)}
     kwargs = {"seeds": 2, "scoring": ["squared_error", "r2"], "path": tmp_path}

@@ -30,6 +30,7 @@ def stream(n=60, seed=0):
     return X
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("imputer", IMPUTERS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
 def test_definition_and_cut(imputer, seed):

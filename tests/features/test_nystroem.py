@@ -227,6 +227,7 @@ def test_bounds_of_kors(mu):
         assert spectral_norm(K - dictionaries.projected(rbf(gamma), X, X[:2])) > mu
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_size_of_kors_is_bounded_where_the_bound_is_less_than_all_rows():
     T, delta, gamma, mu = 4000, 0.1, 0.02, 30.0

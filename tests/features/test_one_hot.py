@@ -41,6 +41,7 @@ def rows_of(columns):
 CUTS = ((0, 1), (1, 3), (3, 4), (4, 40), (40, 60))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(("max_categories", "n_hashed"), [(32, 4), (3, 2), (1, 1), (2, 0)])
 @pytest.mark.parametrize("seed", range(3))
 def test_definition_and_cut(seed, max_categories, n_hashed):

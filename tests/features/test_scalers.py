@@ -127,6 +127,7 @@ def test_faulty_values_blind_no_standard_scaler(scaler, at, fault):
         assert 0.7 < spread < 1.05
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("scaler", SCALERS, ids=str)
 def test_faults_know_no_cut(scaler):
     X = stream(5)
@@ -186,6 +187,7 @@ def test_a_column_that_changes_for_good_is_followed(at, change):
     assert guarded.mean_[0] == pytest.approx(x.mean(), abs=0.1 * x.std())
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("scaler", SCALERS, ids=str)
 def test_no_call_spoils_the_next_one(scaler, dtype):
@@ -248,6 +250,7 @@ def test_bad_ranges_are_refused(ends):
         RunningRobustScaler(quantile_range=ends).fit([[1.0]])
 
 
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [pair for scaler in SCALERS for pair in estimator_checks_generator(scaler)],

@@ -167,6 +167,7 @@ def test_arms_are_treated_alike(index):
     assert_allclose(one["probabilities"][order], other["probabilities"], rtol=1e-9)
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("index", range(6))
 def test_huge_losses_leave_a_law(index):
     sampler = samplers(6)[index][0]

@@ -293,6 +293,7 @@ def test_gaps_are_explained_by_what_fills_them():
     assert np.abs(found.remainder).max() < 0.2 * y.std()
 
 
+@pytest.mark.long
 def test_trees_are_the_remainder():
     X, y = stream(200, 3)
     model = OnlineKernelRegressor(budget="fast", trees=Ridge(), random_state=0).fit(X, y)
@@ -374,6 +375,7 @@ def test_indicators_and_parts_of_dates_are_of_their_column():
     assert_allclose(found.forecasts, model.predict(dates[:4]))
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "model",
     [

@@ -184,6 +184,7 @@ def test_maps_take_the_object(map_, stream):
     np.testing.assert_array_equal(model.fit(X).transform(X), map_.fit(X).transform(X))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "estimator",
     [

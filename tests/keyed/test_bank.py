@@ -67,6 +67,7 @@ def in_bank(model):
     return {key: type(e.model) is Record for key, e in model._state["entries"].items()}
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_equal_to_separate_models(name):
     _, keys, X, y = stream(seed=len(name))
@@ -75,6 +76,7 @@ def test_equal_to_separate_models(name):
     assert all(in_bank(model).values())
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("n", [7, 8, 9, 31, 32, 33, 66])
 def test_about_the_ends_of_tails_blocks_and_first_rows(n):
     _, _, X, y = stream(3 * n, seed=n)
@@ -94,6 +96,7 @@ def test_weights_of_zero_too():
     hold(ESTIMATORS["vaw"], keys, X, y, sizes=(500, 40), weights=weights)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1200, 11])
 def test_faults_constant_columns_and_changed_units(size):
     rng, keys, X, y = stream(1200, 4, seed=size)
@@ -123,6 +126,7 @@ def test_equal_to_rows_that_are_solved_afresh():
         assert np.allclose(found[mine], vaw(X[mine], y[mine], alpha=2.0), atol=1e-9)
 
 
+@pytest.mark.long
 def test_a_key_of_many_rows_stays_exact():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(3_000, 3))

@@ -50,6 +50,7 @@ def in_calls(model, keys, X, y, size):
     return np.concatenate([model.prequential_predict(X[r], y[r], keys=keys[r]) for r in rows])
 
 
+@pytest.mark.long(every=12)
 @pytest.mark.parametrize("size", [1, 13, 150])
 @pytest.mark.parametrize(
     "estimator",
@@ -95,6 +96,7 @@ def test_progressive_forecasts_are_those_of_predict_and_partial_fit(prior):
         other.partial_fit(X[row], y[row], keys=keys[row])
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(
     "limits", [{"max_keys": 3}, {"idle": 5}, {"max_keys": 3, "idle": 8}, {"max_keys": 1}]
 )

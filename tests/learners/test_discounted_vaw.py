@@ -43,6 +43,7 @@ def in_pieces(model, X, y, hint=None, cuts=(1, 33, 95, 96, 160)):
     return np.concatenate(found)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("forgetting", [0.4, 0.75, 0.97, 1.0])
 @pytest.mark.parametrize("hint", ["zero", "last", "given"])
 def test_equals_the_literal_loop(forgetting, hint):
@@ -57,6 +58,7 @@ def test_equals_the_literal_loop(forgetting, hint):
     assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("hint", ["zero", "last", "given"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_grid_equals_its_literal_loop(hint, seed):
@@ -104,6 +106,7 @@ def hostile(kind, seed, model, n=200):
     return X, y, model.prequential_predict(X, y)
 
 
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("kind", ["random", "drifting", "jump", "greedy"])
 @pytest.mark.parametrize("forgetting", [0.6, 0.9, 0.99])
 def test_the_theorem_holds_against_paths(kind, forgetting, record_property):
@@ -165,6 +168,7 @@ def test_the_closed_bound_is_the_larger_one(seed):
         assert (sharp <= closed + 1e-9).all()
 
 
+@pytest.mark.long
 def test_squares_of_targets_in_place_of_their_bound_are_too_little():
     """A finding: rows of 0, whose targets are 0, let the past fade and cost nothing."""
     gap, n_active, forgetting = 100, 150, 0.99
@@ -189,6 +193,7 @@ def test_squares_of_targets_in_place_of_their_bound_are_too_little():
     assert 2 * too_little < regret <= enough
 
 
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("kind", ["random", "drifting", "jump", "greedy"])
 @pytest.mark.parametrize("y_range", [None, (-12.0, 12.0)])
 def test_the_grid_keeps_its_bound_against_every_member(kind, y_range):
@@ -286,6 +291,7 @@ def test_hints_are_routed_through_a_pipeline():
     assert np.abs(routed - model[-1].predict(Z)).max() > 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [DiscountedVAWRegressor(hint="last"), DiscountedVAWAARegressor()])
 def test_late_labels_and_constant_columns(model):
     X, y = stream(10)

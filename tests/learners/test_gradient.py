@@ -28,6 +28,7 @@ def assert_equals_oracle(X, y, rtol=1e-10, **params):
     assert_allclose(model.coef_, theta, rtol=rtol, atol=rtol * np.abs(theta).max())
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("shrinkage", [0.0, 1e-3, 0.7])
 @pytest.mark.parametrize("radius", [None, 0.3])
@@ -82,6 +83,7 @@ def test_several_targets_are_so_many_models(loss, radius):
         assert_allclose(model.predict(X[:5])[:, k], alone.predict(X[:5]), rtol=1e-10)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("radius", [None, 0.5])
 @pytest.mark.parametrize("n_targets", [None, 1, 2])
@@ -217,6 +219,7 @@ def test_the_laws(model):
     check_online_estimator(model)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_scikit_learn_checks(loss):

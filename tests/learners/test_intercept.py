@@ -131,6 +131,7 @@ def warned_rows(model, X, y, cuts):
     return rows
 
 
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("model", REGRESSORS[:3], ids=repr)
 @pytest.mark.parametrize("columns", [False, True])
 def test_the_warning_comes_once_whatever_the_cut(model, columns):

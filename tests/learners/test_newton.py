@@ -67,6 +67,7 @@ def rival(X, y, mu, radius):
     return u / max(1.0, np.abs(X @ u).max() / radius)
 
 
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("share", [1.0, 2.0])  # of the default curvature; 2 is the theorem's limit
 @pytest.mark.parametrize("radius", [1.0, 3.0])
 @pytest.mark.parametrize("kind", ["greedy", "one row", "constant", "noise"])

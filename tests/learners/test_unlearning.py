@@ -43,6 +43,7 @@ def assert_same(model, other, X, tol=1e-10):
     assert model.n_samples_seen_ == other.n_samples_seen_
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("size", [1, 63, 66, 400])
 def test_a_third_in_random_order_is_forgotten(name, size):
@@ -65,6 +66,7 @@ def test_a_third_in_random_order_is_forgotten(name, size):
         assert_allclose(model.predict(X, True)[1], never.predict(X, True)[1], rtol=1e-9)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_between_rows_one_by_one_with_weights_and_targets(seed):
     rng = np.random.default_rng(seed)
@@ -85,6 +87,7 @@ def test_between_rows_one_by_one_with_weights_and_targets(seed):
         assert_allclose(model._state["squares"][j], least, rtol=1e-9)
 
 
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("seed", range(60))
 def test_it_is_right_or_refused_where_hardly_anything_is_left(seed):
     rng = np.random.default_rng(seed)
@@ -162,6 +165,7 @@ def test_the_record_is_that_of_the_rows_in_their_order_and_is_saved(tmp_path):
         assert make().fit(X, y).unlearnt_ == {"n_rows": 0, "digest": ""}
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
 @pytest.mark.parametrize("name", MAKERS)
 def test_parts_merged_are_one_pass(name, n_parts):

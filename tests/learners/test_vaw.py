@@ -22,6 +22,7 @@ def stream(seed, n=300, d=6, n_targets=None):
     )
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
 @pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.9, 0.75])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -221,6 +222,7 @@ def test_forgetting_does_not_wind_up():
         ).all()
 
 
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("scale", [1e-8, 1e-3, 1.0, 1e3, 1e8])
 def test_badly_scaled_features_are_cut_invariant(scale):
     X, y = stream(10)

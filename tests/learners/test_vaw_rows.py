@@ -131,6 +131,7 @@ def test_a_call_that_fails_leaves_no_trace_in_shared_buffers(monkeypatch):
     assert_array_equal(model.predict(X), expected.partial_fit(X[2:3], y[2:3]).predict(X))
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("model", [VAWRegressor(), VAW2Regressor(**BANK)])
 @pytest.mark.parametrize("n_single", [0, 3])
 def test_a_model_mapped_from_a_file_learns_on(model, n_single, tmp_path):
@@ -176,6 +177,7 @@ def test_merging_counts_the_rows_of_both_tails(n_rows):
     assert_allclose(left.coef_, whole.coef_, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_large_banks_are_replaced_group_by_group(monkeypatch):
     # groups of one expert, so that a tail waits while the next one fills; rebuilds come soon
     monkeypatch.setattr(_tail, "_GROUP_BYTES", 1)

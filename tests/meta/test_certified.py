@@ -44,6 +44,7 @@ def stream(kind, seed, n=100, d=4):
     return X, y
 
 
+@pytest.mark.long(every=13)
 @pytest.mark.parametrize("forecaster", ["vaw", "ridge"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
@@ -152,6 +153,7 @@ def test_experts_exactly_and_mixtures_by_slopes(inner):
         assert told.loss - ((y - F @ weights) ** 2).sum() <= told.mixtures + 1e-9
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize(
     "inner",
     [

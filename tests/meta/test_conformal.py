@@ -65,6 +65,7 @@ def literal(forecasts, y, tracker, coverage, warmup, delay=0):
     return np.array(intervals)
 
 
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("warmup", [0, 1, 30])
 @pytest.mark.parametrize("tracker", TRACKERS, ids=lambda one: type(one).__name__)
 def test_intervals_are_those_of_a_loop_whatever_the_cut(tracker, warmup):

@@ -180,6 +180,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     assert_array_equal(model.predict_proba(X), again.predict_proba(X))
 
 
+@pytest.mark.long
 def test_saved_and_loaded_it_goes_on_as_if_never_saved(tmp_path):
     pytest.importorskip("skops")
     X, y = stream()

@@ -36,6 +36,7 @@ def vaw():
     return lambda X, y: changing.discounted_vaw(X, y, 1.0, 1.0)
 
 
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("min_length", [1, 5, 16])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_equals_the_literal_loop(min_length, seed):
@@ -63,6 +64,7 @@ def greedy(n):
     return X, y, forecasts
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", ["random", "drifting", "greedy"])
 def test_the_bound_holds_on_every_interval_of_the_cover_and_on_unions(kind):
     n = 200

@@ -42,6 +42,7 @@ def stream(n_series=1, n=110, seed=0):
     return y, seasonal(y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_series", [1, 2])
 def test_the_correction_is_the_loop_that_keeps_every_origin(n_series):
     y, base = stream(n_series, n=150, seed=n_series)
@@ -97,6 +98,7 @@ def test_on_no_stretch_is_a_base_made_worse_by_more_than_the_bound(kind, seed):
     assert (model.regret_ <= model.regret_bound_).all()
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("delay", [0, 3, 20])
 def test_the_bound_of_fixed_share_holds_whatever_experts_say(delay):
     for seed in range(20):

@@ -85,6 +85,7 @@ def test_a_number_within_the_fence_that_stands_for_none(n_columns):
     assert model.n_faulty_[0] - n_before == faulty[256:].sum() > 2
 
 
+@pytest.mark.long
 def test_what_comes_every_week_is_no_fault():
     rng = np.random.default_rng(0)
     y = 100.0 + 3.0 * rng.normal(size=300)
@@ -216,6 +217,7 @@ def test_it_is_said_once(cut):
     assert n_warnings == 1
 
 
+@pytest.mark.long
 def test_a_warning_that_is_an_error_leaves_the_model_as_it_was():
     y = with_true_zeros(300, 5)
     model = OnlineForecaster(**SMALL).fit(y[:50])

@@ -56,6 +56,7 @@ def test_gaps_in_time_are_missing_rows():
     assert filling.n_samples_seen_ == 60
 
 
+@pytest.mark.long
 def test_the_clock_is_seen():
     index = pd.date_range("2024-01-01", periods=400, freq="h")
     busy = (index.hour == 9) * 5.0 + np.random.default_rng(0).normal(size=400)

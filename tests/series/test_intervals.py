@@ -11,6 +11,7 @@ from tests.oracles import series as oracle
 SMALL = {"windows": (3, 4, 6)}
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("season", [0, 5, 48])
 def test_intervals_are_those_of_the_loop(season):
     rng = np.random.default_rng(0)
@@ -43,12 +44,14 @@ def held(y, first, horizon=2, coverage=(0.8, 0.9, 0.95)):
     return np.array(hits)
 
 
+@pytest.mark.long
 def test_intervals_hold_as_often_as_asked_for():
     rng = np.random.default_rng(0)
     y = rng.standard_t(4, size=500) * np.where(np.arange(500) < 250, 1.0, 4.0)
     assert_allclose(held(y, 100).mean(axis=0), [0.8, 0.9, 0.95], atol=0.045)
 
 
+@pytest.mark.long
 def test_series_share_what_makes_forecasts_worse():
     # eight series that become restless at once: soon intervals of all of them hold again
     rng = np.random.default_rng(0)
@@ -67,6 +70,7 @@ def test_a_sensor_that_stood_still_is_heard_again():
     assert hits[50:].mean() > 0.6  # 0.5 without a floor
 
 
+@pytest.mark.long
 def test_radii_have_a_floor():
     state = _intervals.start(1, 1)
     issued = np.full((len(_intervals.LEVELS), 1, 1), 1.0)

@@ -86,6 +86,7 @@ def test_fewer_rows_than_the_horizon_are_forecast(taught):
         model.predict(X[120:129])
 
 
+@pytest.mark.long
 def test_every_local_midnight_is_one_call():
     y, X = stream(24 * 9 - 1)
     model, lengths = forecaster(25), []

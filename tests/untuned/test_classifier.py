@@ -136,6 +136,7 @@ def test_refusals_leave_the_model_as_it_was():
     assert_array_equal(lonely.predict(X[:2]), "ash")
 
 
+@pytest.mark.long
 def test_categories_are_told_apart_by_each_class():
     rng = np.random.default_rng(0)
     places = rng.integers(30, size=900)  # too many for indicators

@@ -88,6 +88,7 @@ def test_a_forecast_is_what_learning_would_have_made(delay):
     assert_allclose(ahead[-1], expected[100 + delay], atol=1e-8)
 
 
+@pytest.mark.long
 def test_values_count_and_not_codes_or_types():
     X, y = table()
     expected = regressor().prequential_predict(X, y)
@@ -106,6 +107,7 @@ def test_values_count_and_not_codes_or_types():
     assert_array_equal(model.feature_names_in_, X.columns)
 
 
+@pytest.mark.long
 def test_declared_columns_of_arrays_and_frames():
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(size=N), rng.integers(0, 3, size=N)]).astype(float)
@@ -245,6 +247,7 @@ def test_categories_of_many_values_stay_in_bounds():
     assert_allclose(in_parts(regressor(), X, y, [1000, 1, 400, 99]), whole, atol=1e-8)
 
 
+@pytest.mark.long
 def test_rows_with_gaps_are_learnt_and_no_row_is_lost():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(600, 4))
@@ -274,6 +277,7 @@ def test_a_gap_that_says_something():
     assert np.mean((forecasts - y)[500:] ** 2) < 0.1
 
 
+@pytest.mark.long
 def test_numbers_are_taken_as_ever():
     X = np.random.default_rng(6).normal(size=(100, 3))
     y = X[:, 0] ** 2
@@ -404,6 +408,7 @@ def test_units_of_columns_with_gaps():
     assert_array_equal(units.known(parts), units.known(state))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
 def test_it_goes_on_from_a_pickle_bit_for_bit(kind):
     X, y = table()
@@ -417,6 +422,7 @@ def test_it_goes_on_from_a_pickle_bit_for_bit(kind):
     assert_array_equal(other.predict(X), model.predict(X))
 
 
+@pytest.mark.long
 def test_classifier_by_any_cut():
     X, y = table()
     y = y > np.median(y)
@@ -428,6 +434,7 @@ def test_classifier_by_any_cut():
     assert (model.predict(X) == y).mean() > 0.75
 
 
+@pytest.mark.long
 def test_inside_pipelines_and_searches():
     X, y = table()
     expected = regressor().prequential_predict(X, y)

@@ -54,6 +54,7 @@ def test_one_law_answers_all_and_nothing_crosses(n_targets):
     assert np.isfinite(log_score(Y[:7], law))
 
 
+@pytest.mark.long
 def test_prequential_quantiles_are_those_of_a_loop_and_teach_as_partial_fit_does():
     X, y = stream(90)
     model, literal = clone(FAST), clone(FAST)

@@ -49,6 +49,7 @@ def test_a_row_without_a_target_is_forecast_and_not_learnt(share, arguments):
             assert forecasts[t] == pytest.approx(loop.predict(X[t : t + 1])[0], rel=1e-9)
 
 
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("cut", [1, 7, 64])
 def test_the_cut_changes_nothing(cut):
     X, y, rng = stream(130)
