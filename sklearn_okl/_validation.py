@@ -27,6 +27,51 @@ def validated(estimator, X, *y, **options):
     return validate_data(estimator, X, *y, **options)
 
 
+def plain_row(estimator, x, allow_nan=False):
+    """Return a row of numbers as (1, d), looked at for its length and for finite numbers."""
+    row = x
+    if not (type(x) is np.ndarray and x.dtype == np.float64 and x.flags.carray):
+        row = _row_of_numbers(x)
+    if row.shape != (estimator.n_features_in_,):
+        raise ValueError(
+            f"x has shape {row.shape}, and a row of this {type(estimator).__name__} has shape "
+            f"({estimator.n_features_in_},): give one row, without the axis of the rows."
+        )
+    if not math.isfinite(np.add.reduce(row)):
+        _refuse_infinite(row, "x", allow_nan)
+    return row[None]
+
+
+def plain_target(y, shape):
+    """Return the target of one row as float64 of a shape (1,) or (1, q), looked at likewise."""
+    target = np.array(y, dtype=np.float64)[None]
+    if target.shape != shape:
+        raise ValueError(
+            f"y has shape {target.shape[1:]}, and the target of one row has shape {shape[1:]} here."
+        )
+    if not math.isfinite(np.add.reduce(target, axis=None)):
+        _refuse_infinite(target, "y", False)
+    return target
+
+
+def _row_of_numbers(x):
+    refuse_masks(x)
+    row = np.asarray(x)
+    if row.dtype.kind not in "biuf":
+        raise ValueError(
+            f"x holds {row.dtype}, and rows of a row path are plain numbers: give an array of them."
+        )
+    return np.array(row, dtype=np.float64, order="C")
+
+
+def _refuse_infinite(values, name, allow_nan):
+    """Refuse NaN and infinity; numbers whose sum alone overflows are fine."""
+    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
+    if bad.any():
+        what = "infinity" if np.isinf(values).any() else "NaN"
+        raise ValueError(f"{name} contains {what}: leave the row out. Nothing is learnt of it.")
+
+
 def is_lazy(given):
     """Tell whether something is a frame of polars that was not computed yet."""
     return type(given).__name__ == "LazyFrame" and hasattr(given, "collect")

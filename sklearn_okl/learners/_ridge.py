@@ -17,7 +17,8 @@ from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
 from ..base import SumsOfRows, WeightedRegressor
 from ..base._intercept import MissesIntercept
-from ._ridge_sums import merged, without
+from ._ridge_rows import RidgeRows
+from ._ridge_sums import merged, rounds_until, without
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -218,6 +219,10 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _takes_rows(self, n):
         return n <= TAIL
+
+    def _row_engine(self, state):
+        is_one = state["b"].ndim == 1 and type(self)._learn is RidgeRecursion._learn
+        return RidgeRows(self, state, _GAIN_LIMIT) if is_one else super()._row_engine(state)
 
     def _open(self, state):
         """Let P and A be arrays of this state's own, with all rows in them, to be written."""
@@ -444,12 +449,12 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             return _REFRESH - t if t < _REFRESH else _STRETCH - t % _STRETCH
         # Inside a stretch the past keeps its size and the rows grow instead; the growth is kept
         # below 10, so that it costs at most one digit.
-        longest = min(_BLOCK, _rounds_until(0.1, self.forgetting))
+        longest = min(_BLOCK, rounds_until(0.1, self.forgetting, _REFRESH))
         refresh = self._refresh_interval()
         return min(longest - t % longest, refresh - t % refresh)
 
     def _refresh_interval(self):
-        return min(_REFRESH, _rounds_until(_WORN, self.forgetting))
+        return rounds_until(_WORN, self.forgetting, _REFRESH)
 
     def _rebuild(self, state):
         """Recompute P and theta from the exact sums."""
@@ -487,13 +492,6 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             shrunk = 1.0 + leverages
             forecasts /= shrunk if forecasts.ndim == shrunk.ndim else shrunk[..., None]
         return forecasts, leverages
-
-
-def _rounds_until(share, forgetting):
-    """Return after how many whole rounds, one at least, forgetting has left no less than share."""
-    if forgetting == 1.0:
-        return _REFRESH
-    return int(min(_REFRESH, max(1.0, np.log(share) / np.log(forgetting))))
 
 
 def _times(P, Z, out):
