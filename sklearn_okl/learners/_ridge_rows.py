@@ -31,15 +31,24 @@ class RidgeRows(RowEngine):
 
     def ask(self, X):
         """Forecast a row by the state and the tail."""
+        z = self._designed(X)
         if not self.is_vaw:
-            return float(self._designed(X).dot(self.theta))
-        return self._forecast(*self._met(X)[1:])
+            return float(z.dot(self.theta))
+        return self._forecast(*self._met(z)[1:])
 
     def learn(self, X, y):
-        """Learn a row, written into the tail; return its forecast."""
-        (z, direction, leverage, known), y = self._met(X), float(y[0])
-        forecast, growth = self._forecast(direction, leverage, known), self.growth
-        root = math.sqrt(growth)
+        """Learn a row; return its forecast."""
+        forecast = self.learn_weighted(self._designed(X), float(y[0]), 1.0)
+        if "lookout" in self.state:
+            self.settle()
+            self.model._look_back(self.state, X, y, np.array([forecast]))
+        return forecast
+
+    def learn_weighted(self, z, y, weight):
+        """Learn a row z (D,) of target y, a float, into the tail; return its forecast."""
+        direction, leverage, known = self._met(z)
+        forecast, growth = self._forecast(leverage, known), self.growth
+        root = math.sqrt(weight * growth)
         gain = 1.0 + root * root * leverage
         scale = root / math.sqrt(gain)
         direction *= scale
@@ -50,12 +59,9 @@ class RidgeRows(RowEngine):
             self.mass *= self.forgetting
             self.b *= self.forgetting
         self.squares += error * error / growth
-        self.mass += 1.0
-        self.b += z * y
+        self.mass += weight
+        self.b += z * (weight * y)
         self._write(z if root == 1.0 else root * z, direction)
-        if "lookout" in self.state:
-            self.settle()
-            self.model._look_back(self.state, X, np.array([y]), np.array([forecast]))
         if self.t == self.stop or gain > self.gain_limit:
             self._commit(gain > self.gain_limit)
         return forecast
@@ -65,7 +71,7 @@ class RidgeRows(RowEngine):
         self.state["inverse"] = self.inverse.with_filled(self.tail, self.n)
         self.state.update(t=self.t, mass=self.mass, squares=np.array(self.squares))
 
-    def _forecast(self, direction, leverage, known):
+    def _forecast(self, leverage, known):
         return known / (1.0 + self.growth * leverage) if self.is_vaw else known
 
     def _begin(self):
@@ -98,15 +104,13 @@ class RidgeRows(RowEngine):
     def _designed(self, X):
         return np.append(X[0], 1.0) if self.adds_one else X[0]
 
-    def _met(self, X):
-        """Return a row z, its direction S^-1 z, its size z' S^-1 z, and what ridge forecasts."""
-        asked = X.tobytes()
+    def _met(self, z):
+        """Return of a row z its direction S^-1 z, its size z' S^-1 z, and what ridge forecasts."""
+        asked = z.tobytes()
         if asked != self.asked:
-            z = self._designed(X)
             direction = self.P.dot(z)  # P is symmetric
             if self.n:
                 direction -= self.taught.dot(z).dot(self.taught)
             leverage = max(float(z.dot(direction)), 0.0)
-            self.found = z, direction, leverage, float(z.dot(self.theta))
-            self.asked = asked
+            self.asked, self.found = asked, (direction, leverage, float(z.dot(self.theta)))
         return self.found
