@@ -99,8 +99,9 @@ class Tail:
         """Whether the latest row and what it taught are finite; those before it were asked."""
         if not self.length:
             return True
-        parts = self.rows[..., self.length - 1, :], self.directions[..., self.length - 1, :]
-        return isfinite(sum(np.add.reduce(part, axis=None) for part in parts))
+        last, add = self.length - 1, np.add.reduce
+        total = add(self.rows[..., last, :], axis=None)
+        return isfinite(total + add(self.directions[..., last, :], axis=None))
 
     def filled(self):
         """Return the rows and the directions that count, of shape (..., length, D)."""
@@ -196,7 +197,10 @@ class SharedInverse:
     @property
     def is_finite(self):
         """Whether all is finite; what is committed was asked when it was."""
-        return self.tail.is_finite and all(A.is_finite and P.is_finite for _, A, P in self.groups)
+        for _, A, P in self.groups:
+            if not (A.is_finite and P.is_finite):
+                return False
+        return self.tail.is_finite
 
     @property
     def is_whole(self):
