@@ -15,7 +15,8 @@ def _kept(value, snapshot):
         known, kept = snapshot if isinstance(snapshot, dict) else {}, value.copy()
         for name, part in value.items():
             if isinstance(part, np.ndarray):
-                kept[name] = _kept_array(part, known.get(name))
+                if part.size:
+                    kept[name] = _kept_array(part, known.get(name))
             elif type(part) in _NESTED:
                 kept[name] = _kept(part, known.get(name))
         return kept
