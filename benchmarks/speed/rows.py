@@ -36,7 +36,7 @@ _SIZES = {  # rows known before, learnt alone a turn, in a long call a turn, and
 _LATER = {False: 100_000, True: 600}  # rows after which dictionaries and states have grown
 _COLUMNS = (
     *("`predict`, ms", "× SGD", "`partial_fit`, ms", "× SGD"),
-    *("both by `rows()`, × SGD", "a row in long calls, ms", "× SGD", "model, MB"),
+    *("both by `rows()`, × both alone", "a row in long calls, ms", "× SGD", "model, MB"),
 )
 
 
@@ -225,7 +225,7 @@ def run(output, *, quick=False):
             for column in ("predict", "learn", "long")
             for figure in (np.median(line[column]), np.median(np.divide(line[column], sgd)))
         ]
-        times.insert(4, np.median(np.divide(line["path"], sgd)))
+        times.insert(4, np.median(np.divide(line["path"], np.add(line["predict"], line["learn"]))))
         longer = np.median(line["learn later"]) / np.median(line["learn"])
         times += [line["megabytes"], longer, line["megabytes later"]]
         cells = [label, *map(two_digits, times)]
