@@ -42,6 +42,27 @@ def kept_late(state, known, delay):
     return read
 
 
+def forecasts_late(past, theta, Z, steps):
+    """Return the forecasts (..., n, q) of rows by the coefficients some rounds before each.
+
+    Parameters
+    ----------
+    past : ndarray of shape (..., D, d, q)
+        Coefficients before each of the latest D rounds; those that the next rows need are written.
+    theta : ndarray of shape (..., d, q)
+        Coefficients before the first row.
+    Z : ndarray of shape (..., n, d)
+        The rows that are forecast.
+    steps : ndarray of shape (..., n, d, q)
+        By how much each row moves the coefficients.
+    """
+    n, late = Z.shape[-2], past.shape[-3]
+    path = np.concatenate([past, theta[..., None, :, :], steps], axis=-3)
+    np.cumsum(path[..., late:, :, :], axis=-3, out=path[..., late:, :, :])
+    past[...] = path[..., n : n + late, :, :]
+    return np.einsum("...nd,...ndq->...nq", Z, path[..., :n, :, :])
+
+
 def as_it_was(now, past, ago):
     """Return what was known some rounds ago, one number of rounds or one a row.
 

@@ -99,8 +99,9 @@ class Tail:
         """Whether the latest row and what it taught are finite; those before it were asked."""
         if not self.length:
             return True
-        parts = self.rows[..., self.length - 1, :], self.directions[..., self.length - 1, :]
-        return isfinite(sum(np.add.reduce(part, axis=None) for part in parts))
+        last, add = self.length - 1, np.add.reduce
+        total = add(self.rows[..., last, :], axis=None)
+        return isfinite(total + add(self.directions[..., last, :], axis=None))
 
     def filled(self):
         """Return the rows and the directions that count, of shape (..., length, D)."""
@@ -108,8 +109,7 @@ class Tail:
 
     def and_rows(self, rows, directions):
         """Return this tail and rows more, of shape (..., n, D), for which there is room."""
-        is_made = self.rows.shape[-2] > 0
-        own = self if is_made and self._written[0] == self.length else self._alone()
+        own = self if self._is_last(self.length) else self.alone()
         length = self.length + rows.shape[-2]
         own.rows[..., self.length : length, :] = rows
         own.directions[..., self.length : length, :] = directions
@@ -121,7 +121,23 @@ class Tail:
         parts = (np.pad(part, ((0, 0), (0, 1))) for part in (self.rows, self.directions))
         return Tail(*parts, self.forgetting, self.length)
 
-    def _alone(self):
+    def written(self, n, row, direction):
+        """Write row n, where n count, in place if nobody else has; return the tail it is in."""
+        own = self if self._is_last(n) else self.with_length(n).alone()
+        own.rows[..., n, :] = row
+        own.directions[..., n, :] = direction
+        own._written[0] = n + 1
+        return own
+
+    def _is_last(self, n):
+        """Whether the buffers are made, and nobody has written more than n rows into them."""
+        return self.rows.shape[-2] > 0 and self._written[0] == n
+
+    def with_length(self, length):
+        """Return a tail in the same buffers of which so many rows count."""
+        return Tail(self.rows, self.directions, self.forgetting, length, self._written)
+
+    def alone(self):
         """Return a copy with buffers of its own, zeros behind the rows that count."""
         *lead, _, width = self.rows.shape
         own = Tail.empty(lead, width, self.forgetting)
@@ -181,7 +197,10 @@ class SharedInverse:
     @property
     def is_finite(self):
         """Whether all is finite; what is committed was asked when it was."""
-        return self.tail.is_finite and all(A.is_finite and P.is_finite for _, A, P in self.groups)
+        for _, A, P in self.groups:
+            if not (A.is_finite and P.is_finite):
+                return False
+        return self.tail.is_finite
 
     @property
     def is_whole(self):
@@ -238,6 +257,12 @@ class SharedInverse:
         """Return this and rows more, of shape (..., n, D); see `Tail`."""
         other = self._twin()
         other.tail = self.tail.and_rows(rows, directions)
+        return other
+
+    def with_filled(self, tail, n):
+        """Return this with another tail, of which the first n rows count."""
+        other = self._twin()
+        other.tail = tail.with_length(n)
         return other
 
     def grown(self):

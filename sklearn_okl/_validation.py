@@ -10,6 +10,8 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_array, validate_data
 
+_FEW = 1024  # numbers that are looked at in two passes sooner than in one and a context
+
 
 def validated(estimator, X, *y, **options):
     """Return rows, and targets where there are any, as scikit-learn's `validate_data` does.
@@ -25,6 +27,50 @@ def validated(estimator, X, *y, **options):
     if options.get("y_numeric"):
         refuse_other_targets(*y)
     return validate_data(estimator, X, *y, **options)
+
+
+def plain_row(estimator, x, allow_nan=False):
+    """Return a row of numbers as (1, d), looked at for its length and for finite numbers."""
+    row = x
+    if not (type(x) is np.ndarray and x.dtype == np.float64 and x.flags.carray):
+        row = _row_of_numbers(x)
+    if row.shape != (estimator.n_features_in_,):
+        raise ValueError(
+            f"x has shape {row.shape}, and a row of this {type(estimator).__name__} has shape "
+            f"({estimator.n_features_in_},): give one row, without the axis of the rows."
+        )
+    if not _are_finite(row):
+        _refuse_infinite(row, "x", allow_nan)
+    return row[None]
+
+
+def plain_target(y, shape):
+    """Return the target of one row as float64 of a shape (1,) or (1, q), looked at likewise."""
+    target = np.array(y, dtype=np.float64)[None]
+    if target.shape != shape:
+        raise ValueError(
+            f"y has shape {target.shape[1:]}, and the target of one row has shape {shape[1:]} here."
+        )
+    if not _are_finite(target):
+        _refuse_infinite(target, "y", False)
+    return target
+
+
+def _row_of_numbers(x):
+    refuse_masks(x)
+    row = np.asarray(x)
+    if row.dtype.kind not in "biuf":
+        raise ValueError(
+            f"x holds {row.dtype}, and rows of a row path are plain numbers: give an array of them."
+        )
+    return np.array(row, dtype=np.float64, order="C")
+
+
+def _refuse_infinite(values, name, allow_nan):
+    """Refuse NaN and infinity, one of which is there; NaN may be allowed."""
+    if not allow_nan or np.isinf(values).any():
+        what = "infinity" if np.isinf(values).any() else "NaN"
+        raise ValueError(f"{name} contains {what}: leave the row out. Nothing is learnt of it.")
 
 
 def is_lazy(given):
@@ -130,9 +176,17 @@ def _needs_no_more(
         y_numeric and type(y) is np.ndarray and y.dtype == np.float64 and y.shape == X.shape[:1]
     ):
         return False
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows asks for another look
-        total = np.add.reduce(X, axis=None)
-        return math.isfinite(total if y is None else total + np.add.reduce(y))
+    return _are_finite(X) and (y is None or _are_finite(y))
+
+
+def _are_finite(values):
+    """Tell whether numbers are finite; sums that overflow are no sign of it."""
+    if values.size <= _FEW:  # fewer calls
+        return bool(np.logical_and.reduce(np.isfinite(values), axis=None))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if math.isfinite(np.add.reduce(values, axis=None)):  # one pass
+            return True
+    return bool(np.isfinite(values).all())
 
 
 def refuse_masks(*arrays):

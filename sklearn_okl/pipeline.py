@@ -30,11 +30,13 @@ from ._flow import (
     part_of,
     through,
 )
+from ._flow_rows import PipelineWork
 from ._named_steps import NamedSteps, at_rest
 from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
 from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, described, twin
 from .base._explainable import Explainable
+from .base._row_path import HasRowPath
 from .features import CalendarFeatures
 from .inspection._steps import sums_through
 
@@ -46,7 +48,7 @@ _PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
 @explained_by(OnlineTransformer)
-class StreamingPipeline(Explainable, DelegatingVerbs, SwapMixin, NamedSteps):
+class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, NamedSteps):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
     scikit-learn's own pipeline cannot learn in steps, and were its scaler refitted on all rows it
@@ -236,6 +238,9 @@ class StreamingPipeline(Explainable, DelegatingVerbs, SwapMixin, NamedSteps):
         final = copied_step(self._still_steps("unlearn")[-1][1])
         final.unlearn(self._asked(X)[1], y, **params)
         return self._with_final(final, self._state["t"] - len(y))
+
+    def _row_work(self):
+        return PipelineWork(self)
 
     def _still_steps(self, verb):
         """Return the fitted steps, if the order of rows matters to none of them."""

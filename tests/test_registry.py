@@ -32,7 +32,7 @@ LAYERS = [
     {"algorithms", "meta", "series"},
     {"untuned"},
     {"_flow", "_delegating", "_model_parts"},
-    {"_named_steps"},
+    {"_named_steps", "_flow_rows"},
     {"pipeline"},
     {"_model_trials"},
     {"_model_checks"},

@@ -36,7 +36,7 @@ _SIZES = {  # rows known before, learnt alone a turn, in a long call a turn, and
 _LATER = {False: 100_000, True: 600}  # rows after which dictionaries and states have grown
 _COLUMNS = (
     *("`predict`, ms", "× SGD", "`partial_fit`, ms", "× SGD"),
-    *("a row in long calls, ms", "× SGD", "model, MB"),
+    *("both by `rows()`, × both alone", "a row in long calls, ms", "× SGD", "model, MB"),
 )
 
 
@@ -48,11 +48,14 @@ class Line(NamedTuple):
     model : estimator
     learn, predict : float or None
         Bars of one row's `partial_fit` and `predict`, in multiples of SGD's `partial_fit`.
+    path : float or None
+        Bar of both on a row path, ``with model.rows() as row``, likewise.
     """
 
     model: object
     learn: float | None = None
     predict: float | None = None
+    path: float | None = None
 
 
 def lines():
@@ -60,7 +63,7 @@ def lines():
     default = "`OnlineKernelRegressor"
     return {
         f'{default}(budget="fast")`': Line(
-            OnlineKernelRegressor(budget="fast", random_state=0), learn=3.5, predict=2.0
+            OnlineKernelRegressor(budget="fast", random_state=0), learn=3.5, predict=2.0, path=1.8
         ),
         f'{default}(budget="fast", label_delay=23)`': Line(
             OnlineKernelRegressor(budget="fast", label_delay=23, random_state=0)
@@ -68,7 +71,7 @@ def lines():
         f"{default}()`": Line(OnlineKernelRegressor(random_state=0), learn=8.0, predict=3.5),
         f"{default}(label_delay=23)`": Line(OnlineKernelRegressor(label_delay=23, random_state=0)),
         "`OnlineKernelClassifier()`": Line(OnlineKernelClassifier(random_state=0)),
-        f"`VAWRegressor()`, on {N_FEATURES} features": Line(VAWRegressor(), learn=1.3),
+        f"`VAWRegressor()`, on {N_FEATURES} features": Line(VAWRegressor(), learn=0.35, path=0.12),
         f"pipeline: scaler, {N_FEATURES} features, VAW": Line(
             StreamingPipeline(
                 [
@@ -114,6 +117,14 @@ class _Replay:
             self.model.partial_fit(self.X[t : t + 1], self.y[t : t + 1])
         self.t += n
 
+    def by_path(self, n):
+        """Forecast and learn the next rows, each by itself, on a row path."""
+        with self.model.rows() as row:
+            for x, y in zip(self.X[self.t : self.t + n], self.y[self.t :], strict=False):
+                row.predict(x)
+                row.learn(x, y)
+        self.t += n
+
     def in_one_call(self, n):
         """Forecast and learn the next rows together."""
         rows = slice(self.t, self.t + n)
@@ -131,12 +142,12 @@ def measure(quick=False, advance=None):
     sgd : list of float
         Milliseconds of that call, one value a turn.
     table : dict
-        Label -> dict of milliseconds per row of `predict` and of `partial_fit` alone, and of
-        `prequential_predict` in long calls, one value a turn, and of the megabytes of the pickle;
-        of `partial_fit` and megabytes later, too.
+        Label -> dict of milliseconds per row of `predict` and of `partial_fit` alone, of both on a
+        row path, and of `prequential_predict` in long calls, one value a turn, and of the megabytes
+        of the pickle; of `partial_fit` and megabytes later, too.
     """
     n_known, n_alone, n_long, n_sgd = _SIZES[quick]
-    n_rows = n_known + (1 + N_REPEATS) * (n_alone + n_long)
+    n_rows = n_known + (1 + N_REPEATS) * (2 * n_alone + n_long)
     replays = {
         label: _Replay(line.model, *_stream(line.model, n_rows), n_known)
         for label, line in lines().items()
@@ -153,19 +164,21 @@ def measure(quick=False, advance=None):
         calls += [
             lambda replay=replay: replay.forecasts(n_alone),
             lambda replay=replay: replay.one_by_one(n_alone),
+            lambda replay=replay: replay.by_path(n_alone),
             lambda replay=replay: replay.in_one_call(n_long),
         ]
-        counts += [n_alone, n_alone, n_long]
+        counts += [n_alone, n_alone, n_alone, n_long]
     sgd_row, *rows = 1e3 * in_turns(calls, N_REPEATS, advance, time.process_time) / np.c_[counts]
     table = {
         label: {
             "predict": forecast.tolist(),
             "learn": learnt.tolist(),
+            "path": path.tolist(),
             "long": long.tolist(),
             "megabytes": replay.megabytes,
         }
-        for (label, replay), forecast, learnt, long in zip(
-            replays.items(), rows[::3], rows[1::3], rows[2::3], strict=True
+        for (label, replay), forecast, learnt, path, long in zip(
+            replays.items(), rows[::4], rows[1::4], rows[2::4], rows[3::4], strict=True
         )
     }
     for label, replay in replays.items():
@@ -212,6 +225,7 @@ def run(output, *, quick=False):
             for column in ("predict", "learn", "long")
             for figure in (np.median(line[column]), np.median(np.divide(line[column], sgd)))
         ]
+        times.insert(4, np.median(np.divide(line["path"], np.add(line["predict"], line["learn"]))))
         longer = np.median(line["learn later"]) / np.median(line["learn"])
         times += [line["megabytes"], longer, line["megabytes later"]]
         cells = [label, *map(two_digits, times)]
@@ -225,7 +239,7 @@ def run(output, *, quick=False):
     figures = [
         Figure(f"{name} of {label}", np.divide(table[label][name], sgd).tolist(), "× SGD", bar)
         for label, line in lines().items()
-        for name, bar in (("predict", line.predict), ("learn", line.learn))
+        for name, bar in (("predict", line.predict), ("learn", line.learn), ("path", line.path))
         if bar is not None
     ]
     for figure in figures:

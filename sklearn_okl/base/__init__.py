@@ -18,6 +18,7 @@ from ._on_fourier_features import OnFourierFeatures
 from ._one_against_rest import OneAgainstRestClassifier  # noqa: F401  for the rest of the package
 from ._one_kernel import AllRows, NovelRows, OneKernel, SampledRows  # noqa: F401  for the rest of the package
 from ._regressor import OnlineRegressor
+from ._row_path import RowPath
 from ._selector import KernelSelector
 from ._state import (  # noqa: F401  for the rest of the package
     _copied,
@@ -51,6 +52,7 @@ __all__ = [
     "OnlineClassifier",
     "OnlineRegressor",
     "OnlineTransformer",
+    "RowPath",
     "Rows",
     "Sampler",
 ]
@@ -69,6 +71,7 @@ for class_ in (
     OnlineEstimator,
     OnlineRegressor,
     OnlineTransformer,
+    RowPath,
     Rows,
     Sampler,
 ):

@@ -22,9 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._tail import TAIL
-from .._validation import validated
+from .._validation import plain_row, plain_target, validated
 from ..kernels import Kernel
 from ._answers import checked_answers, checked_state
+from ._row_path import NOT_SAVED, HasRowPath, RowEngine, RowWork
 from ._state import (
     _copied,
     _parameters,
@@ -50,13 +51,12 @@ except ImportError:  # scikit-learn before 1.9
 
 
 _NOTHING = MappingProxyType({})
-NOT_SAVED = "_parts_built"  # attribute that holds what is built anew from the parameters
 _PIECE = 4096  # rows that are forecast at once: so that long calls need no more memory for each
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
 @explained_by(OnlineTransformer)
-class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
+class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator):
     """What regressors and margin classifiers share: validation, structure, the swap of states.
 
     Attributes
@@ -101,6 +101,36 @@ class OnlineEstimator(CallbackSupportMixin, SwapMixin, BaseEstimator):
     def n_samples_seen_(self) -> int:
         """Rounds learnt so far."""
         return self._fitted_state("n_samples_seen_")["t"]
+
+    def _row_work(self):
+        return RowWork(self)
+
+    def _row_engine(self, state):
+        """Return how rows of a private copy are forecast and learnt one by one."""
+        return RowEngine(self, state)
+
+    def _takes_plain_rows(self):
+        """Whether a row of numbers needs no more than a look."""
+        return type(self)._asked is OnlineEstimator._asked
+
+    def _row_to_ask(self, x):
+        """Return a row (1, d) of a row path, as `_forecast` wants it."""
+        if self._takes_plain_rows():
+            return plain_row(self, x, self._allow_nan)
+        return self._asked(np.asarray(x)[None])[1]
+
+    def _row_to_learn(self, x, y):
+        """Return a row (1, d) and its target (1,) or (1, q), as `_learn` wants them."""
+        if self._takes_plain_rows():
+            return plain_row(self, x, self._allow_nan), self._row_target(y)
+        return self._validated_rows(np.asarray(x)[None], np.asarray(y)[None], False)
+
+    def _row_target(self, y):
+        return plain_target(y, self._answer_shape(1))
+
+    def _told(self, forecasts):
+        """Return what `predict` says of forecasts of the private verb."""
+        return self._labels(forecasts)
 
     def _structure(self):
         """Return the parameters fixed by the state, those of nested estimators included."""

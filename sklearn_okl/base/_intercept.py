@@ -72,7 +72,9 @@ class WithIntercept(Explainable):
         """Return rows (..., n, d) with the column of ones, if there is to be one."""
         if not self.fit_intercept:
             return X
-        return np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1)
+        Z = np.ones((*X.shape[:-1], X.shape[-1] + 1))
+        Z[..., :-1] = X
+        return Z
 
 
 class MissesIntercept(WithIntercept):

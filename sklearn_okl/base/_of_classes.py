@@ -98,6 +98,17 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
             order="C",
             ensure_all_finite="allow-nan" if self._allow_nan else True,
         )
+        return _aligned(X), self._targets_of_labels(y, classes, restart)
+
+    def _row_target(self, y):
+        labels = np.asarray(y)[None]
+        refuse_dates(labels)
+        if labels.ndim > 1:
+            raise ValueError(f"y has shape {labels.shape[1:]}, and a row has one label.")
+        return self._targets_of_labels(labels, None, False)
+
+    def _targets_of_labels(self, y, classes, restart):
+        """Return the targets of labels (n,), and write which classes there are."""
         try:
             if restart and classes is None:
                 check_classification_targets(y)  # few rows of many classes look like numbers to it
@@ -108,7 +119,7 @@ class OfClasses(ClassifierMixin, OnlineEstimator):
                 "The labels are of kinds that cannot be sorted together, such as numbers beside "
                 f"words or None: {error}. Give labels of one kind, and leave out rows without one."
             ) from error
-        return _aligned(X), self._targets_of(places)
+        return self._targets_of(places)
 
     def _know_classes(self, labels, classes, restart):
         """Write which classes there are, by labels and by those named, or say what is wrong."""

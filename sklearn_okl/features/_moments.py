@@ -62,6 +62,8 @@ def learn(state, X, forgetting=1.0):
         The rows as they were learnt, faulty values nearer; the first rows as they came, but for
         the last of them, with which they are judged.
     """
+    if len(X) == 1 and state["t"] >= N_FIRST:
+        return _learn_row(state, X, forgetting)
     means, deviations, learnt = np.empty_like(X), np.empty_like(X), X.copy()
     low, step = 0, _CHUNK
     while low < len(X):
@@ -192,6 +194,31 @@ def moderate(X):
     return np.clip(X, -LARGEST, LARGEST)
 
 
+def _learn_row(state, X, forgetting):
+    """Do what `learn` does with a row (1, d) that comes after the first ones, in fewer calls."""
+    x, origin, weight = X[0], state["origin"], state["weight"]
+    mean, deviation = _mean_and_deviation(origin, weight, state["sums"], state["squares"])
+    factors, far = _far(x, state["alarm"], weight, mean, deviation)
+    rise = -1.0
+    if np.logical_or.reduce(far):
+        nearer = _nearer(x, far, state["range"], factors, mean, deviation)
+        if nearer is not None:
+            rise, x = np.where(nearer != x, _RISE, -1.0), nearer
+    state["alarm"] = np.maximum(state["alarm"] + rise, 0.0)
+    after, row = 1.0 + forgetting * weight, x - origin
+    sums = row + forgetting * state["sums"]
+    terms = (row - state["sums"] / max(weight, 1.0)) * (row - sums / max(after, 1.0))
+    low, high = state["range"]
+    state.update(
+        t=state["t"] + 1,
+        weight=after,
+        sums=sums,
+        squares=terms + forgetting * state["squares"],
+        range=np.array([np.minimum(low, x), np.maximum(high, x)]),
+    )
+    return mean[None], deviation[None], np.array([x])
+
+
 def _judge(state, forgetting):
     """Take the moments of columns with faults from the first rows as judged; return the last."""
     rows = judged(state["first"])
@@ -235,16 +262,29 @@ def _widened(limits, rows):
 def _first_faulty(state, rows, weights, means, deviations):
     """Return the index of the first row with faulty values, and the row with these nearer."""
     alarms = np.maximum(state["alarm"] - np.arange(len(rows))[:, None], 0.0)
-    factors = caution(weights) * np.exp2(alarms / (2.0 * _RISE))
-    far = np.maximum(_FAULTY * factors, np.sqrt(weights)) * deviations
-    faulty = (np.abs(rows - means) > far) & (deviations > 0.0)
+    factors, faulty = _far(rows, alarms, weights, means, deviations)
     # most rows are not even far, and need no look at the range
     for i in np.flatnonzero(faulty.any(axis=1)):
-        low, high = _widened(state["range"], rows[:i]) if i > 0 else state["range"]
-        width = high - low
-        outside = faulty[i] & ((rows[i] < low - width) | (rows[i] > high + width))
-        if outside.any():
-            size = LEARNT * factors[i] * deviations[i]
-            nearer = np.clip(rows[i], means[i] - size, means[i] + size)
-            return int(i), np.where(outside, nearer, rows[i])
+        limits = _widened(state["range"], rows[:i]) if i > 0 else state["range"]
+        nearer = _nearer(rows[i], faulty[i], limits, factors[i], means[i], deviations[i])
+        if nearer is not None:
+            return int(i), nearer
     return None, None
+
+
+def _far(rows, alarms, weights, means, deviations):
+    """Return the factors of caution at rows (n, d) or (d,), and which values are far off."""
+    factors = caution(weights) * np.exp2(alarms / (2.0 * _RISE))
+    far = np.maximum(_FAULTY * factors, np.sqrt(weights)) * deviations
+    return factors, (np.abs(rows - means) > far) & (deviations > 0.0)
+
+
+def _nearer(row, far, limits, factors, mean, deviation):
+    """Return a row (d,) with its faulty values nearer: far off and outside of all limits (2, d)."""
+    low, high = limits
+    width = high - low
+    outside = far & ((row < low - width) | (row > high + width))
+    if not outside.any():
+        return None
+    size = LEARNT * factors * deviation
+    return np.where(outside, np.clip(row, mean - size, mean + size), row)

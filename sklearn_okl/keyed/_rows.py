@@ -17,6 +17,8 @@ from ._keyed import Keyed
 from ._keys import Keys
 from ._teaching import copied
 
+_NUMBERS = {float, int, bool, type(None)}
+
 
 class RowByRow(BaseEstimator):
     """Base: rows come as dicts, one by one.
@@ -274,11 +276,10 @@ class RowByRow(BaseEstimator):
                 f"The row has fields {sorted(map(str, new))} that the first row did not have, "
                 f"{fields}. Leave them out, or begin anew with all fields in the first row."
             )
-        values = [x.get(name) for name in fields]
+        values = list(map(x.get, fields))
         if not vars(self).get("_is_framed", False):
-            if all(isinstance(value, (Real, type(None))) for value in values):
-                row = [math.nan if value is None else value for value in values]
-                return np.array([row], dtype=np.float64)
+            if _are_numbers(values):
+                return np.array([values], dtype=np.float64)  # None is NaN
             if "estimator_" in vars(self):
                 text = [n for n, v in zip(fields, values, strict=True) if isinstance(v, str)]
                 raise ValueError(
@@ -288,6 +289,12 @@ class RowByRow(BaseEstimator):
         import pandas as pd
 
         return pd.DataFrame([values], columns=list(map(str, fields)))
+
+
+def _are_numbers(values):
+    """Tell whether all values are numbers or None; of most it is their type that tells."""
+    kinds = set(map(type, values))
+    return kinds <= _NUMBERS or all(issubclass(kind, Real) for kind in kinds - _NUMBERS)
 
 
 @inherit_documentation

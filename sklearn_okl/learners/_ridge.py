@@ -10,6 +10,7 @@ from typing import Literal, overload
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._delay import forecasts_late
 from .._documentation import inherit_documentation
 from .._linalg import block_innovations, inverse_spd
 from .._tail import TAIL, SharedInverse
@@ -17,7 +18,8 @@ from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
 from ..base import SumsOfRows, WeightedRegressor
 from ..base._intercept import MissesIntercept
-from ._ridge_sums import merged, without
+from ._ridge_rows import RidgeRows
+from ._ridge_sums import merged, rounds_until, without
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -183,7 +185,12 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             )
         if low < len(y):
             weight = 1.0 if sample_weight is None else float(sample_weight[low])
-            forecasts[..., low, :] = self._learn_row(state, X[..., low, :], Y[low], weight)
+            if self._is_one(state):
+                rows = RidgeRows(self, state, _GAIN_LIMIT)
+                forecasts[low] = rows.learn_weighted(X[low], float(Y[low, 0]), weight)
+                rows.settle()
+            else:
+                forecasts[..., low, :] = self._learn_row(state, X[..., low, :], Y[low], weight)
         return self._shaped(state, forecasts, y)
 
     def _learn_blocks(self, state, X, y, sample_weight=None):
@@ -218,6 +225,14 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _takes_rows(self, n):
         return n <= TAIL
+
+    def _row_engine(self, state):
+        is_plain = self._is_one(state) and type(self)._learn is RidgeRecursion._learn
+        return RidgeRows(self, state, _GAIN_LIMIT) if is_plain else super()._row_engine(state)
+
+    def _is_one(self, state):
+        """Whether vectors will do: there is one model, of one target, that is not late."""
+        return state["b"].ndim == 1 and "past" not in state and not self._tells_shrinkage
 
     def _open(self, state):
         """Let P and A be arrays of this state's own, with all rows in them, to be written."""
@@ -390,21 +405,13 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             leverages = block.leverages if growth is None else block.leverages * growth[rows][:n]
             out[..., :n, :] /= 1.0 + leverages[..., None]
         if "past" in state:
-            out[..., :n, :] = self._forecast_late(state, Z[..., :n, :], theta, block)
+            steps = block.directions[..., None] * block.errors[..., None, :]
+            past = state["past"].reshape(*lead, -1, *theta.shape[-2:])
+            out[..., :n, :] = forecasts_late(past, theta, Z[..., :n, :], steps)
         theta += block.directions.swapaxes(-1, -2) @ block.errors
         squares = state["squares"].reshape(*lead, -1)
         squares += np.square(block.errors).sum(axis=-2) / before
         return block, len(beyond) > 0
-
-    def _forecast_late(self, state, Z, theta, block):
-        """Return the forecasts (..., n, q) for a block by the model some rounds before each row."""
-        n, late = Z.shape[-2], state["past"].shape[theta.ndim - 2]
-        past = state["past"].reshape(*theta.shape[:-2], late, *theta.shape[-2:])
-        steps = block.directions[..., None] * block.errors[..., None, :]
-        path = np.concatenate([past, theta[..., None, :, :], steps], axis=-3)
-        np.cumsum(path[..., late:, :, :], axis=-3, out=path[..., late:, :, :])
-        past[...] = path[..., n : n + late, :, :]
-        return np.einsum("...nd,...ndq->...nq", Z, path[..., :n, :, :])
 
     def _add_to_sums(self, state, Z, Y, weights, before=1.0):
         """Add rows to the exact sums; discount all but theta, which has no size of its own.
@@ -444,12 +451,12 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             return _REFRESH - t if t < _REFRESH else _STRETCH - t % _STRETCH
         # Inside a stretch the past keeps its size and the rows grow instead; the growth is kept
         # below 10, so that it costs at most one digit.
-        longest = min(_BLOCK, _rounds_until(0.1, self.forgetting))
+        longest = min(_BLOCK, rounds_until(0.1, self.forgetting, _REFRESH))
         refresh = self._refresh_interval()
         return min(longest - t % longest, refresh - t % refresh)
 
     def _refresh_interval(self):
-        return min(_REFRESH, _rounds_until(_WORN, self.forgetting))
+        return rounds_until(_WORN, self.forgetting, _REFRESH)
 
     def _rebuild(self, state):
         """Recompute P and theta from the exact sums."""
@@ -487,13 +494,6 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             shrunk = 1.0 + leverages
             forecasts /= shrunk if forecasts.ndim == shrunk.ndim else shrunk[..., None]
         return forecasts, leverages
-
-
-def _rounds_until(share, forgetting):
-    """Return after how many whole rounds, one at least, forgetting has left no less than share."""
-    if forgetting == 1.0:
-        return _REFRESH
-    return int(min(_REFRESH, max(1.0, np.log(share) / np.log(forgetting))))
 
 
 def _times(P, Z, out):

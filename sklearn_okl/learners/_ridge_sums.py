@@ -65,6 +65,13 @@ def without(state, Z, Y, weights, rebuild):
     _look_at(state, peaks, left)
 
 
+def rounds_until(share, forgetting, most):
+    """Return after how many whole rounds, one to `most`, forgetting has left no less than share."""
+    if forgetting == 1.0:
+        return most
+    return int(min(most, max(1.0, np.log(share) / np.log(forgetting))))
+
+
 def peaks_of(state, total=None):
     """Return the largest sums that there have been: a share of them is rounding in those of now.
 

@@ -482,8 +482,22 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         X, y = super()._validated_rows(X, y, restart, **validation)
         if missing is not None:
             y = np.where(missing.reshape(y.shape), np.nan, y)
+        self._refuse_outside(y)
+        return X, y
+
+    def _row_target(self, y):
+        known, missing = columns.put_aside(np.asarray(y)[None])
+        y = super()._row_target(known[0])
+        self._refuse_outside(y)
+        return y if missing is None else np.full_like(y, np.nan)
+
+    def _told(self, forecasts):
+        return self._within(forecasts)
+
+    def _refuse_outside(self, y):
+        """Refuse targets outside of the range that they can have."""
         if self.target_range is None:
-            return X, y
+            return
         low, high = self._range()
         outside = (y < low) | (y > high)
         if outside.any():
@@ -491,7 +505,6 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
                 f"y holds {y[outside][0]:.6g}, outside of target_range={self.target_range!r}. "
                 "Widen the range, or leave such rows out."
             )
-        return X, y
 
 
 def _checked_range(target_range):

@@ -212,6 +212,17 @@ class DefaultModel(Explainable, Rounds):
         state, X = super(DefaultModel, model)._asked(Z)
         return state, moderate(X)
 
+    def _takes_plain_rows(self):
+        return self._columns is None and self.missing_values is None
+
+    def _row_to_ask(self, x):
+        X = super()._row_to_ask(x)
+        return moderate(X) if self._takes_plain_rows() else X
+
+    def _row_to_learn(self, x, y):
+        X, y = super()._row_to_learn(x, y)
+        return (moderate(X), y) if self._takes_plain_rows() else (X, y)
+
     def _validate(self):
         super()._validate()
         estimator = batch_model(self.trees, self._of_trees.boosted)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+_NESTED = {dict, list}
+
 
 def keep(state, snapshot):
     """Take a snapshot of a state, in the arrays of the one before where they fit."""
@@ -9,14 +11,22 @@ def keep(state, snapshot):
 
 
 def _kept(value, snapshot):
-    if type(value) is dict:
-        snapshot = snapshot if isinstance(snapshot, dict) else {}
-        return {name: _kept(part, snapshot.get(name)) for name, part in value.items()}
-    if isinstance(value, list):
+    if type(value) is dict:  # there are hundreds of parts: a call takes longer than a look
+        known, kept = snapshot if isinstance(snapshot, dict) else {}, value.copy()
+        for name, part in value.items():
+            if isinstance(part, np.ndarray):
+                if part.size:
+                    kept[name] = _kept_array(part, known.get(name))
+            elif type(part) in _NESTED:
+                kept[name] = _kept(part, known.get(name))
+        return kept
+    if type(value) is list:
         snapshots = snapshot if isinstance(snapshot, list) else [None] * len(value)
         return [_kept(part, place) for part, place in zip(value, snapshots, strict=True)]
-    if not isinstance(value, np.ndarray):
-        return value
+    return _kept_array(value, snapshot) if isinstance(value, np.ndarray) else value
+
+
+def _kept_array(value, snapshot):
     if not isinstance(snapshot, np.ndarray) or snapshot.shape != value.shape:
         return value.copy()
     np.copyto(snapshot, value)

@@ -1,0 +1,116 @@
+"""One ridge regression, row by row: the recursion of `_ridge.py` on vectors, for row paths."""
+
+import math
+
+import numpy as np
+
+from ..base._row_path import RowEngine
+
+
+class RidgeRows(RowEngine):
+    """A single model of one target, with a tail of its own that rows are written into.
+
+    What is known of the row that was asked for last, its direction and its size, is kept: the row
+    that is learnt is the same, as a rule. Sums that are numbers are floats until `settle`.
+
+    Parameters
+    ----------
+    model : RidgeRecursion
+    state : dict
+        A private copy.
+    gain_limit : float
+        How much a row may shrink P before P is rebuilt.
+    """
+
+    def __init__(self, model, state, gain_limit):
+        super().__init__(model, state)
+        self.gain_limit, self.is_vaw = gain_limit, model.forecaster == "vaw"
+        self.forgetting, self.adds_one = model.forgetting, model.fit_intercept
+        self.theta, self.b = state["theta"], state["b"]
+        self._begin()
+
+    def ask(self, X):
+        """Forecast a row by the state and the tail."""
+        z = self._designed(X)
+        if not self.is_vaw:
+            return float(z.dot(self.theta))
+        return self._forecast(*self._met(z)[1:])
+
+    def learn(self, X, y):
+        """Learn a row; return its forecast."""
+        forecast = self.learn_weighted(self._designed(X), float(y[0]), 1.0)
+        if "lookout" in self.state:
+            self.settle()
+            self.model._look_back(self.state, X, y, np.array([forecast]))
+        return forecast
+
+    def learn_weighted(self, z, y, weight):
+        """Learn a row z (D,) of target y, a float, into the tail; return its forecast."""
+        direction, leverage, known = self._met(z)
+        forecast, growth = self._forecast(leverage, known), self.growth
+        root = math.sqrt(weight * growth)
+        gain = 1.0 + root * root * leverage
+        scale = root / math.sqrt(gain)
+        direction *= scale
+        error = scale * (y - known)
+        self.theta += direction * error
+        if self.forgetting < 1.0:  # in the sums it is the past that fades
+            self.squares *= self.forgetting
+            self.mass *= self.forgetting
+            self.b *= self.forgetting
+        self.squares += error * error / growth
+        self.mass += weight
+        self.b += z * (weight * y)
+        self._write(z if root == 1.0 else root * z, direction)
+        if self.t == self.stop or gain > self.gain_limit:
+            self._commit(gain > self.gain_limit)
+        return forecast
+
+    def settle(self):
+        """Bring the state up to date."""
+        self.state["inverse"] = self.inverse.with_filled(self.tail, self.n)
+        self.state.update(t=self.t, mass=self.mass, squares=np.array(self.squares))
+
+    def _forecast(self, leverage, known):
+        return known / (1.0 + self.growth * leverage) if self.is_vaw else known
+
+    def _begin(self):
+        """Take up the state after a commit."""
+        model, state = self.model, self.state
+        model._close(state, grows=True)
+        self.inverse, self.t, self.mass = state["inverse"], state["t"], state["mass"]
+        self.squares = float(state["squares"])
+        self.tail, self.n = self.inverse.tail, self.inverse.tail.length
+        self.P = self.inverse.groups[0][2].array
+        self.stop = self.t + min(model._rounds_to_stop(self.t), self.tail.room)
+        self._after_row()
+
+    def _after_row(self):
+        self.growth = self.forgetting ** -(self.n + 1.0)  # of the next row
+        self.asked = self.found = None
+        self.taught = self.tail.directions[: self.n]
+
+    def _write(self, row, direction):
+        self.tail = self.tail.written(self.n, row, direction)
+        self.n += 1
+        self.t += 1
+        self._after_row()
+
+    def _commit(self, extreme):
+        self.settle()
+        self.model._commit(self.state, extreme)
+        self._begin()
+
+    def _designed(self, X):
+        return np.append(X[0], 1.0) if self.adds_one else X[0]
+
+    def _met(self, z):
+        """Return of a row z its direction S^-1 z, its size z' S^-1 z, and what ridge forecasts."""
+        asked = z.tobytes()
+        if asked != self.asked:
+            direction = self.P.dot(z)  # P is symmetric
+            if self.n:
+                direction -= self.taught.dot(z).dot(self.taught)
+            leverage = max(float(z.dot(direction)), 0.0)
+            self.asked, self.found = asked, (direction, leverage, float(z.dot(self.theta)))
+        return self.found
