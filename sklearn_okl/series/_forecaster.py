@@ -128,7 +128,11 @@ class OnlineForecaster(SeriesEstimator):
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size in the long run, lately, and at this phase of the season. All series share a part of
     what misses teach: in a week that is hard for all, one hears it sooner. Shares of rows held are
-    those of all series together.
+    those of all series together. Where columns are known ahead, or rows have dates, others stand
+    beside these: a ridge regression of the logarithm of errors on the row (its columns, its phase,
+    its forecast) says their size, and misses are heard by the kind of row, part of the day and the
+    week, low, usual or high in a column. Both are mixed by their interval scores, with a bound on
+    what that costs: so an interval is wider on a holiday, in heat, or at the rush hour.
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its

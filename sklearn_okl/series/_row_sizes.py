@@ -29,12 +29,12 @@ import numpy as np
 
 from . import _delayed_ridge, _fixed_share, _intervals, _static
 
-PRIOR = np.array([0.5, 0.5])  # of the intervals that do not know the row, and of these
+PRIOR = np.array([0.9, 0.1])  # of the intervals that do not know the row, and of these
 _N_PARTS = 24  # of the first season, and at most of the second one
 _BEGINNING = 20.0  # rows of a kind that its rate begins after
 _LEAST = 0.1  # size over the usual one that an error counts as at least: its logarithm has no end
 _FARTHEST = 2.0  # logarithm of how many times the usual size a size is at most
-_ALPHA = 1.0
+_ALPHA = 30.0  # ridge: the noise of a logarithm, 1, over what a feature may say of it, squared
 _OF_ROWS = "mean", "scale", "level", "unit", "theta", "slopes"  # what snapshots have of any row
 _OF_STEPS = "radii", "size", "shares"  # and of each step
 

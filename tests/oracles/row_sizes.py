@@ -40,10 +40,12 @@ class RowSizes:
         n_kinds = 2 * PARTS + 3 * (n_columns + 1)
         width = 1 + 5 * (n_columns + 1) + n_phases + n_kinds
         self.ridges = [Ridge(width, 1.0) for _ in range(n_series)]
+        for ridge in self.ridges:
+            ridge.S *= 30.0
         self.slopes, self.seen = np.zeros((len(LEVELS), n_kinds)), np.zeros(n_kinds)
         self.own = Intervals(horizon, n_series, 0)  # whose parts of the season are not asked
         self.shares = {
-            (h, c): FixedShare(np.array([0.5, 0.5]))
+            (h, c): FixedShare(np.array([0.9, 0.1]))
             for h in range(horizon)
             for c in range(n_series)
         }
