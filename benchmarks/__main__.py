@@ -205,6 +205,14 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "known_ahead": Job(
+        "known_ahead",
+        "weather and kind of day known ahead: errors, and intervals by hour and kind of day",
+        "The forecaster on bicycles hired an hour, 24 hours ahead, beside boosting on the same "
+        "columns that is fitted anew every week, and how often its intervals hold by hour, "
+        "weekday, kind of day and temperature. Takes three minutes.",
+        {"rows": "use only the first N rows", "quick": SMALL_SIZES},
+    ),
     "demand": Job(
         "demand",
         "demand, calls, prices, sales, visits: beside what people use, the lost ones first",

@@ -128,7 +128,11 @@ class OnlineForecaster(SeriesEstimator):
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size in the long run, lately, and at this phase of the season. All series share a part of
     what misses teach: in a week that is hard for all, one hears it sooner. Shares of rows held are
-    those of all series together.
+    those of all series together. Where columns are known ahead, or rows have dates, others stand
+    beside these: a ridge regression of the logarithm of errors on the row (its columns, its phase,
+    its forecast) says their size, and misses are heard by the kind of row, part of the day and the
+    week, low, usual or high in a column. Both are mixed by their interval scores, with a bound on
+    what that costs: so an interval is wider on a holiday, in heat, or at the rush hour.
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
@@ -325,8 +329,8 @@ class OnlineForecaster(SeriesEstimator):
         """
         check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
-        slot, forecasts = self._asked(X_future, n_steps)
-        ends = _intervals.around(forecasts, slot["reach"], slot["scale"][0], coverage)
+        said, forecasts = self._asked(X_future, n_steps, with_reach=True)
+        ends = _intervals.around(forecasts, *said, coverage)
         return _frames.framed_intervals(ends, coverage, as_frame, self._layout)
 
     @explained_by(predict_interval)
@@ -350,8 +354,8 @@ class OnlineForecaster(SeriesEstimator):
             They rise with the level; infinite where no forecast of that age has been judged yet.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
-        slot, forecasts = self._asked(X_future, n_steps)
-        ends = _intervals.quantiles(forecasts, slot["reach"], slot["scale"][0], alpha)
+        said, forecasts = self._asked(X_future, n_steps, with_reach=True)
+        ends = _intervals.quantiles(forecasts, *said, alpha)
         return ends[:, 0] if self._layout["is_flat"] else ends
 
     @property
@@ -437,8 +441,11 @@ class OnlineForecaster(SeriesEstimator):
         # forecasts of series that have not begun are NaN
         return _is_finite(forecasts, allow_nan=True) and _rounds.is_sound(state)
 
-    def _asked(self, X_future, n_steps=None):
-        """Return what is said of the next rows, and the forecasts (n_steps, m) of them."""
+    def _asked(self, X_future, n_steps=None, with_reach=False):
+        """Return how far intervals reach and units (m,), if asked for, and forecasts (n_steps, m).
+
+        Reaches are (levels, n_steps, m).
+        """
         model = twin(self)  # another thread may install a new state, and layout, meanwhile
         state, layout = model._known_state(), model._layout
         model._check_structure()
@@ -464,5 +471,8 @@ class OnlineForecaster(SeriesEstimator):
             future = np.concatenate([future, rest])
         calendar = _intake.calendar_of(layout, plan.horizon)
         with np.errstate(over="ignore", invalid="ignore"):
-            forecasts = _rounds.forecast(plan, state, future, calendar)
-        return state["origin"]["slot"], forecasts[:n]
+            forecasts, said = _rounds.forecast(plan, state, future, calendar)[:n], None
+            if with_reach:
+                reach = _rounds.reaches(plan, state, future, calendar, forecasts)
+                said = reach, state["origin"]["slot"]["scale"][0]
+        return said, forecasts

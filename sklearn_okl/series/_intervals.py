@@ -74,16 +74,25 @@ def reaches(state, t, season):
 
     It is -1 before any error is known.
     """
-    size, weight = state["size"], state["weight"]
-    steps = np.arange(size.shape[1])
+    steps = np.arange(state["size"].shape[1])
     factor = _factor(state["phases"][:, phases_of(t + steps, season), steps])
+    known, unit = usual(state)
+    found = unit * factor * np.exp(np.maximum.accumulate(radii(state)))
+    return np.where(known, found, -1.0)
+
+
+def usual(state):
+    """Return of which steps and series an error is known (H, m), and the size of errors by now."""
+    size, weight = state["size"], state["weight"]
     known = weight[0] > 0.0
     lately, always = size / np.where(known, weight, 1.0)
-    share = (_POWER * _FADING ** (steps + 1.0))[:, None]
-    unit = lately**share * always ** (1.0 - share) * factor
-    radius = state["radius"] + _GAIN * state["misses"]
-    found = unit * np.exp(np.maximum.accumulate(radius))
-    return np.where(known, found, -1.0)
+    share = (_POWER * _FADING ** np.arange(1.0, len(known) + 1.0))[:, None]
+    return known, lately**share * always ** (1.0 - share)
+
+
+def radii(state):
+    """Return the logarithms of the radii (levels, H, m), with what is wrong by now."""
+    return state["radius"] + _GAIN * state["misses"]
 
 
 def interpolated(known, coverage):
@@ -128,18 +137,9 @@ def learn(state, t, season, errors, issued):
 
     `issued` (levels, H, m) is how far the intervals of these reached.
     """
-    known = np.isfinite(errors)
+    judge(state, errors, issued)
+    phase, known = phases_of(t, season), np.isfinite(errors)
     sizes = np.where(known, np.abs(errors), 0.0)
-    judged = known & (issued >= 0.0)
-    misses = np.where(judged, (sizes > issued) - (1.0 - LEVELS)[:, None, None], 0.0)
-    n_judged = judged.sum(axis=-1, keepdims=True)
-    shared = misses.sum(axis=-1, keepdims=True) / np.maximum(n_judged, 1)
-    radius = state["radius"] + _RATE * misses + _SHARED_RATE * shared
-    state["radius"] = np.maximum(radius, _LEAST[:, None, None])
-    change = np.where(n_judged > 0, shared - state["misses"], 0.0)
-    state["misses"] = state["misses"] + (1.0 - _FADING) * change
-
-    phase = phases_of(t, season)
     size, weight = state["size"], state["weight"]
     here, there = state["phases"][:, phase], known & (size[0] > 0.0)
     factor = _factor(here)
@@ -147,7 +147,32 @@ def learn(state, t, season, errors, issued):
     change = np.stack([relative, there]) + (_PHASE_FADING - 1.0) * here
     state["phases"] = state["phases"].copy()
     state["phases"][:, phase] += there * change
-    state["size"] = size + known * ((_FADINGS - 1.0) * size + sizes / factor)
+    measure(state, errors, factor)
+
+
+def judge(state, errors, issued):
+    """Let radii hear whether intervals of reaches (levels, H, m) held errors (H, m), as `learn`."""
+    missed, n_judged = misses(errors, issued)
+    shared = missed.sum(axis=-1, keepdims=True) / np.maximum(n_judged, 1)
+    radius = state["radius"] + _RATE * missed + _SHARED_RATE * shared
+    state["radius"] = np.maximum(radius, _LEAST[:, None, None])
+    change = np.where(n_judged > 0, shared - state["misses"], 0.0)
+    state["misses"] = state["misses"] + (1.0 - _FADING) * change
+
+
+def misses(errors, issued):
+    """Return which reaches missed, less how often they should, and how many series were judged."""
+    judged = np.isfinite(errors) & (issued >= 0.0)
+    missed = (np.abs(errors) > issued) - (1.0 - LEVELS)[:, None, None]
+    return np.where(judged, missed, 0.0), judged.sum(axis=-1, keepdims=True)
+
+
+def measure(state, errors, factor):
+    """Learn the sizes of errors (H, m), NaN unknown, over a factor that is known of each."""
+    known = np.isfinite(errors)
+    sizes = np.where(known, np.abs(errors), 0.0) / factor
+    size, weight = state["size"], state["weight"]
+    state["size"] = size + known * ((_FADINGS - 1.0) * size + sizes)
     state["weight"] = weight + known * ((_FADINGS - 1.0) * weight + 1.0)
 
 

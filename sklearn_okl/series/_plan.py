@@ -49,6 +49,11 @@ class Plan(NamedTuple):
         return 1 + (self.n_ahead > 0)
 
     @property
+    def knows_rows(self):
+        """Whether something is known of a row ahead: columns, or its date."""
+        return self.n_ahead > 0 or self.n_calendar > 0
+
+    @property
     def n_common(self):
         """Features that all experts see beside their windows."""
         return self.n_phases + self.n_now

@@ -21,7 +21,8 @@ from . import (
     _experts,
     _intervals,
     _mixture,
-    _powers,
+    _new_seasons,
+    _row_sizes,
     _seasons,
     _smoothing,
     _smoothing_rates,
@@ -30,7 +31,6 @@ from . import (
 )
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
-from ._smoothing_rates import LOGS, N_BANKS, SHORT, SLOPED, STEADY
 
 
 def start(plan, waves):
@@ -53,6 +53,8 @@ def start(plan, waves):
     }
     if plan.n_ahead:
         state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
+    if plan.knows_rows:
+        state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
     slots = {
         name: np.repeat(value[None], horizon + BLOCK, axis=0)
@@ -83,6 +85,8 @@ def is_sound(state):
     if "static" in state:
         learners.append(state["static"]["ridge"])
         views.append(state["static"]["columns"])
+    if "row_sizes" in state:
+        learners.append(state["row_sizes"]["ridge"])
     smoothing, slot = state["smoothing"], state["origin"]["slot"]
     numbers = [own[name] for own in learners for name in ("theta", "P")]
     numbers += [own[name] for own in views for name in ("mean", "variance")]
@@ -155,6 +159,10 @@ def issue(plan, state, calendar):
         slot["mixed_share"] = _mixture.forecasts(state["mixture"], adds.astype(np.float64))
         seen = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
         slot |= {"static_" + name: value for name, value in seen.items()}
+    if plan.knows_rows:
+        of_columns = (seen["mean"], seen["scale"]) if plan.n_ahead else (np.empty(0), np.empty(0))
+        of_series = views[RAW]["mean"], levels[RAW][1]
+        slot |= _row_sizes.snapshot(state["row_sizes"], of_columns, of_series)
     return {"calendar": calendar, "phases": known, "features": Z, "slot": slot}
 
 
@@ -167,18 +175,36 @@ def forecast(plan, state, X_ahead, calendars):
     slot = state["origin"]["slot"]
     forecasts = slot["mixed"][-1].copy()
     if plan.n_ahead:
-        t, n_known = state["t"], len(X_ahead)
+        n_known = len(X_ahead)
         forecasts[n_known:] = np.nan
         if n_known:
-            times = [phases(plan, state, calendars[h], t + h) for h in range(n_known)]
-            columns = _columns(plan, state)
-            sound = X_ahead
-            if plan.guard:
-                sound = _doubts.known_ahead(state["doubts"], columns, X_ahead, plan.n_series)
-            added = _static.forecasts(_known(slot), sound, np.array(times))
+            added = _static.forecasts(_known(slot), *_rows_ahead(plan, state, X_ahead, calendars))
             forecasts[:n_known] += slot["mixed_share"][-1, :n_known] * added
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
+
+
+def reaches(plan, state, X_ahead, calendars, forecasts):
+    """Return how far intervals reach (levels, k, m) around forecasts (k, m); the rest as above."""
+    slot, n = state["origin"]["slot"], len(forecasts)
+    reach = slot["reach"][:, :n]
+    if not plan.knows_rows:
+        return reach
+    X = X_ahead[:n] if plan.n_ahead else np.empty((n, 0))
+    known, rows = _row_sizes.told(slot, n), state["t"] + np.arange(n)
+    X, times = _rows_ahead(plan, state, X, calendars)
+    parts = _row_sizes.parts_of(rows, state["seasons"])
+    Z = _row_sizes.features(known, X, times, parts, forecasts)
+    return _row_sizes.issued(known, Z, reach)[1]
+
+
+def _rows_ahead(plan, state, X_ahead, calendars):
+    """Return the columns known ahead of k rows to come, NaN for faults, and the phases (k, p)."""
+    times = [phases(plan, state, calendars[h], state["t"] + h) for h in range(len(X_ahead))]
+    if plan.guard and plan.n_ahead:
+        columns = _columns(plan, state)
+        X_ahead = _doubts.known_ahead(state["doubts"], columns, X_ahead, plan.n_series)
+    return X_ahead, np.array(times)
 
 
 def _said(plan, state, past, x_ahead):
@@ -219,6 +245,8 @@ def _move(plan, state, by):
     recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
     if plan.n_ahead:
         recent["static_level"] = recent["static_level"] + by
+    if plan.knows_rows:
+        recent["rows_level"] = recent["rows_level"] + by
     state["recent"] = recent
 
 
@@ -255,7 +283,7 @@ def absorb(plan, state, row):
             if name != "n_written"
         }
     if _seasons.is_look_due(t + 1):
-        _look_for_seasons(plan, state)
+        _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
 
 
@@ -277,6 +305,8 @@ def _teach(plan, state, past, said, x_ahead, y):
     _smoothing.judge(state["smoothing"], (members - target[judged]) / unit[judged])
     errors = np.where(target == issued, 0.0, (target - issued) / unit)
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
+    if plan.knows_rows:
+        _learn_row_sizes(plan, state, past, x_ahead, issued, errors, reach)
     _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach)
     if plan.n_ahead:
         rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
@@ -289,6 +319,18 @@ def _teach(plan, state, past, said, x_ahead, y):
         raw, known = state["views"][RAW], np.where(np.isnan(unit[0]), np.nan, target[0])
         of_now = raw["mean"], _views.level(raw)[1]
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
+
+
+def _learn_row_sizes(plan, state, past, x_ahead, issued, errors, reach):
+    """Let intervals that know the row learn the errors (H, m) of what was issued of it."""
+    known, size = _row_sizes.told_by(state["recent"], past), state["intervals"]["size"][1]
+    weight, k = state["intervals"]["weight"][1], plan.horizon
+    X = np.broadcast_to(x_ahead, (k, plan.n_ahead))
+    times = np.broadcast_to(state["origin"]["phases"], (k, plan.n_phases))
+    parts = _row_sizes.parts_of(np.full(k, state["t"]), state["seasons"])
+    Z = _row_sizes.features(known, X, times, parts, issued)
+    sizes = size / np.where(weight > 0.0, weight, 1.0)
+    _row_sizes.learn(state["row_sizes"], known, Z, reach, errors, sizes)
 
 
 def _remember(plan, state, place, said, learnt, x_now):
@@ -304,67 +346,6 @@ def _remember(plan, state, place, said, learnt, x_now):
     _views.push(views[RAW], learnt, filled)
     if plan.n_now:
         _views.push(state["now"], x_now, state["now"]["values"][-1])
-
-
-def _look_for_seasons(plan, state):
-    """Look for seasons in the rows that are remembered, and let experts begin on new ones."""
-    raw = state["views"][RAW]
-    values = raw["values"][-state["t"] :]
-    if not plan.seasons:
-        state["seasons"] = _seasons.found(values[:, _views.started(raw)], plan.usual)
-        slots = _seasons.settled(state["slots"], state["seasons"])
-        for slot in np.flatnonzero(slots != state["slots"]):
-            _begin_season(plan, state, slot, slots[slot], values)
-        state["slots"] = slots
-    lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
-    if _smoothing.is_out_of_date(state["smoothing"], lengths):
-        _begin_smoothing(plan, state, lengths, values)
-    _views.make_room(raw, _seasons.n_remembered(state["t"], plan.n_series))
-
-
-def _begin_season(plan, state, slot, season, values):
-    """Let the features and experts on a season's place, which are of another one, begin anew."""
-    if not plan.n_calendar and state["slots"][slot]:
-        n_features = 2 * _seasons.N_HARMONICS
-        places = slice(slot * n_features, (slot + 1) * n_features)
-        for own in state["experts"]:
-            _delayed_ridge.forget(own["ridge"], plan.n_common, places)
-        if plan.n_ahead:
-            _delayed_ridge.forget(state["static"]["ridge"], plan.n_phases, places)
-    errors = _seasons.errors_again(values, int(season), plan.horizon)
-    scale = _views.level(state["views"][RAW])[1]
-    first = len(plan.experts) + 1
-    _mixture.begin_anew(state["mixture"], first + slot, errors[0] / scale**2)
-    if slot == 0:
-        _mixture.begin_anew(state["mixture"], first + len(state["slots"]), errors[1] / scale**2)
-
-
-def _begin_smoothing(plan, state, lengths, values):
-    """Let smoothing begin anew on seasons of these lengths, and the mixture hear what it is worth.
-
-    Where one more season is longer than all others, the bank without the longest season is what the
-    steady one was, and is heard as that.
-    """
-    smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
-    first, changed = len(plan.views) - N_BANKS - (plan.n_ahead > 0), [STEADY, SLOPED, LOGS, SHORT]
-    if sorted(lengths)[:-1] == sorted(before.tolist()) != sorted(lengths):
-        order = np.arange(len(plan.views))
-        order[[first + STEADY, first + SHORT]] = first + SHORT, first + STEADY
-        _mixture.exchange(mixture, order)
-        state["recent"] = state["recent"] | {"forecasts": state["recent"]["forecasts"][:, order]}
-        changed.remove(SHORT)
-    elif lengths == before.tolist():
-        changed = [LOGS]
-    scale = _views.level(state["views"][RAW])[1]
-    errors = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
-    _smoothing.begin_anew(smoothing, lengths, values)
-    if errors is None:
-        return
-    smoothing["losses"] = errors * mixture["weight"][_smoothing_rates.judged_steps(plan.horizon)]
-    for bank in changed:
-        shares = _powers.weights(errors[bank])
-        told = _smoothing_rates.shares(plan.horizon) @ (shares * errors[bank]).sum(axis=0)
-        _mixture.hear(mixture, first + bank, told)
 
 
 def _said_of_next(plan, state, x_ahead):

@@ -16,10 +16,10 @@ _FREQUENCIES = (0.7, 1.4)  # of sines and cosines of a column, in radians a stan
 
 def start(n_columns, n_phases, n_series):
     """Return the state of a regression that has seen no row."""
-    width = 1 + (1 + 2 * len(_FREQUENCIES)) * n_columns + n_phases
+    shape = 1, 1, n_series
     return {
         "columns": _views.start(n_columns, 1),
-        "ridge": _delayed_ridge.start((1, 1, n_series), width, 1, 1.0, 1.0),
+        "ridge": _delayed_ridge.start(shape, width(n_columns, n_phases), 1, 1.0, 1.0),
     }
 
 
@@ -53,7 +53,16 @@ def learn(state, x, phases, y, level, scale):
 
 
 def _features(mean, scale, X, phases):
-    rows = np.clip((X - mean) / scale, -_views.FENCE, _views.FENCE)
-    rows = np.nan_to_num(rows, nan=0.0)
-    waves = [wave(frequency * rows) for frequency in _FREQUENCIES for wave in (np.sin, np.cos)]
-    return np.concatenate([np.ones((len(X), 1)), rows, *waves, phases], axis=1)
+    return features(np.nan_to_num((X - mean) / scale, nan=0.0), phases)
+
+
+def width(n_columns, n_phases):
+    """Return how many features there are."""
+    return 1 + (1 + 2 * len(_FREQUENCIES)) * n_columns + n_phases
+
+
+def features(x, phases):
+    """Return features (..., D) of standardised columns (..., d) and phases (..., p) of rows."""
+    x = np.clip(x, -_views.FENCE, _views.FENCE)
+    waves = [wave(frequency * x) for frequency in _FREQUENCIES for wave in (np.sin, np.cos)]
+    return np.concatenate([np.ones((*x.shape[:-1], 1)), x, *waves, phases], axis=-1)

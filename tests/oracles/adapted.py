@@ -10,11 +10,12 @@ PRIOR = np.array([1 / 2, 1 / 8, 1 / 8, 1 / 8, 1 / 8])  # base, corrected twice, 
 class FixedShare:
     """That of one step and one series."""
 
-    def __init__(self):
-        self.w, self.n, self.c, self.gaps, self.regret = PRIOR.copy(), 0, 0.0, 0.0, 0.0
+    def __init__(self, prior=PRIOR):
+        self.prior, self.w, self.n = prior, prior.copy(), 0
+        self.c, self.gaps, self.regret = 0.0, 0.0, 0.0
 
     def now(self):
-        return self.w if self.n else np.eye(5)[0]
+        return self.w if self.n else np.eye(len(self.w))[0]
 
     def learn(self, losses, loss):
         self.c = max(self.c, self.gaps + max(losses) - min(losses))
@@ -23,12 +24,12 @@ class FixedShare:
         self.gaps += max(loss - (min(losses) - self.c * np.log(total)), 0)
         self.n += 1
         share = 1 / (self.n + 1)
-        self.w = (1 - share) * self.w * np.exp(-spent) / total + share * PRIOR
+        self.w = (1 - share) * self.w * np.exp(-spent) / total + share * self.prior
         self.regret += loss - losses[0]
 
     def bound(self):
         n = max(self.n, 1)
-        return self.gaps + self.c * np.log(n / PRIOR[0] * (n + 1))
+        return self.gaps + self.c * np.log(n / self.prior[0] * (n + 1))
 
 
 class Corrector:
