@@ -107,6 +107,15 @@ def test_what_is_near_is_learnt_to_the_last_bit(seed):
     assert n_near > 50
 
 
+def test_targets_that_hold_still_say_nothing_of_a_remote_origin():
+    # a review of row 1024 began anew, from 64 rows, since a setpoint held still and noise was small
+    guard = FENCE.start() | {"unit": 1.0, "errors": np.full(64, 0.02)}
+    assert FENCE.is_sane(guard, 70.0, 0.02, 1024)
+    assert not FENCE.is_sane(guard, 70.0, 0.02, 64)  # all rows are at hand: nothing is lost
+    assert not FENCE.is_sane(guard | {"errors": np.full(64, 9.0)}, 70.0, 0.02, 1024)
+    assert not FENCE.is_sane(guard | {"errors": np.empty(0)}, 70.0, 0.02, 1024)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("every", "seed"), [(300, 1), (100, 0)])
 def test_levels_that_a_column_shows_do_not_move_what_is_known(every, seed):

@@ -39,7 +39,7 @@ def review(model, state, run):
         elif len(nones := _faults.stand_for_none(y)):
             guard["nones"] = nones
         judged_otherwise = age == n and (faulty != known).any()
-        if judged_otherwise or not fence.is_sane(guard, middle, usual):
+        if judged_otherwise or not fence.is_sane(guard, middle, usual, age):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             known[:] = faulty
             units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}

@@ -526,11 +526,21 @@ class TargetFence:
             return float(level), float(slope)
         return None
 
-    def is_sane(self, state: Any, middle: Any, usual: Any) -> Any:
-        """Return whether origin and unit fit targets at usual distances around a middle."""
+    def is_sane(self, state: Any, middle: Any, usual: Any, age: Any) -> Any:
+        """Return whether origin and unit fit targets at usual distances around a middle.
+
+        From an age on at which more has been learnt than is at hand, a remote origin fits, too, if
+        forecasts know of most of the latest targets: that a setpoint holds still says nothing.
+        """
         with np.errstate(over="ignore"):
-            near = abs(middle - state["origin"]) <= _REMOTE * usual
+            near, far = abs(middle - state["origin"]) <= _REMOTE * usual, self.cap * self.reach
+            near = near or (age > self.block and self._usual_error(state) <= far * usual)
             return usual == 0.0 or (near and _TINY < usual / unit(state) < 1.0 / _TINY)
+
+    def _usual_error(self, state):
+        """Return the median size of the errors of the latest targets, as these came."""
+        latest = state["errors"][-self.block :]
+        return np.median(latest) * unit(state) if len(latest) else np.inf
 
 
 def _deviation(errors, values):
