@@ -28,8 +28,6 @@ from ..._delay import as_it_was, late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs
 
-_TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
-_REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
@@ -525,22 +523,6 @@ class TargetFence:
         if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
-
-    def is_sane(self, state: Any, middle: Any, usual: Any, age: Any) -> Any:
-        """Return whether origin and unit fit targets at usual distances around a middle.
-
-        From an age on at which more has been learnt than is at hand, a remote origin fits, too, if
-        forecasts know of most of the latest targets: that a setpoint holds still says nothing.
-        """
-        with np.errstate(over="ignore"):
-            near, far = abs(middle - state["origin"]) <= _REMOTE * usual, self.cap * self.reach
-            near = near or (age > self.block and self._usual_error(state) <= far * usual)
-            return usual == 0.0 or (near and _TINY < usual / unit(state) < 1.0 / _TINY)
-
-    def _usual_error(self, state):
-        """Return the median size of the errors of the latest targets, as these came."""
-        latest = state["errors"][-self.block :]
-        return np.median(latest) * unit(state) if len(latest) else np.inf
 
 
 def _deviation(errors, values):
