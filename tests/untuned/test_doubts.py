@@ -8,6 +8,7 @@ from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_irregular_stream
 from sklearn_okl.features import _faults
 from sklearn_okl.untuned import TargetFence
+from sklearn_okl.untuned.rounds._restarts import is_sane
 
 FENCE = TargetFence()
 # of the small cases at the fast budget, those whose bar is not reached; the job prints them first
@@ -107,13 +108,22 @@ def test_what_is_near_is_learnt_to_the_last_bit(seed):
     assert n_near > 50
 
 
+def test_targets_that_hold_still_say_nothing_of_a_remote_origin():
+    # a review of row 1024 began anew, from 64 rows, since a setpoint held still and noise was small
+    guard = FENCE.start() | {"unit": 1.0, "errors": np.full(64, 0.02)}
+    assert is_sane(FENCE, guard, 70.0, 0.02, 1024)
+    assert not is_sane(FENCE, guard, 70.0, 0.02, 64)  # all rows are at hand: nothing is lost
+    assert not is_sane(FENCE, guard | {"errors": np.full(64, 9.0)}, 70.0, 0.02, 1024)
+    assert not is_sane(FENCE, guard | {"errors": np.empty(0)}, 70.0, 0.02, 1024)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("every", "seed"), [(300, 1), (100, 0)])
-def test_levels_that_a_column_shows_do_not_move_what_is_known(every, seed):
+@pytest.mark.parametrize(("every", "noise", "seed"), [(300, 0.1, 1), (100, 0.1, 0), (100, 0.01, 0)])
+def test_levels_that_a_column_shows_do_not_move_what_is_known(every, noise, seed):
     # the level began with a strange row, or a line through a kernel's forecasts explained it: the
     # targets' origin moved, and with it all that linear experts had rightly learnt, for good
     stream = make_irregular_stream(
-        4000, kind="setpoints", every=every, noise=0.1, hidden=False, random_state=seed
+        4000, kind="setpoints", every=every, noise=noise, hidden=False, random_state=seed
     )
     losses = [
         np.abs(

@@ -15,6 +15,8 @@ from ..rows._layout import is_same, layout_of
 from . import _targets as targets
 
 _KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
+_TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
+_REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
 
 
@@ -39,7 +41,7 @@ def review(model, state, run):
         elif len(nones := _faults.stand_for_none(y)):
             guard["nones"] = nones
         judged_otherwise = age == n and (faulty != known).any()
-        if judged_otherwise or not fence.is_sane(guard, middle, usual):
+        if judged_otherwise or not is_sane(fence, guard, middle, usual, age):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             known[:] = faulty
             units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
@@ -55,6 +57,20 @@ def review(model, state, run):
         state["former"] = former
     if youngest == fence.reviews[-1]:
         state["latest"] = _emptied(latest)
+
+
+def is_sane(fence, guard, middle, usual, age):
+    """Return whether origin and unit fit targets at usual distances around a middle.
+
+    From an age on at which more has been learnt than is at hand, a remote origin fits, too, if
+    forecasts know of most of the latest targets: that a setpoint holds still says nothing.
+    """
+    unit, far = targets.unit(guard), fence.cap * fence.reach
+    errors = guard["errors"][-fence.block :] if age > fence.block else guard["errors"][:0]
+    with np.errstate(over="ignore"):
+        near = abs(middle - guard["origin"]) <= _REMOTE * usual
+        near = near or (len(errors) > 0 and np.median(errors) * unit <= far * usual)
+        return usual == 0.0 or (near and _TINY < usual / unit < 1.0 / _TINY)
 
 
 def forget(model, state, j, units):

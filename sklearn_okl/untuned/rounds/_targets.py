@@ -28,8 +28,6 @@ from ..._delay import as_it_was, late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs
 
-_TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
-_REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
 _MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
@@ -525,12 +523,6 @@ class TargetFence:
         if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
-
-    def is_sane(self, state: Any, middle: Any, usual: Any) -> Any:
-        """Return whether origin and unit fit targets at usual distances around a middle."""
-        with np.errstate(over="ignore"):
-            near = abs(middle - state["origin"]) <= _REMOTE * usual
-            return usual == 0.0 or (near and _TINY < usual / unit(state) < 1.0 / _TINY)
 
 
 def _deviation(errors, values):
