@@ -22,19 +22,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.stats import theilslopes
 
 from ..._delay import as_it_was, late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs
+from ._deviations import MAD, deviation, deviations, median, windows_of
 
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
-_MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
-_FEW = 4  # targets other than most that say how far these are
 
 
 @dataclass(frozen=True)
@@ -404,14 +402,14 @@ class TargetFence:
             known = [(np.concatenate(parts), len(parts[0]) + n_new) for parts in seen]
             if all(len(before) == self.latest for before, _ in seen):
                 full.append(j)
-                windows.append([_windows(*part, self.latest) for part in known])
+                windows.append([windows_of(*part, self.latest) for part in known])
                 continue
             for k, due in enumerate(dues.tolist()):
-                path[due:, j] = _deviation(
+                path[due:, j] = deviation(
                     *(part[: ends[k]][-self.latest :] for part, ends in known)
                 )
         if full:
-            found = _deviations(*np.array(windows).swapaxes(0, 1))
+            found = deviations(*np.array(windows).swapaxes(0, 1))
             path[dues[0] :, full] = np.repeat(found.T, self.refresh, axis=0)[: n + 1 - dues[0]]
         return path
 
@@ -455,7 +453,7 @@ class TargetFence:
         line = self._end_block(state) if judged else None
         block = state["block"][::-1, 0].copy()
         state["block"] = np.empty((0, 5))
-        state["level"] = float(_median(block))
+        state["level"] = float(median(block))
         state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
         return None if line is None else self._move(state, line, block)
 
@@ -469,7 +467,7 @@ class TargetFence:
         of_levels = state["missed"] / len(errors)
         for name, now in (("power", power), ("of_levels", of_levels)):
             state[name] += (self.recall if state[name] else 1.0) * (now - state[name])
-        limit = self.cap * (usual or _MAD * _median(errors))
+        limit = self.cap * (usual or MAD * median(errors))
         size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
         if size == 0.0 or usual == 0.0:
             state["long"] = size
@@ -481,7 +479,7 @@ class TargetFence:
         """Return level and slope of the line if level or unit have changed, else None."""
         u, forecasts, references, distances, in_doubt = state["block"][-self.window :].T
         most = in_doubt.mean() >= self.most
-        if most and _median(np.abs(u)) == _FARTHEST:
+        if most and median(np.abs(u)) == _FARTHEST:
             return 0.0, _FARTHEST  # the unit was next to nothing
         off, _, since = state["moved"].tolist()
         # after a new level, which one row has told, and which may have come with a new unit
@@ -489,7 +487,7 @@ class TargetFence:
             n = min(int(since), self.window)
             return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
         errors, sound = np.abs(u - forecasts), in_doubt == 0.0
-        constant = np.abs(u - _median(u))
+        constant = np.abs(u - median(u))
         if not most and errors[sound].mean() <= self.worse * min(
             constant[sound].mean(), state["usual"]
         ):
@@ -498,8 +496,8 @@ class TargetFence:
             u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
             distances = distances[in_doubt > 0.0]
         # what an expert sees in X is no new level, however little the one of reference knows of it
-        far = _median(np.abs(u - references))
-        if _knows(_median(distances), far, self.reach * state["usual"]):
+        far = median(np.abs(u - references))
+        if _knows(median(distances), far, self.reach * state["usual"]):
             return None
         return self._line(u, references, state["usual"])
 
@@ -524,8 +522,8 @@ class TargetFence:
         slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
         if not lowest > 0.0 or lowest <= 1.0 <= highest:
             slope = 1.0
-        level = _median(u - slope * references)
-        spread = _MAD * _median(np.abs(u - level - slope * references))
+        level = median(u - slope * references)
+        spread = MAD * median(np.abs(u - level - slope * references))
         explained = spread <= self.explained * slope * deviation
         other_unit = max(slope, 1.0 / slope) > self.other_unit
         if explained and (any_line or other_unit or abs(level) > self.level * deviation):
@@ -537,39 +535,6 @@ class TargetFence:
         with np.errstate(over="ignore"):
             near = abs(middle - state["origin"]) <= _REMOTE * usual
             return usual == 0.0 or (near and _TINY < usual / unit(state) < 1.0 / _TINY)
-
-
-def _deviation(errors, values):
-    """Return the robust deviation of errors; infinite where there are none that say anything."""
-    if not len(errors):
-        return np.inf
-    deviation = _MAD * _median(errors)
-    if len(values):
-        distances = np.abs(values - _median(values))
-        if _median(distances) == 0.0:  # of the few that are not equal
-            others = distances[distances > 0.0]
-            deviation = max(deviation, _MAD * _median(others)) if len(others) >= _FEW else np.inf
-    return deviation if deviation > 0.0 else np.inf
-
-
-def _deviations(errors, values):
-    """Return what `_deviation` does of windows (..., latest), none of which is empty."""
-    deviations = _MAD * _median(errors)
-    distances = np.abs(values - _median(values)[..., None])
-    for place in np.argwhere((_median(distances) == 0.0) | (deviations == 0.0)):
-        deviations[tuple(place)] = _deviation(errors[tuple(place)], values[tuple(place)])
-    return deviations
-
-
-def _windows(values, ends, size):
-    """Return the windows (m, size) of values that end there."""
-    return sliding_window_view(values, size)[ends - size]
-
-
-def _median(values):
-    """Return the medians of values (..., n): `numpy.median` takes longer to get ready."""
-    ordered, n = np.sort(values, axis=-1), values.shape[-1]
-    return 0.5 * (ordered[..., (n - 1) // 2] + ordered[..., n // 2])
 
 
 def distances_from(u: Any, experts: Any) -> Any:
