@@ -136,7 +136,7 @@ def block_innovations(Z, times, theta, Y, weights=None):
         ``times(Z, out)`` writes Z P into `out`, with P (..., D, D) the inverse of the regularised
         second moment before the block, symmetric.
     theta : ndarray of shape (..., D, q)
-    Y : ndarray of shape (n, q)
+    Y : ndarray of shape (n, q) or (..., n, q)
     weights : ndarray of shape (n,), default=None
         Weights >= 0 of the rows in the updates; the forecasts are those of unweighted rows.
 

@@ -18,7 +18,7 @@ from ..base._weights_summary import SummaryOfWeights
 from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
 from ..learners import VAWRegressor
-from . import _two_boas
+from . import _boas, _two_boas
 from ._fading_means import (
     known_likelihoods,
     learn_likelihoods,
@@ -26,14 +26,12 @@ from ._fading_means import (
     means_of,
     start_likelihoods,
 )
-from ._second_order import BOARegressor, mixed
 
 _SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
 _LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
 _FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
 _HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
 _KNOWN = 24.0  # faded rounds from which on these losses say something
-_BOA = BOARegressor()
 
 
 @inherit_documentation
@@ -159,15 +157,16 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     @property
     def weights_(self) -> Array:
         """Weights of the experts in the first BOA, of shape (n_experts,)."""
-        return self._weights(self._fitted_state("weights_"))
+        return self._weights(self._fitted_state("weights_"))[0]
 
     @property
     def way_weights_(self) -> Array:
         """Weights in the last BOA, of shape (n_ways,)."""
-        return _two_boas.weights(self._fitted_state("way_weights_")["last"])
+        return _two_boas.weights(self._fitted_state("way_weights_")["last"])[0]
 
     def _weights(self, state):
-        return _BOA._weights(state["experts"])
+        """Return the weights (q, K) of the experts in the first BOAs."""
+        return _boas.weights(state["experts"])[:, 0]
 
     def _validate(self):
         super()._validate()
@@ -187,6 +186,15 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         of the parameter.
         """
         late = self.label_delay if late is None else late
+        return {
+            "t": 0,
+            "origin": None,  # the first target: all else is learnt as the distance from it
+            "sums": np.zeros((3, 1)),  # of the distances: their number, sum, and sum of squares
+            "past sums": np.zeros((late, 3)),
+        } | self._start_targets(1, n_features, late)
+
+    def _start_targets(self, n_targets, n_features, late):
+        """Return the state of the mixtures of several targets, which come as distances."""
         if self.n_direct and self.n_direct >= n_features:
             raise ValueError(
                 f"n_direct={self.n_direct} must be less than the number of experts, the columns "
@@ -194,20 +202,26 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             )
         n_ways = 1 + len(self.fadings) + len(self.stacks) + self.n_direct
         regressions = [_regression(*stack, late > 0) for stack in self.stacks]
+        bank = [{}] * n_targets
         return {
-            "t": 0,
-            "origin": None,  # the first target: all else is learnt as the distance from it
-            "sums": np.zeros((3, 1)),  # of the distances: their number, sum, and sum of squares
-            "low": 0.0,
-            "high": 0.0,
-            # lows, highs, numbers of rows learnt before the latest rounds; and sums
-            "past": np.zeros((late, 3)),
-            "past sums": np.zeros((late, 3)),
-            "experts": _BOA._start(n_features, late=late),
-            "fading": [start_likelihoods(n_features, late) for _ in self.fadings],
-            "stacks": [regression._start(n_features, late=late) for regression in regressions],
-            "last": _two_boas.start(n_ways, late),
+            "limits": np.zeros((n_targets, 3)),  # lows, highs, numbers of rows learnt
+            "past": np.zeros((late, n_targets, 3)),  # those before the latest rounds
+            "experts": _boas.start(n_targets, 1, n_features, late),
+            "fading": [start_likelihoods(n_targets, n_features, late) for _ in self.fadings],
+            "stacks": [one._start(n_features, bank=bank, late=late) for one in regressions],
+            "last": _two_boas.start(n_targets, n_ways, late),
         }
+
+    def _forget_target(self, state, j):
+        """Forget what was learnt of target j."""
+        n_features, late = state["experts"]["rates"].shape[-1], len(state["past"])
+        fresh = self._start_targets(1, n_features, late)
+        parts = zip(self.stacks, state["stacks"], fresh.pop("stacks"), strict=True)
+        for stack, one, anew in parts:
+            _regression(*stack, late > 0)._open(one)
+            for name in {"A", "b", "P", "theta", "squares", "past"} & one.keys():
+                one[name][j] = anew[name][0]
+        _boas.put(state, j, fresh)
 
     def _learn(self, state, X, y):
         forecasts, idle = self._room(X)
@@ -224,30 +238,32 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     def _learn_awake(self, state, X, y):
         if state["origin"] is None:
             state["origin"] = float(y[0])
-        F, distances = X - state["origin"], y - state["origin"]
+        F, distances = (X - state["origin"])[:, None], y[:, None] - state["origin"]
         n_cold = int((self._n_known(state, len(y)) == 0).sum())
         F[:n_cold] = 0.0  # nobody knew the origin, and nobody is to be judged by that
         scales = _learn_scales(state, distances)
-        forecasts = self._learn_rows(state, F, distances, scales) + state["origin"]
+        state["t"] += len(y)
+        forecasts = self._learn_rows(state, F, distances, scales)[0][:, 0] + state["origin"]
         forecasts[:n_cold] = np.nanmean(X[:n_cold], axis=1)
         return forecasts
 
     def _n_known(self, state, n):
         """Return how many rows were learnt when each of the next n was forecast."""
         counts = state["t"] + np.arange(n, dtype=np.float64)
-        return late(counts, state["past"][:, 2])[0]
+        return late(counts, state["past"][:, 0, 2])[0]
 
     def _pass(self, state, n):
         """Let rounds pass from which nothing is learnt, where targets are late."""
-        parts = [(state, "past", [state["low"], state["high"], state["t"]])]
-        parts += [(state, "past sums", state["sums"][:, 0])]
-        parts += [(one, "past", one["theta"]) for one in state["stacks"]]
+        parts = [(state, "past", state["limits"]), (state, "past sums", state["sums"][:, 0])]
+        for one in state["stacks"]:  # the time comes second there
+            path = np.broadcast_to(one["theta"][:, None], (1, n, *one["theta"].shape[1:]))
+            one["past"] = np.concatenate([one["past"], path], axis=1)[:, n:].copy()
         for one in (*state["fading"], state["last"]["likelihoods"]):
             parts += [(one["past"], name, one[name]) for name in one["past"]]
         for part, name, known in parts:
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
-        _BOA._pass(state["experts"], n)
+        _boas.wait(state["experts"], n)
         _two_boas.wait(state["last"], n)
 
     def _forecast(self, state, X):
@@ -258,8 +274,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
             if state["origin"] is None:  # in no row so far was any expert awake
                 forecasts[rows] = np.nanmean(X[rows], axis=1)
                 continue
-            F = X[rows] - state["origin"]
-            forecasts[rows] = self._forecast_rows(state, F, scale) + state["origin"]
+            F = (X[rows] - state["origin"])[:, None]
+            forecasts[rows] = self._forecast_rows(state, F, scale)[:, 0] + state["origin"]
         return forecasts
 
     def _room(self, X):
@@ -276,50 +292,53 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         return np.full(len(X), float(self.fallback)), idle
 
     def _learn_rows(self, state, F, y, scales, heard=None, weights=None):
-        """Return forecasts (n,) from those of experts F (n, K), NaN where one is asleep.
+        """Learn targets (n, q) from forecasts F (n, q, K) of them, NaN where one is asleep.
 
-        `scales` (n,) of the targets are those known before each row. Experts (K,) that are not
+        `scales` (n, q) of the targets are those known before each row. Experts (q, K) that are not
         `heard` yet have no say; what they lose is known when they are. The `weights` (n,) are those
-        of the rows in all losses.
+        of the rows in all losses. Returns forecasts (n, q), and the limits (n, q, 3) of sane ones.
         """
         limits = self._learn_limits(state, y)
-        state["t"] += len(y)
-        return self._round(F, heard, _Learning(self, state, limits, scales, y, weights))
+        forecasts = np.empty_like(y)
+        for rows in row_slices(len(y), max(1, TILE_SIZE // F[0].size)):
+            given = None if weights is None else weights[rows]
+            side = _Learning(self, state, limits[rows], scales[rows], y[rows], given)
+            forecasts[rows] = self._round(F[rows], heard, side)
+        return forecasts, limits
 
     def _forecast_rows(self, state, F, scales, heard=None, ago=0):
-        """Return forecasts (n,), each as if the next, by what was known some rounds ago."""
+        """Return forecasts (n, q), each as if the next, by what was known some rounds ago."""
         limits = self._known_limits(state, ago)
         return self._round(F, heard, _Asking(self, state, limits, scales, ago))
 
     def _lines(self, state, asleep, scale, heard):
-        """Return by how much each expert's forecast (K,) is multiplied, now and unclipped.
+        """Return by how much each expert's forecast (q, K) is multiplied, now and unclipped.
 
         Without the clips and VAW's shrinkage a round is linear in the forecasts.
         """
-        size = 0.5 * _FARTHEST * scale  # far from what differs by rounding only
-        F = size * np.eye(len(asleep))
+        sizes = 0.5 * _FARTHEST * scale  # (q,), far from what differs by rounding only
+        F = sizes[:, None] * np.eye(asleep.shape[1])[:, None]
         F[:, asleep] = np.nan
-        limits = np.array([-np.inf, np.inf, self._known_limits(state, 0)[2]])
-        return self._round(F, heard, _AskingLines(self, state, limits, scale, 0)) / size
+        limits = self._known_limits(state, 0) * [0.0, 0.0, 1.0] + [-np.inf, np.inf, 0.0]
+        side = _AskingLines(self, state, limits, scale, 0)
+        return (self._round(F, heard, side) / sizes).T
 
     def _learn_limits(self, state, y):
-        """Learn targets; return the low, high and number (n, 3) of those known before each."""
-        limits = np.empty((len(y) + 1, 3))
-        limits[0, :2], limits[1:, :2] = (state["low"], state["high"]), y[:, None]
-        limits[:, 2] = state["t"] + np.arange(len(y) + 1)
-        np.minimum.accumulate(limits[:, 0], out=limits[:, 0])
-        np.maximum.accumulate(limits[:, 1], out=limits[:, 1])
-        state["low"], state["high"] = limits[-1, :2].tolist()
+        """Learn targets; return the low, high and number (n, q, 3) of those known before each."""
+        limits = np.ones((len(y) + 1, y.shape[1], 3))
+        limits[0], limits[1:, :, :2] = state["limits"], y[..., None]
+        for k, extend in enumerate((np.minimum, np.maximum, np.add)):
+            extend.accumulate(limits[..., k], out=limits[..., k])
+        state["limits"] = limits[-1].copy()
         limits, state["past"] = late(limits[:-1], state["past"])
         return limits
 
     def _known_limits(self, state, ago):
-        """Return the low, the high and the number (3,) that were known some rounds ago."""
-        now = np.array([state["low"], state["high"], state["t"]])
-        return as_it_was(now, state["past"], ago)
+        """Return the low, the high and the number (q, 3) that were known some rounds ago."""
+        return as_it_was(state["limits"], state["past"], ago)
 
     def _round(self, F, heard, side):
-        """Return forecasts (n,): a forecast is a round whose `side` asks its parts only."""
+        """Return forecasts (n, q): a forecast is a round whose `side` asks its parts only."""
         everybody = self._sane(F, side.limits)
         F = everybody if heard is None or heard.all() else np.where(heard, everybody, np.nan)
         if self.n_direct and self.fadings:
@@ -328,31 +347,31 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         columns += [means_of(F, *known) for known in side.likelihoods(everybody, columns[0])]
         base = columns[min(1, len(self.fadings))]
         D = _deviations(F, base, side.scales)
-        for correction in side.corrections(D, base):
-            columns.append(self._sane(base + side.scales * correction, side.limits))
-        return side.last(_apart([*columns, *F[:, : self.n_direct].T], side.scales))
+        corrected = [base + side.scales * part for part in side.corrections(D, base)]
+        columns = [np.stack(columns, axis=-1)]
+        if corrected:
+            columns.append(self._sane(np.stack(corrected, axis=-1), side.limits))
+        columns.append(F[..., : self.n_direct])
+        return side.last(_apart(np.concatenate(columns, axis=-1), side.scales))
 
     def _sane(self, F, limits):
-        """Clip forecasts (n,) or (n, K) to limits (3,) or (n, 3) of the past and a margin."""
-        low, high = limits[..., 0], limits[..., 1]
+        """Clip forecasts (..., K) to limits (..., 3) of the past and a margin."""
+        low, high = limits[..., :1], limits[..., 1:2]
         margin = self.margin * (high - low)
-        low, high = low - margin, high + margin
-        if low.ndim and F.ndim == 2:
-            low, high = low[:, None], high[:, None]
-        return np.minimum(np.maximum(F, low), high)
+        return np.minimum(np.maximum(F, low - margin), high + margin)
 
     def _without_hopeless(self, F, losses, rounds):
-        """Let the direct experts sleep in F (n, K) while others have lost much less of late.
+        """Let the direct experts sleep in F (n, q, K) while others have lost much less of late.
 
         BOA drops an expert only as fast as its share of the errors shows, which where others hardly
         err costs more than they do.
         """
         n = self.n_direct
-        others = np.where(np.isnan(F), np.inf, losses)[:, n:].min(axis=1, keepdims=True)
+        others = np.where(np.isnan(F), np.inf, losses)[..., n:].min(axis=-1, keepdims=True)
         hopeless = (losses[..., :n] > _HOPELESS * others) | (rounds < _KNOWN)
         hopeless = hopeless & np.isfinite(others)  # alone, each is better than nobody
         F = F.copy()
-        F[:, :n] = np.where(hopeless, np.nan, F[:, :n])
+        F[..., :n] = np.where(hopeless, np.nan, F[..., :n])
         return F
 
 
@@ -364,27 +383,28 @@ class _Learning:
         self._mixture, self._state, self._y, self._weights = mixture, state, y, weights
 
     def latest_losses(self, F):
-        squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[:, None])
+        squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[..., None])
         state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
         losses = likelihood_paths(state, squares, fading, self._weights)["losses"]
         known = late(losses[:-1], state["past"]["losses"])[0]
-        return known, _faded_rounds(self.limits[:, 2:], fading)
+        return known, _faded_rounds(self.limits[..., 2:], fading)
 
     def first(self, F):
-        return _BOA._learn(self._state["experts"], F, self._y, self._weights)
+        factors = _boas.factors_of(len(F), self._weights)
+        return _boas.learn(self._state["experts"], F, self._y, factors)[..., 0]
 
     def likelihoods(self, F, of_boa):
         # who sleeps is charged what BOA loses, as specialists are
-        squares = np.where(np.isnan(F), of_boa[:, None], F) - self._y[:, None]
+        squares = np.where(np.isnan(F), of_boa[..., None], F) - self._y[..., None]
         np.square(squares, out=squares)
         for fading, state in zip(self._mixture.fadings, self._state["fading"], strict=True):
             yield learn_likelihoods(state, squares, fading, self._weights)
 
     def corrections(self, D, base):
-        errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST)
+        errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST).T[..., None]
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
             regression = _regression(*stack, "past" in state)
-            yield regression._learn(state, D, errors, self._weights)
+            yield regression._learn(state, D, errors, self._weights)[..., 0].T
 
     def last(self, columns):
         return _two_boas.learn(self._state["last"], columns, self._y, self._weights)
@@ -399,10 +419,10 @@ class _Asking:
 
     def latest_losses(self, F):
         losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
-        return losses, _faded_rounds(self.limits[2:], self._mixture.fadings[-1])
+        return losses, _faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
 
     def first(self, F):
-        return mixed(self._state["experts"], F, self._ago)
+        return _boas.forecast(self._state["experts"], F, self._ago)[..., 0]
 
     def likelihoods(self, F, of_boa):
         for state in self._state["fading"]:
@@ -410,8 +430,8 @@ class _Asking:
 
     def corrections(self, D, base):
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
-            known = state | {"theta": state["past"][-self._ago]} if self._ago else state
-            yield _regression(*stack, "past" in state)._forecast(known, D)
+            known = state | {"theta": state["past"][:, -self._ago]} if self._ago else state
+            yield _regression(*stack, "past" in state)._forecast(known, D).T
 
     def last(self, columns):
         return _two_boas.forecast(self._state["last"], columns, self._ago)
@@ -422,15 +442,15 @@ class _AskingLines(_Asking):
 
     def corrections(self, D, base):
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
-            yield _regression(*stack, True)._forecast(state, D)
+            yield _regression(*stack, True)._forecast(state, D).T
 
 
 def _learn_scales(state, y):
-    """Learn targets (n,), distances from the origin; return the scales known before each."""
-    sums = np.array(paths(y[:, None], *state["sums"]))[..., 0].T  # (n + 1, 3)
+    """Learn targets (n, 1), distances from the origin; return the scales known before each."""
+    sums = np.array(paths(y, *state["sums"]))[..., 0].T  # (n + 1, 3)
     state["sums"] = sums[-1:].T.copy()
     known, state["past sums"] = late(sums[:-1], state["past sums"])
-    return _scales(*known.T)
+    return _scales(*known.T)[:, None]
 
 
 def _scales(weights, sums, squares):
@@ -445,7 +465,9 @@ def _faded_rounds(n, fading):
 
 
 def _deviations(F, base, scales):
-    D = (F - base[:, None]) / np.reshape(scales, (-1, 1))
+    """Return deviations (q, n, K), in units of the scales, of F (n, q, K)."""
+    D = ((F - base[..., None]) / scales[..., None]).transpose(1, 0, 2)
+    D = np.ascontiguousarray(D)
     # a faulty row among those learnt for a trial must not cost the rows before it their digits
     D[np.isnan(D)] = 0.0
     np.maximum(D, -_FARTHEST, out=D)
@@ -453,15 +475,14 @@ def _deviations(F, base, scales):
 
 
 def _apart(columns, scales):
-    """Return columns of forecasts (n, C), equal where they differ by rounding only.
+    """Return columns of forecasts (n, q, C), equal where they differ by rounding only.
 
     BOA knows no size that is too small: in the first rounds, when all agree, it would weigh them by
     their rounding errors.
     """
-    columns = np.column_stack(columns)
-    first = columns[:, :1]
+    first = columns[..., :1]
     differences = columns - first
-    differences[np.abs(differences) <= _SAME * np.reshape(scales, (-1, 1))] = 0.0
+    differences[np.abs(differences) <= _SAME * scales[..., None]] = 0.0
     return first + differences
 
 

@@ -341,9 +341,9 @@ def mix(log_weights, F, asleep=None):
 def within(forecasts, F, asleep=None):
     """Take away what rounding adds beyond the range of the experts awake."""
     if asleep is None:
-        return np.clip(forecasts, F.min(axis=1), F.max(axis=1))
-    low = np.where(asleep, np.inf, F).min(axis=1)
-    high = np.where(asleep, -np.inf, F).max(axis=1)
+        return np.clip(forecasts, F.min(axis=-1), F.max(axis=-1))
+    low = np.where(asleep, np.inf, F).min(axis=-1)
+    high = np.where(asleep, -np.inf, F).max(axis=-1)
     return np.clip(forecasts, low, high)
 
 

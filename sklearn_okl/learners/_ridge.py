@@ -168,58 +168,59 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         )
 
     def _learn(self, state, X, y, sample_weight=None):
+        Y = _with_axis(y)
+        n = Y.shape[-2]
         if sample_weight is not None:
-            sample_weight = weights_of(sample_weight, len(y))
-        if not self._takes_rows(len(y)):
+            sample_weight = weights_of(sample_weight, n)
+        if not self._takes_rows(n):
             self._open(state)
             return self._learn_blocks(state, X, y, sample_weight)
-        X, Y = self._design(X), y.reshape(len(y), -1)
-        forecasts, low = self._room(state, Y), 0
-        while len(y) - low > (0 if self._tells_shrinkage else 1):
+        X, forecasts, low = self._design(X), self._room(state, Y), 0
+        while n - low > (0 if self._tells_shrinkage else 1):
             low += self._learn_few(
                 state,
                 X[..., low:, :],
-                Y[low:],
+                Y[..., low:, :],
                 None if sample_weight is None else sample_weight[low:],
                 forecasts[..., low:, :],
             )
-        if low < len(y):
+        if low < n:
             weight = 1.0 if sample_weight is None else float(sample_weight[low])
             if self._is_one(state):
                 rows = RidgeRows(self, state, _GAIN_LIMIT)
                 forecasts[low] = rows.learn_weighted(X[low], float(Y[low, 0]), weight)
                 rows.settle()
             else:
-                forecasts[..., low, :] = self._learn_row(state, X[..., low, :], Y[low], weight)
+                z, target = X[..., low, :], Y[..., low, :]
+                forecasts[..., low, :] = self._learn_row(state, z, target, weight)
         return self._shaped(state, forecasts, y)
 
     def _learn_blocks(self, state, X, y, sample_weight=None):
         """Learn rows in blocks, writing P and A in place."""
-        n = len(y)
-        X, Y = self._design(X), y.reshape(n, -1)
+        X, Y = self._design(X), _with_axis(y)
         forecasts = self._room(state, Y)
-        low = 0
+        low, n = 0, Y.shape[-2]
         while low < n:
             high = min(n, low + self._rounds_to_stop(state["t"]))
             low += self._learn_stretch(
                 state,
                 X[..., low:high, :],
-                Y[low:high],
+                Y[..., low:high, :],
                 None if sample_weight is None else sample_weight[low:high],
                 forecasts[..., low:high, :],
             )
         return self._shaped(state, forecasts, y)
 
     def _room(self, state, Y):
-        """Return room for the forecasts of targets Y (n, q), and where it is told for 1 / (1 + l).
+        """Return room for forecasts of targets Y (..., n, q), and where it is told for 1 / (1 + l).
 
         That is a last column of ones, which is shrunk as the forecasts are.
         """
-        n, q = Y.shape
+        n, q = Y.shape[-2:]
         return np.ones((*state["alpha"].shape, n, q + self._tells_shrinkage))
 
     def _shaped(self, state, forecasts, y):
-        if self._tells_shrinkage:
+        if self._tells_shrinkage or y.ndim > 2:
             return forecasts
         return forecasts.reshape(*state["alpha"].shape, *y.shape)
 
@@ -299,8 +300,8 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         """
         self._close(state, grows=True)
         inverse = state["inverse"]
-        n = min(len(Y), inverse.tail.room, self._rounds_to_stop(state["t"]))
-        Z, Y = Z[..., :n, :], Y[:n]
+        n = min(Y.shape[-2], inverse.tail.room, self._rounds_to_stop(state["t"]))
+        Z, Y = Z[..., :n, :], Y[..., :n, :]
         given = None if weights is None else weights[:n]
         weights, growth = self._grown(given, n, inverse.tail.growth)
         try:
@@ -310,12 +311,12 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         except np.linalg.LinAlgError:  # P is no longer definite
             self._open(state)
             self._rebuild(state)
-            return self._learn_few(state, Z[..., :1, :], Y[:1], given, out)
+            return self._learn_few(state, Z[..., :1, :], Y[..., :1, :], given, out)
         n = block.leverages.shape[-1]
         Z, weights = Z[..., :n, :], None if weights is None else weights[:n]
         root = 1.0 if weights is None else np.sqrt(weights)[:, None]
         state["inverse"] = inverse.and_rows(root * Z, block.directions)
-        self._add_to_sums(state, Z, Y[:n], weights, inverse.tail.growth)
+        self._add_to_sums(state, Z, Y[..., :n, :], weights, inverse.tail.growth)
         self._commit(state, extreme, n)
         return n
 
@@ -360,7 +361,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
         It ends early after a row of extreme gain, so that P is rebuilt before the next row.
         """
-        n = len(Y)
+        n = Y.shape[-2]
         weights, growth = self._grown(weights, n)
         done, extreme = 0, False
         while done < n and not extreme:
@@ -378,9 +379,8 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
                 block, extreme = self._learn_block(state, Z, Y, weights, growth, rows, out)
             state["P"] -= block.directions.swapaxes(-1, -2) @ block.directions
             done += block.leverages.shape[-1]
-        self._add_to_sums(
-            state, Z[..., :done, :], Y[:done], None if weights is None else weights[:done]
-        )
+        of_rows = None if weights is None else weights[:done]
+        self._add_to_sums(state, Z[..., :done, :], Y[..., :done, :], of_rows)
         self._keep_healthy(state, extreme)
         return done
 
@@ -395,12 +395,12 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         Z, out = Z[..., rows, :], out[..., rows, :]
         theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
         weights = None if weights is None else weights[rows]
-        block = block_innovations(Z, times, theta, Y[rows], weights)
+        block = block_innovations(Z, times, theta, Y[..., rows, :], weights)
         beyond = np.flatnonzero(block.gains.reshape(-1, Z.shape[-2]).max(axis=0) > _GAIN_LIMIT)
         if len(beyond):
             block = block.first(int(beyond[0]) + 1)
         n = block.leverages.shape[-1]
-        out[..., :n, : Y.shape[1]] = block.forecasts
+        out[..., :n, : Y.shape[-1]] = block.forecasts
         if self.forecaster == "vaw":
             leverages = block.leverages if growth is None else block.leverages * growth[rows][:n]
             out[..., :n, :] /= 1.0 + leverages[..., None]
@@ -419,7 +419,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         Of A and P only those of an open state: others wait for the tail to be full. Weights have
         grown, and by so much `before` the first row.
         """
-        n = len(Y)
+        n = Y.shape[-2]
         ZT = Z.swapaxes(-1, -2) if weights is None else Z.swapaxes(-1, -2) * weights
         if "A" in state:
             state["A"] += ZT @ Z
@@ -494,6 +494,11 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             shrunk = 1.0 + leverages
             forecasts /= shrunk if forecasts.ndim == shrunk.ndim else shrunk[..., None]
         return forecasts, leverages
+
+
+def _with_axis(y):
+    """Return targets (n,) or (n, q) with an axis of targets; those of each learner have one."""
+    return y if y.ndim > 2 else y.reshape(len(y), -1)
 
 
 def _times(P, Z, out):

@@ -160,20 +160,17 @@ def linear_mixture(model, rows):
     """
     from sklearn_okl.aggregators._stacked import _AskingLines
     from sklearn_okl.untuned.experts._experts import ages_of
+    from sklearn_okl.untuned.rounds._targets import unscaled
 
     state, experts = model._state, model._experts()
     Z = experts.encoder.look(state["columns"], rows)
     F, seen = experts.ask(state, Z)
     heard = experts._heard(state, ages_of(state))
     mixture, known = experts.kind.mixture, state["mixture"]
-    forecasts = np.empty((len(rows), len(F)))
-    for j, of_target in enumerate(known):
-        scale = np.ravel(seen.scale)[j]
-        limits = np.array([-np.inf, np.inf, of_target["t"]])
-        side = _AskingLines(mixture, of_target, limits, scale, 0)
-        guard = state["targets"][j]
-        forecasts[:, j] = mixture._round(F[j], heard[j], side) * guard["unit"] + guard["origin"]
-    return forecasts
+    limits = np.array([[-np.inf, np.inf, n] for n in known["limits"][:, 2]])
+    side = _AskingLines(mixture, known, limits, np.ravel(seen.scale), 0)
+    forecasts = mixture._round(F.transpose(1, 0, 2), np.array(heard), side)
+    return unscaled(state["targets"], forecasts)
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])

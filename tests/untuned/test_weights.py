@@ -150,7 +150,7 @@ def test_rows_of_weight_0_teach_nothing_but_are_known(trees):
             theta = before._state["banks"][name]["experts"]["theta"]
             assert_allclose(bank["experts"]["theta"], theta, rtol=1e-7, atol=1e-9)
     for level in ("experts", "last"):
-        states = [m._state["mixture"][0][level] for m in (before, model)]
+        states = [m._state["mixture"][level] for m in (before, model)]
         for name in ("regrets", "squares", "rates"):
             assert_array_equal(states[1][name], states[0][name])
     for name in ("mean_loss", "weight"):

@@ -6,12 +6,9 @@ with the mixture alone. After A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online
 NIPS 2015, where a link is any weak learner that is taught what the partial sum before it leaves.
 """
 
-from functools import cache
-
 import numpy as np
 
-from ...aggregators import BOARegressor
-from ...aggregators._second_order import mixed
+from ...aggregators import BOARegressor, _boas
 from ...base._bank import counters_of, forecast_bank, learn_group
 from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 
@@ -42,29 +39,24 @@ class Boosting:
     def start(self, plan, rng, n_targets):
         """Return the state of a chain of planned kernels before its first row: it says nothing."""
         n_sums = plan.room // self.width // self.stride
-        boa = _boa(n_sums, self.share)
         return {
             "bank": start_bank(plan, rng, self.delay, n_targets),
-            "mixture": [boa._start(1 + n_sums, late=self.delay) for _ in range(n_targets)],
+            "mixture": self._start_mixture(n_targets, n_sums),
         }
 
     def learn(self, state, U, base, u, sane, weights=None):
         """Learn what forecasts `base` (n, q) of targets u (n, q) leave; return corrected ones.
 
-        U (n, n_columns) is what the kernels see, and each of `sane` clips forecasts (n, n_sums) of
-        a target. Rows end where the chain begins to be heard.
+        U (n, n_columns) is what the kernels see, and `sane` clips forecasts (n, q, n_sums). Rows
+        end where the chain begins to be heard.
         """
         is_heard = self._is_heard(state, self.delay)
         learn = self._learn_rows if len(u) <= _FEW else self._learn_blocks
         sums = learn(state["bank"], U, base, u, weights)
         if not is_heard:
             return base
-        forecasts = np.empty_like(u)
-        for j, (mixture, clip) in enumerate(zip(state["mixture"], sane, strict=True)):
-            F = clip(sums[:, :: self.stride, j])
-            boa = _boa(F.shape[1] - 1, self.share)
-            forecasts[:, j] = boa._learn(mixture, F, u[:, j], weights)
-        return forecasts
+        F, factors = sane(self._mixed_sums(sums)), _boas.factors_of(len(u), weights)
+        return _boas.learn(state["mixture"], F, u, factors)[..., 0]
 
     def forecast(self, state, U, base, sane, ago=0):
         """Return corrected forecasts (n, q) by what was known some rounds ago; learns nothing."""
@@ -72,32 +64,38 @@ class Boosting:
             return base
         bank = awake(state["bank"], ago)
         F = forecast_bank(MaskedFeatures, learner(state["bank"]["forgetting"]), bank, U)
-        sums = self._sums(base, F)[:, :: self.stride]
-        parts = zip(state["mixture"], sane, strict=True)
-        corrected = [mixed(known, clip(sums[..., j]), ago) for j, (known, clip) in enumerate(parts)]
-        return np.column_stack(corrected)
+        F = sane(self._mixed_sums(self._sums(base, F)))
+        return _boas.forecast(state["mixture"], F, ago)[..., 0]
 
     def lines(self, state):
         """Return the weights (q, L) that the kernels of the links have in what is answered."""
         room = len(state["bank"]["members"])
         if not self._is_heard(state, 0):
             return None
-        of_sums = [mixed(known, np.eye(len(known["log_prior"])), 0) for known in state["mixture"]]
+        of_sums = _boas.weights(state["mixture"])[:, 0]
         # a link is in its own sum and in all later ones
         first = 1 + np.arange(room) // self.width // self.stride
-        later = np.cumsum(np.array(of_sums)[:, ::-1], axis=1)[:, ::-1]
+        later = np.cumsum(of_sums[:, ::-1], axis=1)[:, ::-1]
         later = np.column_stack([later, np.zeros(len(later))])
         return later[:, np.minimum(first, later.shape[1] - 1)] / self.width
 
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         forget_target(state["bank"], j)
-        n_sums = len(state["mixture"][j]["log_prior"])
-        state["mixture"][j] = _boa(n_sums - 1, self.share)._start(n_sums, late=self.delay)
+        n_sums = len(state["mixture"]["log_prior"]) - 1
+        _boas.put(state["mixture"], j, self._start_mixture(1, n_sums))
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
+
+    def _start_mixture(self, n_targets, n_sums):
+        boa = BOARegressor(prior_weights=[1.0 - self.share, *[self.share / n_sums] * n_sums])
+        return _boas.start(n_targets, 1, 1 + n_sums, self.delay, boa)
+
+    def _mixed_sums(self, sums):
+        """Return those of the partial sums (n, 1 + n_links, q) that are mixed, (n, q, n_sums)."""
+        return sums[:, :: self.stride].swapaxes(1, 2)
 
     def _is_heard(self, state, ago):
         return state["bank"]["experts"]["t"] - ago >= self.burn_in
@@ -136,8 +134,3 @@ class Boosting:
             weight = 1.0 if weights is None else float(weights[t])
             expert._learn_row(experts, Z[:, t], taught, weight)
         return sums
-
-
-@cache
-def _boa(n_sums, share):
-    return BOARegressor(prior_weights=[1.0 - share, *[share / n_sums] * n_sums])

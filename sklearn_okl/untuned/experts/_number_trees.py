@@ -50,9 +50,8 @@ class NumberTrees(Trees):
         return as_it_was(state["inputs"]["lags"].ravel(), state["lags of trees"], of_inputs)
 
     def limits(self, state, u):
-        """Return the limits of sane forecasts before each row, for each target."""
-        before = [dict(mixture) for mixture in state["mixture"]]
-        return [self.mixture._learn_limits(*known) for known in zip(before, u.T, strict=True)]
+        """Return the limits (n, q, 3) of sane forecasts before each row."""
+        return self.mixture._learn_limits(dict(state["mixture"]), u)
 
     def learn(self, state, rows, u, of_kernels, limits, weights):
         """Learn rows and targets u (n, q); return the forecasts of the whole."""
@@ -60,7 +59,7 @@ class NumberTrees(Trees):
         for j, trees in enumerate(state["trees"]):
             y, base = u[:, j], of_kernels[:, j]
             taught = single(y), base, single(y - base), weights
-            F = self._side_by_side(base, *self.taught(trees, rows, *taught), limits[j])
+            F = self._side_by_side(base, *self.taught(trees, rows, *taught), limits[:, j])
             self.count(trees, np.square(F[:, 1:] - y[:, None]), weights)
             forecasts[:, j] = _BOA._learn(trees["mixture"], F, y, weights)
         return forecasts
@@ -68,12 +67,11 @@ class NumberTrees(Trees):
     def ask(self, state, rows, of_kernels, ago):
         """Return the forecasts (n, 3, q) of kernels and trees known some rounds ago."""
         F = np.empty((self.n_targets, len(rows), 3)).transpose(1, 2, 0)
-        parts = zip(state["mixture"], state["trees"], of_kernels.T, strict=True)
-        for j, (mixture, trees, base) in enumerate(parts):
+        limits = self.mixture._known_limits(state["mixture"], ago)
+        for j, (trees, base) in enumerate(zip(state["trees"], of_kernels.T, strict=True)):
             of_trees = self.asked(trees["targets"], rows, (), ago)
             errors = self.asked(trees["errors"], seen(rows, base), (), ago)
-            limits = self.mixture._known_limits(mixture, ago)
-            F[..., j] = self._side_by_side(base, of_trees, errors, limits)
+            F[..., j] = self._side_by_side(base, of_trees, errors, limits[j])
         return F
 
     def mixed(self, state, F, ago, of_inputs):

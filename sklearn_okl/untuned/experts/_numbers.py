@@ -48,7 +48,7 @@ class NumberTargets:
         return {
             # for each target an expert that sees no lags, by whose forecasts new units are known
             "reference": np.full(self.n_targets, self.n_walks),
-            "mixture": [self._start_mixture(n_experts) for _ in range(self.n_targets)],
+            "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
         }
 
@@ -67,28 +67,22 @@ class NumberTargets:
 
     def learn(self, state, F, u, seen, heard, weights=None):
         """Learn targets u (n, q), of which forecasts are F (q, n, K); return those of the whole."""
-        before = [dict(mixture) for mixture in state["mixture"]]
-        forecasts = np.empty_like(u)
-        for j, mixture in enumerate(state["mixture"]):
-            of_target = u[:, j], seen.scale[:, j], heard[j], weights
-            forecasts[:, j] = self.mixture._learn_rows(mixture, F[j], *of_target)
+        of_rows = F.transpose(1, 0, 2), u, seen.scale, np.array(heard), weights
+        forecasts, limits = self.mixture._learn_rows(state["mixture"], *of_rows)
         if not state["boosting"]:
             return forecasts
-        limits = [self.mixture._learn_limits(*known) for known in zip(before, u.T, strict=True)]
-        sane = [partial(self.mixture._sane, limits=known) for known in limits]
         U = inputs_of(state["boosting"]["bank"], seen)
+        sane = partial(self.mixture._sane, limits=limits)
         return self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
-        forecasts = np.empty((F.shape[1], self.n_targets))
-        for j, mixture in enumerate(state["mixture"]):
-            of_target = seen.scale[..., j], heard[j], ago
-            forecasts[:, j] = self.mixture._forecast_rows(mixture, F[j], *of_target)
+        of_rows = F.transpose(1, 0, 2), seen.scale, np.array(heard), ago
+        forecasts = self.mixture._forecast_rows(state["mixture"], *of_rows)
         if not state["boosting"]:
             return forecasts
-        limits = [self.mixture._known_limits(mixture, ago) for mixture in state["mixture"]]
-        sane = [partial(self.mixture._sane, limits=known) for known in limits]
+        limits = self.mixture._known_limits(state["mixture"], ago)
+        sane = partial(self.mixture._sane, limits=limits)
         U = inputs_of(state["boosting"]["bank"], seen)
         return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
 
@@ -98,16 +92,11 @@ class NumberTargets:
         Weights (q, K) of the experts, those (q, L) of the links' kernels, or None where there are
         none, and constants (q,).
         """
-        asleep, q = np.isnan(F[:, 0]), len(F)
         scales = np.broadcast_to(seen.scale, (1, self.n_targets))[0]
-        weights = np.array(
-            [
-                self.mixture._lines(state["mixture"][j], asleep[j], scales[j], heard[j])
-                for j in range(q)
-            ]
-        )
+        of_experts = np.isnan(F[:, 0]), scales, np.array(heard)
+        weights = self.mixture._lines(state["mixture"], *of_experts)
         links = self.boosting.lines(state["boosting"]) if state["boosting"] else None
-        return weights, links, np.zeros(q)
+        return weights, links, np.zeros(len(F))
 
     def of_each(self, state, F):
         """Return the forecasts (n, K, q) of each expert alone, of F (q, n, K)."""
@@ -115,7 +104,7 @@ class NumberTargets:
 
     def weights(self, state):
         """Return the weights (q, K) of the experts in the mixtures."""
-        return [self.mixture._weights(mixture) for mixture in state["mixture"]]
+        return self.mixture._weights(state["mixture"])
 
     def level(self, state):
         """Return the medians (q,) of the latest targets."""
@@ -140,9 +129,6 @@ class NumberTargets:
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         state["losses"][j] = 0.0
-        state["mixture"][j] = self._start_mixture(state["losses"].shape[1])
+        self.mixture._forget_target(state["mixture"], j)
         if state["boosting"]:
             self.boosting.forget_target(state["boosting"], j)
-
-    def _start_mixture(self, n_experts):
-        return self.mixture._start(n_experts, late=self.delay)

@@ -178,11 +178,13 @@ class Guard(NoGuard):
         back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
         u = u - moves
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
-        n = len(u) if self.alone else fence.n_sound(guards, t, u, forecasts, experts, least)
+        n, path = len(u), fence.path(guards, t, u, forecasts)
+        if not self.alone:
+            n = fence.n_sound(guards, t, u, forecasts, experts, least, path)
         rows = slice(0, n)
         distances = targets.distances_from(u[rows], experts[:, rows])
         of_rows = u[rows], forecasts[rows], references[rows], distances, taught[rows]
-        n, moved = fence.learn(guards, t, *of_rows, scales, call.watches)
+        n, moved = fence.learn(guards, t, *of_rows, scales, call.watches, path)
         if n < len(u):
             self._go_back(state)
             if n == 0:

@@ -27,11 +27,10 @@ from scipy.stats import theilslopes
 from ..._delay import as_it_was, late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs
+from ._deviations import MAD, deviation, deviations, median, windows_of
 
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
-_MAD = 1.4826  # standard deviations in a median distance of Gaussian numbers
-_FEW = 4  # targets other than most that say how far these are
 
 
 @dataclass(frozen=True)
@@ -152,13 +151,10 @@ class TargetFence:
         return min(self._n_alike(state, t, y[:, j]) for j, state in enumerate(states))
 
     def _n_alike(self, state, t, y):
+        if not state["guarded"] or state["unit"] or t - state["since"] < self.block:
+            return len(y)
         others = y != state["origin"]
-        if (
-            not state["guarded"]
-            or state["unit"]
-            or t - state["since"] < self.block
-            or not others.any()
-        ):
+        if not others.any():
             return len(y)
         if others[0]:
             fresh = self.start()
@@ -171,44 +167,37 @@ class TargetFence:
 
     def scaled(self, states: Any, y: Any) -> Any:
         """Return targets (n, q) in units; the first that is not the origin gives the unit."""
-        u = np.empty_like(y)
-        for j, state in enumerate(states):
-            u[:, j] = self._scaled(state, y[:, j])
-        return u
-
-    def _scaled(self, state, y):
         with np.errstate(over="ignore"):
-            distances = y - state["origin"]
-            others = distances[distances != 0.0]
-            if state["unit"] == 0.0 and len(others):
-                state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
-            return np.clip(distances / unit(state), -_FARTHEST, _FARTHEST)
+            distances = y - [state["origin"] for state in states]
+            for j, state in enumerate(states):
+                if state["unit"] == 0.0:
+                    others = distances[distances[:, j] != 0.0, j]
+                    if len(others):
+                        state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
+            u = distances / [unit(state) for state in states]
+            return np.clip(u, -_FARTHEST, _FARTHEST)
 
     def disputed(self, states: Any) -> Any:
         """Return whether the next row may end a dispute."""
         return any(state["dispute"][0] > 0.0 for state in states)
 
-    def n_sound(self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, least: Any) -> Any:
+    def n_sound(
+        self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, least: Any, path: Any
+    ) -> Any:
         """Return how many of the rows (n, q) of rounds t, t + 1, ... come before one in doubt.
 
         The forecasts of experts that see X are (q, n, K), NaN where one has none. Errors of up to
-        `least` (q,) put none in doubt.
+        `least` (q,) put none in doubt. The deviations are on a `path`, see there.
         """
-        return min(
-            self._n_sound(state, t, u[:, j], forecasts[:, j], experts[j], least[j])
-            for j, state in enumerate(states)
-        )
-
-    def _n_sound(self, state, t, u, forecasts, experts, least):
-        if not state["guarded"]:
-            return len(u)
-        errors = np.abs(u - forecasts)
-        reach = self._factors(state, t, len(u)) * self._path(state, t, errors, u)[0]
-        nones = self._nones(state, u)
-        old = t + np.arange(len(u)) - state["since"] - state["delay"] >= self.block
-        limit = np.where(old, self.cap * reach, reach)  # what is nearer is learnt as it is
-        for i in np.flatnonzero(((errors > limit) | nones) & (errors > least)).tolist():
-            if nones[i] or not _is_explained(u[i], errors[i], experts[i], reach[i]):
+        errors, ages = np.abs(u - forecasts), self._ages(states, t, len(u))
+        reach = self._factors(ages) * path[:-1]
+        nones = np.column_stack([self._nones(*known) for known in zip(states, u.T, strict=True)])
+        # what is nearer is learnt as it is
+        limit = np.where(ages >= self.block, self.cap * reach, reach)
+        asked = ((errors > limit) | nones) & (errors > least)
+        asked &= np.array([state["guarded"] for state in states])
+        for i, j in np.argwhere(asked).tolist():
+            if nones[i, j] or not _is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
         return len(u)
 
@@ -216,7 +205,7 @@ class TargetFence:
         """Tell which targets stand for none."""
         if not len(state["nones"]):
             return np.zeros(np.shape(u), dtype=bool)
-        return np.isin(u, self._scaled(state, state["nones"]))
+        return np.isin(u, self.scaled([state], state["nones"][:, None]))
 
     def believed(
         self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, strange: Any
@@ -328,12 +317,13 @@ class TargetFence:
         taught: Any,
         known: Any,
         watches: bool = False,
+        path: Any = None,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
         The distances are those from the nearest forecast of an expert that sees X. Of each target
         `known` has origin and unit (2,) as they were before the first of the rounds. Who `watches`
-        for changes stops at the end of a block that is suspect.
+        for changes stops at the end of a block that is suspect. The `path` is that of the rounds.
 
         Returns
         -------
@@ -344,17 +334,17 @@ class TargetFence:
             By the number of each such target, those of the block that changed them, (block,), the
             latest first, in the new unit.
         """
-        low = 0
+        path = self.path(states, t, u, forecasts) if path is None else path
+        low, in_doubt = 0, u != taught
+        rows = np.stack([u, forecasts, references, distances, in_doubt], axis=-1)
         while low < len(u):
             high = min(len(u), low + self.block - (t + low) % self.block)
-            rows = slice(low, high)
             for j, state in enumerate(states):
-                before = np.tile(known[j], (high - low, 1))
-                _, state["past"] = late(before, state["past"])
-                of_target = (
-                    part[rows, j] for part in (u, forecasts, references, distances, taught)
-                )
-                self._learn_rows(state, t + low, *of_target)
+                if state["delay"]:
+                    before = np.tile(known[j], (high - low, 1))
+                    _, state["past"] = late(before, state["past"])
+                state["deviation"] = float(path[high, j])
+                self._learn_rows(state, t + low, rows[low:high, j])
             low = high
             if (t + low) % self.block == 0:
                 judge = self._judge_block
@@ -371,57 +361,71 @@ class TargetFence:
     def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
         """Return the errors of forecasts (n, q), those of targets in doubt as far as the fence."""
         errors = u - forecasts
-        for j, state in enumerate(states):
-            if (u[:, j] != taught[:, j]).any():  # such targets come one by one
-                reach = self._reach(state, t)
-                errors[:, j] = np.clip(errors[:, j], -reach, reach)
+        for j in np.flatnonzero((u != taught).any(axis=0)).tolist():  # such targets come one by one
+            reach = self._reach(states[j], t)
+            errors[:, j] = np.clip(errors[:, j], -reach, reach)
         return errors
 
-    def _learn_rows(self, state, t, u, forecasts, references, distances, taught):
-        in_doubt = u != taught  # all or none: such targets come one by one
-        state["moved"][2] += len(u)
-        if in_doubt[0]:
-            state["n_faulty"] += 1
-        errors = np.abs(u - forecasts)
-        _, state["deviation"] = self._path(state, t, errors, u)
-        first = max(state["since"] + state["delay"] + 1 - t, 0)  # whose forecast was one
-        state["errors"] = np.concatenate([state["errors"], errors[first:]])[-self.latest :]
-        if not in_doubt[0]:
-            state["values"] = np.concatenate([state["values"], u[first:]])[-self.latest :]
-        rows = np.column_stack([u, forecasts, references, distances, in_doubt])
+    def _learn_rows(self, state, t, rows):
+        """Remember rows of a block as they are in it, all or none of them in doubt."""
+        n, in_doubt = len(rows), rows[0, 4]
+        state["moved"][2] += n
+        state["n_faulty"] += int(in_doubt)
+        seen = rows[self._first(state, t) :, :2]
+        errors = np.abs(seen[:, 0] - seen[:, 1])
+        state["errors"] = np.concatenate([state["errors"], errors])[-self.latest :]
+        if not in_doubt:
+            state["values"] = np.concatenate([state["values"], seen[:, 0]])[-self.latest :]
         state["block"] = np.concatenate([state["block"], rows])
 
-    def _path(self, state, t, errors, u):
-        """Return the deviations (n,) known before rounds t, t + 1, ..., and that after them.
+    def _first(self, state, t):
+        """Return the first of rounds t, t + 1, ... whose forecast was one, 0 for t."""
+        return max(state["since"] + state["delay"] + 1 - t, 0)
+
+    def path(self, states: Any, t: Any, u: Any, forecasts: Any) -> Any:
+        """Return the deviations (n + 1, q) known before rounds t, t + 1, ..., and after them.
 
         Of no errors, and of targets most of which are equal and say nothing, it is infinite.
         """
-        n, before, values = len(errors), len(state["errors"]), state["values"]
-        path = np.full(n + 1, state["deviation"])
+        n = len(u)
+        path = np.tile([state["deviation"] for state in states], (n + 1, 1))
         dues = np.arange(self.refresh - t % self.refresh, n + 1, self.refresh)
-        if len(dues):
-            first = max(state["since"] + state["delay"] + 1 - t, 0)
-            E = np.concatenate([state["errors"], errors[first:]])
-            V = np.concatenate([values, u[first:]])
-            for due in dues.tolist():
-                n_seen = max(due - first, 0)
-                of_errors = E[: before + n_seen][-self.latest :]
-                of_values = V[: len(values) + n_seen][-self.latest :]
-                path[due:] = _deviation(of_errors, of_values)
-        return path[:-1], float(path[-1])
+        if not len(dues):
+            return path
+        full, windows = [], []
+        for j, state in enumerate(states):
+            first = self._first(state, t)
+            sizes, n_new = np.abs(u[first:, j] - forecasts[first:, j]), np.maximum(dues - first, 0)
+            seen = (state["errors"], sizes), (state["values"], u[first:, j])
+            known = [(np.concatenate(parts), len(parts[0]) + n_new) for parts in seen]
+            if all(len(before) == self.latest for before, _ in seen):
+                full.append(j)
+                windows.append([windows_of(*part, self.latest) for part in known])
+                continue
+            for k, due in enumerate(dues.tolist()):
+                path[due:, j] = deviation(
+                    *(part[: ends[k]][-self.latest :] for part, ends in known)
+                )
+        if full:
+            found = deviations(*np.array(windows).swapaxes(0, 1))
+            path[dues[0] :, full] = np.repeat(found.T, self.refresh, axis=0)[: n + 1 - dues[0]]
+        return path
 
-    def _factors(self, state, t, n):
-        """Return the deviations (n,) at which the fence stands in rounds t, t + 1, ..."""
-        age = t + np.arange(n) - state["since"] - state["delay"]
-        return np.where(
-            age < self.reviews[0], np.inf, np.where(age < self.block, self.early_reach, self.reach)
-        )
+    def _ages(self, states, t, n):
+        """Return for how many rounds (n, q) targets have been forecast in rounds t, t + 1, ..."""
+        begun = np.array([state["since"] + state["delay"] for state in states])
+        return t + np.arange(n)[:, None] - begun
+
+    def _factors(self, ages):
+        """Return the deviations at which the fence stands at some ages."""
+        old = np.where(ages < self.block, self.early_reach, self.reach)
+        return np.where(ages < self.reviews[0], np.inf, old)
 
     def _reach(self, state, t):
         """Return how far from its forecast the target of round t may be, in units."""
         if not state["guarded"]:
             return np.inf
-        return float(self._factors(state, t, 1)[0] * state["deviation"])
+        return float(self._factors(self._ages([state], t, 1))[0, 0] * state["deviation"])
 
     def _judge_doubts(self, state, t):
         """Ask for a new unit before their errors are usual, if most of the latest are in doubt."""
@@ -447,7 +451,7 @@ class TargetFence:
         line = self._end_block(state) if judged else None
         block = state["block"][::-1, 0].copy()
         state["block"] = np.empty((0, 5))
-        state["level"] = float(np.median(block))
+        state["level"] = float(median(block))
         state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
         return None if line is None else self._move(state, line, block)
 
@@ -461,7 +465,7 @@ class TargetFence:
         of_levels = state["missed"] / len(errors)
         for name, now in (("power", power), ("of_levels", of_levels)):
             state[name] += (self.recall if state[name] else 1.0) * (now - state[name])
-        limit = self.cap * (usual or _MAD * np.median(errors))
+        limit = self.cap * (usual or MAD * median(errors))
         size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
         if size == 0.0 or usual == 0.0:
             state["long"] = size
@@ -473,7 +477,7 @@ class TargetFence:
         """Return level and slope of the line if level or unit have changed, else None."""
         u, forecasts, references, distances, in_doubt = state["block"][-self.window :].T
         most = in_doubt.mean() >= self.most
-        if most and np.median(np.abs(u)) == _FARTHEST:
+        if most and median(np.abs(u)) == _FARTHEST:
             return 0.0, _FARTHEST  # the unit was next to nothing
         off, _, since = state["moved"].tolist()
         # after a new level, which one row has told, and which may have come with a new unit
@@ -481,7 +485,7 @@ class TargetFence:
             n = min(int(since), self.window)
             return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
         errors, sound = np.abs(u - forecasts), in_doubt == 0.0
-        constant = np.abs(u - np.median(u))
+        constant = np.abs(u - median(u))
         if not most and errors[sound].mean() <= self.worse * min(
             constant[sound].mean(), state["usual"]
         ):
@@ -490,8 +494,8 @@ class TargetFence:
             u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
             distances = distances[in_doubt > 0.0]
         # what an expert sees in X is no new level, however little the one of reference knows of it
-        far = np.median(np.abs(u - references))
-        if _knows(np.median(distances), far, self.reach * state["usual"]):
+        far = median(np.abs(u - references))
+        if _knows(median(distances), far, self.reach * state["usual"]):
             return None
         return self._line(u, references, state["usual"])
 
@@ -516,26 +520,13 @@ class TargetFence:
         slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
         if not lowest > 0.0 or lowest <= 1.0 <= highest:
             slope = 1.0
-        level = np.median(u - slope * references)
-        spread = _MAD * np.median(np.abs(u - level - slope * references))
+        level = median(u - slope * references)
+        spread = MAD * median(np.abs(u - level - slope * references))
         explained = spread <= self.explained * slope * deviation
         other_unit = max(slope, 1.0 / slope) > self.other_unit
         if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
-
-
-def _deviation(errors, values):
-    """Return the robust deviation of errors; infinite where there are none that say anything."""
-    if not len(errors):
-        return np.inf
-    deviation = _MAD * np.median(errors)
-    if len(values):
-        distances = np.abs(values - np.median(values))
-        if np.median(distances) == 0.0:  # of the few that are not equal
-            others = distances[distances > 0.0]
-            deviation = max(deviation, _MAD * np.median(others)) if len(others) >= _FEW else np.inf
-    return deviation if deviation > 0.0 else np.inf
 
 
 def distances_from(u: Any, experts: Any) -> Any:
@@ -560,15 +551,21 @@ def unit(state):
 
 def unscaled(states, u, ago=0):
     """Return forecasts (..., q) in the units that the targets had some rounds ago."""
-    known = [as_it_was(origin_and_unit(state), state["past"], ago) for state in states]
-    origins, sizes = np.transpose(known)
-    return u * sizes + origins
+    known = as_it_was(*_now_and_past(states), ago)
+    return u * known[..., 1] + known[..., 0]
 
 
 def units_read(states, n):
     """Return the origins and units (2, n, q) in which forecasts of the next rounds were made."""
-    read = [late(np.tile(origin_and_unit(state), (n, 1)), state["past"])[0] for state in states]
-    return np.transpose(read, (2, 1, 0))
+    now, past = _now_and_past(states)
+    read = late(np.broadcast_to(now, (n, *now.shape)), past)[0]
+    return read.transpose(2, 0, 1)
+
+
+def _now_and_past(states):
+    """Return origins and units now (q, 2), and before each of the latest rounds (D, q, 2)."""
+    now = np.array([(state["origin"], unit(state)) for state in states])
+    return now, np.stack([state["past"] for state in states], axis=1)
 
 
 def origin_and_unit(state):

@@ -1,0 +1,114 @@
+"""BOAs side by side: of several targets, or that count rounds otherwise, as leading axes.
+
+What one BOA does to a round, `BOARegressor` says; a round of many costs no more calls than one.
+"""
+
+from collections import deque
+
+import numpy as np
+
+from .._delay import as_it_was, late
+from .._linalg import softmax
+from ..base._convex import ROUNDING, within
+from ._second_order import BOARegressor
+
+_BOA = BOARegressor()
+_BY_TIME = "past", "past usual", "out"  # arrays whose first axis is of the latest rounds
+_OF_ALL = "log_prior", "surprises"  # and that are the same for all targets
+
+
+def start(n_targets, n_ways, n_experts, delay, boa=_BOA):
+    """Return the state of BOAs, `n_ways` for each target, that mix the same number of experts."""
+    state, lead = boa._start(n_experts, late=delay), (n_targets, n_ways)
+    for name in ("squares", "caps", "rates", "regrets"):
+        state[name] = np.tile(state[name], (*lead, 1))
+    for name in {"past", "out"} & state.keys():
+        state[name] = np.tile(state[name][:, None, None], (1, *lead, 1))
+    return state
+
+
+def learn(state, F, y, factors, bound=None):
+    """Learn targets (n, q) and forecasts F (n, q, K) of them, NaN where one is asleep.
+
+    Regrets are those of squared errors, whose slopes are errors times factors (n, q, n_ways, 1);
+    `bound` may edit those of a round (q, n_ways, K). Returns forecasts (n, q, n_ways).
+    """
+    asleep = np.isnan(F)[:, :, None]
+    asleep = asleep if asleep.any() else None
+    pairs = np.ones((*F.shape, 2))
+    pairs[..., 0] = F = F if asleep is None else np.where(asleep[:, :, 0], 0.0, F)
+    if asleep is not None:
+        no_weight, awake = np.where(asleep, -np.inf, 0.0), 1.0 - asleep
+    F = F[:, :, None]
+    known = np.empty((len(y), *state["rates"].shape[:-1], 1))
+    past = deque(state["past"]) if "past" in state else None
+    rounds = zip(F, pairs, y[..., None, None], factors, strict=True)
+    for i, (f, pair, target, factor) in enumerate(rounds):
+        mixing = _BOA._log_weights(state)
+        if past is not None:
+            past.append(mixing)
+            mixing = past.popleft()
+        if asleep is not None:
+            mixing += no_weight[i]
+        mixing -= np.maximum.reduce(mixing, axis=-1, keepdims=True)
+        sums = np.exp(mixing, out=mixing) @ pair
+        known[i] = forecasts = sums[..., :1] / sums[..., 1:]
+        errors = forecasts - target
+        if state["unheard"]:  # of who wakes rounding would be all that is known
+            errors[np.abs(errors) <= ROUNDING * np.abs(forecasts)] = 0.0
+        errors *= factor
+        regrets = forecasts - f
+        regrets *= errors
+        if asleep is not None:
+            regrets *= awake[i]
+        if bound is not None:
+            bound(regrets)
+        _BOA._update(state, regrets, target)
+    state["t"] += len(y)
+    if past is not None:
+        state["past"] = np.array(past)
+    return within(known[..., 0], F, asleep)
+
+
+def forecast(state, F, ago=0):
+    """Return forecasts (n, q, n_ways) by what was known some rounds ago."""
+    asleep = np.isnan(F)[:, :, None]
+    asleep = asleep if asleep.any() else None
+    F = F if asleep is None else np.where(asleep[:, :, 0], 0.0, F)
+    shares = weights(state, asleep, ago)
+    return within(np.einsum("...bk,...k->...b", shares, F), F[:, :, None], asleep)
+
+
+def weights(state, asleep=None, ago=0):
+    """Return the weights (q, n_ways, K), or (n, q, n_ways, K), some rounds ago."""
+    known = _BOA._log_weights(state)
+    if "past" in state:
+        known = as_it_was(known, state["past"], ago)
+    return softmax(known if asleep is None else np.where(asleep, -np.inf, known))
+
+
+def wait(state, n):
+    """Let rounds pass from which nothing is learnt, where targets are late."""
+    for name, known in {"past": _BOA._log_weights(state), "out": 0.0}.items():
+        state[name] = late(np.broadcast_to(known, (n, *state["rates"].shape)), state[name])[1]
+
+
+def factors_of(n, weights):
+    """Return the factors of the errors in n rows that may have weights (n,)."""
+    factors = np.full((n, 1, 1, 1), 2.0)
+    return factors if weights is None else factors * weights[:, None, None, None]
+
+
+def put(state, j, fresh, axis=0):
+    """Put what is known of one target, a fresh state, in the place of target j."""
+    for name, value in fresh.items():
+        of_targets = 1 if name in _BY_TIME else axis
+        if isinstance(value, list):
+            for known, part in zip(state[name], value, strict=True):
+                put(known, j, part)
+        elif isinstance(value, dict):
+            put(state[name], j, value, of_targets)
+        elif isinstance(value, np.ndarray) and name not in _OF_ALL:
+            np.moveaxis(state[name], of_targets, 0)[j] = np.moveaxis(value, of_targets, 0)[0]
+        elif name == "unheard":
+            state[name] = value
