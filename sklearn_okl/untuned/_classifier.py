@@ -65,8 +65,8 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     *Inputs, experts, weights* are those of :class:`OnlineKernelRegressor`, with classes in place of
     targets: -1 and +1 for two classes, else one target of 0 and 1 for each. So the latest labels
     are as many columns each; of more than two classes there are so many `lags` that they are no
-    more than 8 columns. A category is one number for each class, and so is the
-    forecast of the tree on columns of few values. A class has no unit, and is never taken for a
+    more than 8 columns. A category is one number for each class, and so are the forecasts of the
+    trees on columns of few values and on jumps. A class has no unit, and is never taken for a
     fault.
 
     *Probabilities.* Forecasts f of an expert become a softmax of :math:`a f_c + b_c` [1]_, whose

@@ -126,6 +126,13 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     split, as long as a split explains more than chance would, into at most 32 leaves, whose means
     learn every row. Its forecast is one more input of the linear experts; kernels do not see it.
 
+    *Jumps.* After 256 and 1024 rows a tree on up to 24 columns is tried on the latest 256: grown
+    from the first half of them it forecasts the others. Where that tells by three standard errors
+    what the mixture has missed, and a tenth of its squares, the tree is one more expert from then
+    on. It parts rows by pairs of columns, too, where four parts explain more for each of their
+    splits than any single one [8]_: a product of signs depends on neither of its columns alone.
+    Elsewhere it costs nothing.
+
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which
     correlations are learnt (in up to 64 columns); kernels are averaged over what remains unknown.
@@ -254,6 +261,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
        Information Processing Systems 28, 2015, whose links are any weak learners.
     .. [7] L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees",
        1984.
+    .. [8] Y. Lou, R. Caruana, J. Gehrke, G. Hooker, "Accurate intelligible models with pairwise
+       interactions", Knowledge Discovery and Data Mining (KDD), 2013.
 
     Examples
     --------
