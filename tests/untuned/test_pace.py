@@ -23,14 +23,15 @@ def model_of(**arguments):
 @pytest.mark.parametrize("price", [HISTOGRAMS, LIGHTGBM], ids=["histograms", "LightGBM"])
 @pytest.mark.parametrize("d", [3, 60])
 @pytest.mark.parametrize("a_row", [0.05, 0.3, 5.0])
-def test_a_fit_comes_in_the_first_round_that_has_paid_for_it(price, d, a_row):
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_a_fit_comes_in_the_first_round_that_has_paid_for_it(price, d, a_row, n_outputs):
     spent, due = 0.0, 30
     while due < 3000:
-        n = due
-        while spent + price.of_fit(n, d, 1) > a_row * n and n < 2 * due:
+        n, latest = due, 2 * due * n_outputs**0.5
+        while spent + price.of_fit(n, d, n_outputs) > a_row * n and n < latest:
             n += 1
-        assert round_paid(price, due, d, 1, spent, a_row) == n
-        spent += price.of_fit(n, d, 1)
+        assert round_paid(price, due, d, n_outputs, spent, a_row) == n
+        spent += price.of_fit(n, d, n_outputs)
         due = n + max(1, -(-n // 20))
 
 

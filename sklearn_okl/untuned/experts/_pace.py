@@ -10,6 +10,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Any, NamedTuple
 
+import numpy as np
+
 SHARE = 1.4  # of the experts' work that all fits together may cost
 _ROW, _WORK = 0.3, 7e-7  # of the experts: of a row, and of a unit of work
 _ASKED = 0.012  # of a row that is forecast by a batch model
@@ -72,7 +74,8 @@ def allowance(plans, n_models):
 
 def round_paid(price, n, d, n_outputs, spent, a_row):
     """Return the first round from n on in which a fit is paid for, after so much was spent."""
-    due, latest = n, ceil(_MOST * max(n, _ROWS_OF_LEAF))
+    # of several outputs, each of which has its trees, it may wait for longer
+    due, latest = n, ceil(_MOST * np.sqrt(n_outputs) * n)
     while due < latest:
         paid = ceil((spent + price.of_fit(due, d, n_outputs)) / a_row)
         if paid <= due:
