@@ -61,12 +61,12 @@ class Leaves:
 
     def keep(self, state, t, X, u, forecasts):
         """Keep the rows after round t with which trees will be tried, and what was forecast."""
+        if all(t >= trial or t + len(u) <= trial - _N_ROWS for trial in TRIALS):
+            return
         ends = t + 1 + np.arange(len(u))  # rounds
         wanted = np.zeros(len(u), dtype=bool)
         for trial in TRIALS:
             wanted |= (ends > trial - _N_ROWS) & (ends <= trial)
-        if not wanted.any():
-            return
         new = {"rows": X, "y": u.reshape(len(u), -1), "forecasts": forecasts}
         state["kept"] = Shared(
             {
