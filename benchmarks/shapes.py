@@ -73,6 +73,7 @@ def shapes():
             found[name] = Shape(make, "timetables")
     found["classes of a timetable of 2"] = Shape(_classes, "timetables", is_classes=True)
     found["timetable of 2 and a wave"] = Shape(_timetable_and_wave, "others")
+    found["classes of a sign product"] = Shape(_classes_of_signs, "others", is_classes=True)
     for kind in ("sign product", "clipped", "rounded", "step"):
         found[kind] = Shape(partial(_of_numbers, kind=kind), "others")
     return found
@@ -84,9 +85,18 @@ def _timetable(n, seed, **kwargs):
 
 def _classes(n, seed):
     X, y = make_timetable(n, random_state=seed)
-    rng = np.random.RandomState(seed)
+    return X, _in_part_at_random(y > _CUT, seed)
+
+
+def _classes_of_signs(n, seed):
+    X, _ = _of_numbers(n, seed, "sign product")
+    return X, _in_part_at_random(X[:, 0] * X[:, 1] > 0.0, seed)
+
+
+def _in_part_at_random(labels, seed):
+    rng, n = np.random.RandomState(seed), len(labels)
     is_random = rng.uniform(size=n) < _AT_RANDOM
-    return X, np.where(is_random, rng.randint(2, size=n), y > _CUT).astype(int)
+    return np.where(is_random, rng.randint(2, size=n), labels).astype(int)
 
 
 def _timetable_and_wave(n, seed):

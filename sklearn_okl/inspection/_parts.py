@@ -1,4 +1,4 @@
-"""What a forecast that can be explained is a sum of: lines, waves and monomials of its inputs.
+"""What a forecast that can be explained is a sum of: lines, waves, monomials, boxes of its inputs.
 
 All are sums of products of one factor a column. Whose column it is, a part says in `owners`: the
 number of a player, or `NOBODY` for what is the same in all rows, such as the latest targets.
@@ -228,3 +228,27 @@ class Monomials(_Products):
 
     def _uses(self, columns):
         return bool(columns.any())
+
+
+@dataclass(frozen=True)
+class Boxes(_Products):
+    """A sum of boxes, such as the leaves of a tree: 1 where ``low < inputs <= high``, else 0.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (u, m)
+    """
+
+    inputs: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    coef: np.ndarray
+    owners: np.ndarray
+
+    def factors(self, columns):
+        U, low, high = self.inputs[:, columns, None], self.low[columns], self.high[columns]
+        return ((low < U) & (high >= U)).all(axis=1).astype(float)
+
+    def _uses(self, columns):
+        bounds = self.low[columns], self.high[columns]
+        return any(np.isfinite(of_one).any() for of_one in bounds)

@@ -26,7 +26,7 @@ class Sums(NamedTuple):
 
     Attributes
     ----------
-    parts : list of Line, Waves or Monomials
+    parts : list of Line, Waves, Monomials or Boxes
         Of which all are sums; owners are the numbers of columns, and of `others` behind them.
     others : tuple of str
         Names of players that are no columns.

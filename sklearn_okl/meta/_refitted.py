@@ -195,11 +195,15 @@ class Refitted:
             state["past"] += (X[rows], y[rows], *([] if weights is None else [weights[rows]]))
             state["t"] += high - low
             if state["t"] == state["due"]:
-                state["due"] = next_fit(state["t"], self.growth, self.window)
+                state["due"] = self._due_after(state)
                 self._fit(state)
             low = high
         state["sums"] = sums[len(y) :].copy()
         return forecasts
+
+    def _due_after(self, state):
+        """Return the round of the fit after the one that is due now."""
+        return next_fit(state["t"], self.growth, self.window)
 
     def _forecast_known(self, state, X, known, forecasts):
         """Forecast rows (n, d), of which each knows the first so many rows, `known` (n,).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
@@ -30,10 +30,11 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     max_classes : int, default=None
         How many classes there may be in all, at least 2: those that were not in the first call may
         come later. None: all are in the first call, or named by its `classes`.
-    trees : bool or classifier, default=False
+    trees : bool, "lightgbm" or classifier, default=False
         A batch model beside the kernels, fitted anew on the schedule of :class:`RefitClassifier`,
         or, if it is one, on its own. True is
-        ``HistGradientBoostingClassifier(early_stopping=False)``; any classifier with
+        ``HistGradientBoostingClassifier(early_stopping=False)``, ``"lightgbm"`` LightGBM's
+        boosting, both fitted as often as about the model's own work pays for; any classifier with
         `predict_proba` will do. See Notes for what it costs.
 
     Attributes
@@ -65,8 +66,8 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     *Inputs, experts, weights* are those of :class:`OnlineKernelRegressor`, with classes in place of
     targets: -1 and +1 for two classes, else one target of 0 and 1 for each. So the latest labels
     are as many columns each; of more than two classes there are so many `lags` that they are no
-    more than 8 columns. A category is one number for each class, and so is the
-    forecast of the tree on columns of few values. A class has no unit, and is never taken for a
+    more than 8 columns. A category is one number for each class, and so are the forecasts of the
+    trees on columns of few values and on jumps. A class has no unit, and is never taken for a
     fault.
 
     *Probabilities.* Forecasts f of an expert become a softmax of :math:`a f_c + b_c` [1]_, whose
@@ -85,7 +86,8 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     each, forecasts once there are 30 rows, and a second one, which sees the log-probabilities of
     the kernels' mixture too, 30 rows later. Kernels and trees are then mixed as the kernels are.
     Most calls pay two forecasts more, some the fits, which cost :math:`1 + 1 / 0.05`, or 21, times
-    the last two where time is linear in rows.
+    the last two where time is linear in rows; those of True and ``"lightgbm"`` also wait until they
+    are paid for, as at :class:`OnlineKernelRegressor`.
 
     *Theorem.* In the log loss the mean of probabilities under their likelihoods loses over any
     number of rounds at most :math:`\ln K` more than the best of K forecasters [2]_. There are two
@@ -123,7 +125,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
 
     _parameter_constraints = {
         **DefaultModel._parameter_constraints,
-        "trees": ["boolean", HasMethods(["fit", "predict_proba"])],
+        "trees": ["boolean", StrOptions({"lightgbm"}), HasMethods(["fit", "predict_proba"])],
         "max_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
     _structural = (*DefaultModel._structural, "max_classes")

@@ -1,6 +1,6 @@
 """A tree on columns of few values, grown by trying all splits of all leaves, row by row."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -79,3 +79,21 @@ def leaf_of(splits, row):
         column, threshold = splits[path]
         path = (*path, int(row[column] > threshold))
     return path
+
+
+def best_pair(X, y, least):
+    """Return what the best split by two columns explains, and its columns and thresholds."""
+    y = y - y.mean()
+    best = 0.0, []
+    for i, j in combinations(range(X.shape[1]), 2):
+        for a in np.sort(X[:, i])[:-1]:
+            for b in np.sort(X[:, j])[:-1]:
+                gain, sizes = 0.0, []
+                for is_above_a in (False, True):
+                    for is_above_b in (False, True):
+                        part = y[((X[:, i] > a) == is_above_a) & ((X[:, j] > b) == is_above_b)]
+                        sizes.append(len(part))
+                        gain += part.sum() ** 2 / max(len(part), 1)
+                if min(sizes) >= least and gain > best[0]:
+                    best = gain, [(i, a), (j, b)]
+    return best

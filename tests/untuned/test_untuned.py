@@ -86,6 +86,7 @@ def test_oracle(arguments, seed):
             expert = maps["frequencies"][k], maps["masks"][k]
             experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
+    experts.append(None)  # a tree that is not tried yet
     stacks = constants.stacks[: model._experts().budget.n_stacks]
     parts = experts, model.lags, constants.fadings, stacks, model.label_delay
     expected = oracle.default(100 * X - 7, 50 * y + 1000, *parts)

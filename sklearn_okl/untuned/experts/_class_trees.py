@@ -30,9 +30,9 @@ class ClassTrees(Trees):
         self.refit.classes_ = np.arange(n)
         self.mixture = ClassMixture(n, self.delay, constants.class_fadings, constants.pools[:1])
 
-    def start(self, n_inputs, seed):
-        """Return the state before the first row."""
-        part = self.start_part(n_inputs, self.n_classes, seed, self.mixture.start(3))
+    def start(self, n_inputs, seed, a_row):
+        """Return the state before the first row, which may cost each batch model so much."""
+        part = self.start_part(n_inputs, self.n_classes, seed, a_row, self.mixture.start(3))
         return {
             "trees": part
             | {

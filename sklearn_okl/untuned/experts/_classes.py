@@ -46,6 +46,10 @@ class ClassTargets:
             return 2.0 * y - 1.0
         return (y[:, None] == np.arange(self.n_classes)).astype(float)
 
+    def as_targets(self, P):
+        """Return probabilities (n, C) as forecasts of what the experts learn, (n, 1) or (n, C)."""
+        return P[:, 1:] - P[:, :1] if self.n_targets is None else P
+
     def squares(self, errors):
         """Return what errors (1, n, K) or (C, n, K) count in the losses, (n, K)."""
         return np.square(errors).sum(axis=0)

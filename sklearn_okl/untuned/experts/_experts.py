@@ -23,6 +23,8 @@ from ._banks import (
     slopes,
     start_bank,
 )
+from ._leaves import MEMBER as LEAVES
+from ._leaves import Leaves
 from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
 
 _TINY = np.finfo(float).tiny
@@ -56,6 +58,7 @@ class Experts:
             of.n_lags, delay, constants.units, n_quantiles, of.n_targets, of.n_walks > 0
         )
         self.lags = self.inputs.n_lag_columns
+        self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -64,11 +67,12 @@ class Experts:
     def start(self, n_features, seed, n_trees=0):
         """Return the state before the first row; the last features may be forecasts of trees."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
-        n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values())
+        n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + 1
         of_banks = rng, self.delay, self.kind.n_targets
         return {
             "inputs": self.inputs.start(n_features, n_trees),
             "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
+            "leaves": self.leaves.start(n_features),  # the last expert, once it is there
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
@@ -105,6 +109,9 @@ class Experts:
         F = self._forecasts(state, awake, seen, len(u), teach)
         for _, places in awake:
             state["rounds"][places] += len(u)
+        if state["leaves"]["trees"]:
+            F[..., -1] = self.leaves.learn(state["leaves"], X, u).T
+            state["rounds"][-1] += len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
         squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
@@ -115,7 +122,9 @@ class Experts:
         if self.kind.first_counts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
-        return self.kind.learn(state, F, y, seen, heard, weights), F
+        forecasts = self.kind.learn(state, F, y, seen, heard, weights)
+        self.leaves.keep(state["leaves"], n_learnt, X, u, self.kind.as_targets(forecasts))
+        return forecasts, F
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
@@ -130,7 +139,18 @@ class Experts:
         """
         seen = self.inputs.look(state["inputs"], X, ago if of_inputs is None else of_inputs)
         awake = self._awake(state)
-        return self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago)), seen
+        F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago))
+        if state["leaves"]["trees"]:
+            F[..., -1] = self.leaves.look(state["leaves"], X, ago).T
+        return F, seen
+
+    def try_leaves(self, state):
+        """Let a tree be one more expert from now on if it would have helped so far."""
+        losses = self.leaves.try_out(state["leaves"])
+        if losses is not None:  # as if it had always been there
+            n, masses = self.n_learnt(state), state["masses"].max()
+            state["rounds"][-1], state["masses"][-1] = n, masses
+            state["losses"][..., -1] = masses * (losses if self.kind.shape else losses.sum())
 
     def that_see_rows(self, state, X, ago=0):
         """Return the forecasts (q, n, K) of the experts that see rows and no lags.
@@ -168,6 +188,7 @@ class Experts:
         self.inputs.forget_target(state["inputs"], j, latest)
         for bank in state["banks"].values():
             forget_target(bank, j)
+        self.leaves.forget_target(state["leaves"], j)
         self.kind.forget_target(state, j)
 
     def close(self, state, grows=False):
@@ -191,10 +212,14 @@ class Experts:
         return old_enough & self._existed(state, ago)
 
     def _heard(self, state, ages, ago=0):
-        if len(ages) == 1:
-            return [self.heard(state, ages[0], ago)]
         known = {age: self.heard(state, age, ago) for age in set(ages)}
-        return [known[age] for age in ages]
+        if not state["leaves"]["trees"]:
+            return [known[age] for age in ages]
+        last = np.arange(len(state["rounds"])) == len(state["rounds"]) - 1
+        return [
+            known[age] & (of_target | ~last)
+            for age, of_target in zip(ages, state["leaves"]["heard"][: len(ages)], strict=True)
+        ]
 
     def _existed(self, state, ago):
         """Return which experts (K,) existed some rounds ago, or in the first round."""
@@ -282,7 +307,9 @@ class Experts:
         born = self.born(state)
         members = list(WALKS[: self.inputs.n_walks])
         members += [member for bank in state["banks"].values() for member in bank["members"]]
-        del members[len(born) :]  # the last ones, born at this very round, have learnt nothing
+        has_leaves = bool(state["leaves"]["trees"])
+        # the last ones of the banks, born at this very round, have learnt nothing
+        members = members[: len(born) - has_leaves] + [LEAVES] * has_leaves
         columns = {name: np.array([member[name] for member in members]) for name in members[0]}
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         mean_weights = self._mean_weights(state)[born]

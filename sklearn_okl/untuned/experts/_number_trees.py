@@ -27,10 +27,15 @@ class NumberTrees(Trees):
         self.n_lag_columns, self.mixture = experts.lags, experts.kind.mixture
         self.refit = NumberFits.of(estimator, self.delay)
 
-    def start(self, n_inputs, seed):
-        """Return the state before the first row."""
+    @property
+    def n_pairs(self):
+        """Return the number of pairs of batch models."""
+        return self.n_targets
+
+    def start(self, n_inputs, seed, a_row):
+        """Return the state before the first row, which may cost each batch model so much."""
         return {
-            "trees": [self._start_part(n_inputs, seed) for _ in range(self.n_targets)],
+            "trees": [self._start_part(n_inputs, seed, a_row) for _ in range(self.n_targets)],
             # before each of the latest rounds
             "lags of trees": np.zeros((self.delay, self.n_lag_columns)),
         }
@@ -85,10 +90,12 @@ class NumberTrees(Trees):
 
     def forget_target(self, state, j):
         known = state["trees"][j]["targets"]
-        state["trees"][j] = self._start_part(known["past"].rows[0].shape[1], known["seed"])
+        state["trees"][j] = self._start_part(
+            known["past"].rows[0].shape[1], known["seed"], known["allowance"]
+        )
 
-    def _start_part(self, n_inputs, seed):
-        return self.start_part(n_inputs, 1, seed, _BOA._start(3, late=self.delay))
+    def _start_part(self, n_inputs, seed, a_row):
+        return self.start_part(n_inputs, 1, seed, a_row, _BOA._start(3, late=self.delay))
 
     def _side_by_side(self, of_kernels, of_trees, errors, limits):
         F = np.column_stack([of_kernels, of_trees, of_kernels + errors])

@@ -61,6 +61,10 @@ class NumberTargets:
         """Return what the experts learn: the targets (n, q) themselves."""
         return u
 
+    def as_targets(self, forecasts):
+        """Return forecasts of the whole (n, q) as those of targets."""
+        return forecasts
+
     def squares(self, errors):
         """Return what errors (q, n, K) count in the losses."""
         return np.square(errors)

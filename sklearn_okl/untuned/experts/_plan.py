@@ -219,7 +219,7 @@ def refined(parents, size, factor):
 def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, trees):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
-        return kernel
+        return "a tree on its own" if kernel == "tree" else kernel
     parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
     parts += ["lags"] if lags else []
     parts += ["ranks"] if ranks else []

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...inspection._parts import NOBODY, Line, waves_of_bank
+from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
 from ..rows._layout import has_tree
 from ._banks import awake, inputs_of
 
@@ -46,6 +46,8 @@ def parts_of(experts, state, X, columns, ages):
             parts.append(Line(*nothing, constant, np.zeros(0, dtype=int)))
         else:
             parts += _of_bank(awake(bank), seen, mine, inputs, steady)
+    if state["leaves"]["trees"]:
+        parts += _of_leaves(experts.leaves, state["leaves"], Z, weights[:, -1], steady)
     if links is not None:
         bank = awake(state["boosting"]["bank"])
         parts += _of_bank(bank, seen, links, inputs, steady)
@@ -72,6 +74,16 @@ def _of_bank(bank, seen, weights, inputs, steady):
         waves = waves_of_bank(U, frequencies, coef[:, 1 + u :], known)
         parts.append(replace(waves, spreads=spreads))
     return parts
+
+
+def _of_leaves(leaves, state, Z, weights, steady):
+    """Return the boxes of trees, one for each target, of weights (q,) in what is seen, Z (n, d)."""
+    rows, owners = leaves.seen(state, Z), steady[state["columns"]]
+    own = np.diag(weights)
+    return [
+        Boxes(rows, low, high, np.multiply.outer(means, of_target), owners)
+        for (low, high, means), of_target in zip(leaves.boxes(state), own, strict=True)
+    ]
 
 
 def _owners(encoder, layout, columns, n_lags):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._linalg import softmax
 from ._experts import Experts
+from ._pace import allowance
 
 WARMUP = 30  # first rounds, whose errors are large and say nothing of the later ones
 _FARTHEST = 1e30  # in units of the targets: estimators may compute in single precision
@@ -32,7 +33,9 @@ class ExpertsAndTrees(Experts):
 
     def start(self, n_features, seed, n_trees=0):
         """Return the state before the first row."""
-        more = self.trees.start(n_features + self.trees.n_lag_columns, seed)
+        plans = self.plan(n_features - n_trees, n_trees)
+        n_columns = n_features + self.trees.n_lag_columns
+        more = self.trees.start(n_columns, seed, allowance(plans, 2 * self.trees.n_pairs))
         return super().start(n_features, seed, n_trees) | more
 
     def learn(self, state, X, y, ages, run, weights=None):
@@ -91,11 +94,16 @@ class Trees:
     they see, and the experts that they stand beside.
     """
 
-    def start_part(self, n_inputs, n_more, seed, mixture):
-        """Return the state of two batch models, the second of which sees more columns."""
+    n_pairs = 1  # of batch models
+
+    def start_part(self, n_inputs, n_more, seed, a_row, mixture):
+        """Return the state of two batch models, the second of which sees more columns.
+
+        Each may cost so much a row.
+        """
         widths = n_inputs, n_inputs + n_more
         of_fits = zip(self.fits, widths, strict=True)
-        return {name: self.refit._start(width) | {"seed": seed} for name, width in of_fits} | {
+        return {name: self.refit.start(width, seed, a_row) for name, width in of_fits} | {
             "mixture": mixture,
             "rounds": np.zeros(2, dtype=int),  # that were forecast
             "losses": np.zeros(2),

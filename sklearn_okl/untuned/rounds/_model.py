@@ -20,7 +20,7 @@ from ...features._moments import moderate
 from ...inspection._steps import Sums
 from .._constants import BUDGETS, Constants
 from ..experts._experts import ages_of
-from ..experts._fits import batch_model
+from ..experts._fits import batch_model, single_fit
 from ..experts._sums import OTHERS, parts_of
 from ..rows import _columns as numbers
 from ._renewal import n_rows
@@ -225,7 +225,7 @@ class DefaultModel(Explainable, Rounds):
 
     def _validate(self):
         super()._validate()
-        estimator = batch_model(self.trees, self._of_trees.boosted)
+        estimator = single_fit(batch_model(self.trees, self._of_trees.boosted))
         if estimator is not None:
             self._of_trees.check("trees", estimator)
 

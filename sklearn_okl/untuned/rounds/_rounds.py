@@ -18,6 +18,7 @@ from ..._validation import weights_of
 from ...base._bank import threads
 from ..experts._experts import Experts
 from ..experts._fits import batch_model, check_takes_weights
+from ..experts._leaves import TRIALS
 from ..experts._trees import ExpertsAndTrees
 from ..rows._columns import nominal
 from ..rows._layout import mark_units, plain_layout
@@ -196,7 +197,7 @@ class Rounds:
         t, delay = state["t"], self.label_delay
         waits = 0, delay, delay + self.constants.burn_in
         births = [birth + wait for birth in self.constants.births for wait in waits]
-        stops = [*LAYOUTS, *births, *self._guard.stops(self, state)]
+        stops = [*LAYOUTS, *TRIALS, *births, *self._guard.stops(self, state)]
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
     def _stop(self, state, run, guard):
@@ -207,6 +208,8 @@ class Rounds:
             lay_out(self, state, run)
         if "reference" in state and t >= self.constants.fence.block and t.bit_count() == 1:
             self._experts().choose_reference(state)
+        if t in TRIALS:
+            self._experts().try_leaves(state)
         if t in self.constants.births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
             width = experts.encoder.width(state["columns"]["layout"], n_columns)

@@ -10,6 +10,7 @@ later: values are compared and not counted. A missing value is below all others.
 import numpy as np
 
 from ..._tail import Shared
+from ._pairs import best_pair, n_pairs_of_cuts
 
 N_LOOKED_AT = 64  # rows by which it is known which columns have few values
 FEW = N_LOOKED_AT // 2  # distinct values of these
@@ -18,6 +19,8 @@ N_ROWS = 2048  # latest rows that a tree is grown from
 _FIRST = 16  # rows that the first tree is grown from
 _N_LEAVES = 32
 _LEAST = 3  # rows of a leaf
+_LARGE = 32  # rows of a leaf that may be split by two columns at once
+_LARGE_SHARE = 8  # and how many such leaves there can be
 _LEVELS = 64  # values of a column that are told apart while a tree grows
 _ROUNDING = 1e-9  # share of all squares that may be rounding
 _GAP = -1e101  # in place of a missing value: below all others
@@ -38,12 +41,12 @@ def seen(X, columns):
     return np.where(np.isnan(rows), _GAP, rows)
 
 
-def start(n_columns):
-    """Return the state before the first row."""
+def start(n_columns, first=_FIRST):
+    """Return the state before the first row, of a tree that is grown once there are so many."""
     return {
         "past": Shared(rows=np.empty((0, n_columns)), y=np.empty(0)),
         "tree": Shared(_stump()),
-        "next": _FIRST,  # number of rows known from which the next tree is grown
+        "next": max(first, _FIRST),  # number of rows known from which the next tree is grown
         "sums": np.zeros(2),  # of the targets of each leaf, and of all
         "counts": np.zeros(2),
     }
@@ -69,8 +72,10 @@ def is_sound(state):
     )
 
 
-def forecasts(state, rows, y, asked, n_known, n_before):
+def forecasts(state, rows, y, asked, n_known, n_before, alone=False):
     """Return forecasts (n,) for rows asked (n, p), less the mean; learn rows on the way.
+
+    A tree that stands alone finds pairs of columns, too, and its forecasts are not less the mean.
 
     Parameters
     ----------
@@ -89,7 +94,7 @@ def forecasts(state, rows, y, asked, n_known, n_before):
         stop = len(asked) if high < state["next"] - n_before else np.searchsorted(n_known, high)
         places = [leaves(state["tree"], part) for part in (rows[low:high], asked[i:stop])]
         known = np.minimum(n_known[i:stop], high) - low
-        path[i:stop] = _means(state, places[0], y[low:high], places[1], known)
+        path[i:stop] = _means(state, places[0], y[low:high], places[1], known, alone)
         past = state["past"]
         state["past"] = Shared(
             rows=np.concatenate([past["rows"], rows[low:high]])[-N_ROWS:],
@@ -98,13 +103,13 @@ def forecasts(state, rows, y, asked, n_known, n_before):
         i, low = min(stop, len(asked)), high
         if n_before + high < state["next"]:
             return path
-        _begin_anew(state)
+        _begin_anew(state, alone)
 
 
-def _begin_anew(state):
+def _begin_anew(state, pairs):
     """Grow a tree from the latest rows; its leaves begin with the means of these."""
     rows, y = state["past"]["rows"], state["past"]["y"]
-    state["tree"] = Shared(grown(rows, y))
+    state["tree"] = Shared(grown(rows, y, pairs))
     places = leaves(state["tree"], rows)
     n_nodes = len(state["tree"]["columns"])
     for name, weights in (("sums", y), ("counts", np.ones(len(y)))):
@@ -113,7 +118,7 @@ def _begin_anew(state):
     state["next"] += state["next"] // 4
 
 
-def _means(state, places, y, asked, n_known):
+def _means(state, places, y, asked, n_known, alone):
     """Return the means (n,) of the leaves asked for, less that of all; learns on the way."""
     sums, counts = state["sums"].tolist(), state["counts"].tolist()
     low, y, places, asked = 0, y.tolist(), places.tolist(), asked.tolist()
@@ -125,9 +130,9 @@ def _means(state, places, y, asked, n_known):
             sums[-1] += target
             counts[-1] += 1.0
         low = max(low, high)
-        if i < len(asked) and len(sums) > 2:
+        if i < len(asked) and (alone or len(sums) > 2):
             k = asked[i]
-            path[i] = sums[k] / counts[k] - sums[-1] / counts[-1]
+            path[i] = sums[k] / max(counts[k], 1.0) - (0.0 if alone else sums[-1] / counts[-1])
     state["sums"], state["counts"] = np.array(sums), np.array(counts)
     return path
 
@@ -144,37 +149,86 @@ def leaves(tree, rows):
         nodes = np.where(inner, tree["children"][nodes, is_above.astype(int)], nodes)
 
 
-def grown(rows, y):
-    """Return a tree grown from rows (n, p) and targets (n,)."""
+def boxes(state, n_columns):
+    """Return between which ends (n_columns, m) the m leaves of a tree are, and their means (m,)."""
+    tree, found = state["tree"], []
+    ahead = [(0, np.full(n_columns, -np.inf), np.full(n_columns, np.inf))]
+    while ahead:
+        node, low, high = ahead.pop()
+        column, threshold = tree["columns"][node], tree["thresholds"][node]
+        if column == _LEAF:
+            mean = state["sums"][node] / max(state["counts"][node], 1.0)
+            found.append((low, high, mean))
+            continue
+        below, above = high.copy(), low.copy()
+        below[column], above[column] = min(high[column], threshold), max(low[column], threshold)
+        ahead += [(tree["children"][node, 0], low, below), (tree["children"][node, 1], above, high)]
+    low, high, means = map(np.array, zip(*found, strict=True))
+    return low.T, high.T, means
+
+
+def grown(rows, y, pairs=False):
+    """Return a tree grown from rows (n, p) and targets (n,); by pairs of columns, too, if asked."""
     bins, splits = _binned(rows)
     tree = {name: part.tolist() for name, part in _stump().items()}
     y = y - y.mean()
     all_squares = left = y @ y
+    n_least = max(_LARGE, len(y) // _LARGE_SHARE) if pairs else len(y) + 1
+
+    def best_of(mine):
+        found = _best_cut(bins[mine], y[mine], splits)
+        return found if len(mine) < n_least else _better(found, rows[mine], y[mine])
+
     members = {0: np.arange(len(y))}
-    best = {0: _best_split(bins, y, splits)}
-    # by chance alone the best of so many splits would explain so many variances
-    chance = 2.0 * np.log(len(y) * rows.shape[1])
+    best = {0: best_of(members[0])}
     while len(members) < _N_LEAVES:
-        node = max(best, key=lambda node: best[node][0])
-        gain, place = best[node]
+        node = max(best, key=lambda node: best[node][0] / (2 * len(best[node][1]) - 1))
+        gain, cuts = best.pop(node)
         variance = max(left - gain, 0.0) / max(len(y) - len(members) - 1, 1)
+        chance = _chance(len(y), rows.shape[1], len(cuts))
         if gain <= max(chance * variance, _ROUNDING * all_squares):
             break
         left -= gain
-        column, threshold = int(splits[0][place]), float(splits[1][place])
-        mine = members.pop(node)
-        del best[node]
+        parts = {node: members.pop(node)}
+        for cut in cuts:
+            parts = _parted(tree, parts, rows, cut)
+        members |= parts
+        best |= {child: best_of(mine) for child, mine in parts.items()}
+    kinds = {"columns": int, "thresholds": float, "children": int}
+    return {name: np.array(tree[name], dtype=kind) for name, kind in kinds.items()}
+
+
+def gain_of(rows, Y):
+    """Return by how much a split of rows (n, p) lessens the sums of squares of targets (n, q)."""
+    bins, splits = _binned(seen(rows, np.arange(rows.shape[1])))
+    return sum(_best_cut(bins, y, splits)[0] / max(len(y) * y.var(), 1e-300) for y in Y.T)
+
+
+def _chance(n, n_columns, n_cuts):
+    """Return how many variances the best of so many splits would explain by chance alone."""
+    if n_cuts == 1:
+        return 2.0 * np.log(n * n_columns)
+    return 3.0 + 2.0 * np.log(n_pairs_of_cuts(n, n_columns))
+
+
+def _better(cut, rows, y):
+    """Return a split by one column, or one by two that explains more for each of its three."""
+    gain, cuts = best_pair(rows, y, _LEAST, _ROUNDING)
+    return (gain, cuts) if gain > 3.0 * cut[0] and cuts else cut
+
+
+def _parted(tree, parts, rows, cut):
+    """Part leaves by a column and a threshold; return what becomes of them, with their rows."""
+    (column, threshold), children = cut, {}
+    for node, mine in parts.items():
         is_above = rows[mine, column] > threshold
         first = len(tree["columns"])
         tree["columns"][node], tree["thresholds"][node] = column, threshold
         tree["children"][node] = [first, first + 1]
         for name, empty in (("columns", _LEAF), ("thresholds", 0.0), ("children", [0, 0])):
             tree[name] += [empty, empty]
-        for child, part in ((first, mine[~is_above]), (first + 1, mine[is_above])):
-            members[child] = part
-            best[child] = _best_split(bins[part], y[part], splits)
-    kinds = {"columns": int, "thresholds": float, "children": int}
-    return {name: np.array(tree[name], dtype=kind) for name, kind in kinds.items()}
+        children |= {first: mine[~is_above], first + 1: mine[is_above]}
+    return children
 
 
 def _stump():
@@ -199,11 +253,14 @@ def _binned(rows):
     return bins, (columns, np.concatenate(thresholds))
 
 
-def _best_split(bins, y, splits):
-    """Return by how much the best split lessens the sum of squares, and its place."""
+def _best_cut(bins, y, splits):
+    """Return by how much the best split lessens the sum of squares, and its [(column, threshold)].
+
+    Where there is none it lessens nothing.
+    """
     columns, n = splits[0], len(y)
     if n < 2 * _LEAST:
-        return 0.0, 0
+        return 0.0, [(0, np.inf)]
     y, n_columns = y - y.mean(), bins.shape[1]
     counts = np.bincount(bins.ravel(), minlength=len(columns)).cumsum() - n * columns
     weights = np.repeat(y, n_columns)
@@ -213,4 +270,4 @@ def _best_split(bins, y, splits):
     gains = np.where(possible, np.square(sums) * n / others, 0.0)
     # of splits that part these rows alike rounding chooses none
     place = int(np.argmax(gains >= (1.0 - _ROUNDING) * gains.max()))
-    return float(gains[place]), place
+    return float(gains[place]), [(int(columns[place]), float(splits[1][place]))]

@@ -1,0 +1,209 @@
+"""A tree that is an expert by itself: what jumps, in a column or in a pair of columns."""
+
+import pickle
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl.inspection._parts import Boxes
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _is_better
+from sklearn_okl.untuned.rows import _steps as steps
+from sklearn_okl.untuned.rows._pairs import best_pair
+from tests.oracles import steps as oracle
+
+N = TRIALS[0] + 60
+TREE = "a tree on its own"
+
+
+def signs(n=N, seed=0, noise=0.2):
+    """Return rows, and products of the signs of two of their columns."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.sign(X[:, 0] * X[:, 1]) + noise * rng.normal(size=n)
+
+
+def regressor(**arguments):
+    return OnlineKernelRegressor(**{"budget": 6, "random_state": 0} | arguments)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_pair_of_cuts_is_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(14, 3)), rng.normal(size=14)
+    gain, cuts = best_pair(X, y, least=2, rounding=1e-9)
+    expected = oracle.best_pair(X, y, least=2)
+    assert_allclose(gain, expected[0])
+    parts = [X[:, column] > threshold for column, threshold in cuts]
+    assert_array_equal(parts, [X[:, column] > threshold for column, threshold in expected[1]])
+
+
+def test_cuts_of_many_rows_are_brought_to_their_places():
+    X, y = signs(500, noise=0.0)
+    gain, cuts = best_pair(X, y, least=3, rounding=1e-9)
+    assert [column for column, _ in cuts] == [0, 1]
+    assert_allclose(gain, len(y) * y.var())
+
+
+def test_what_cannot_be_parted_has_no_pair():
+    assert best_pair(np.ones((50, 2)), np.arange(50.0), 3, 1e-9) == (0.0, [])
+    assert best_pair(np.ones((50, 1)), np.arange(50.0), 3, 1e-9) == (0.0, [])
+
+
+def test_a_tree_of_pairs_finds_what_one_of_single_columns_does_not():
+    X, y = signs(400)
+    n_nodes = [len(steps.grown(X, y, pairs=pairs)["columns"]) for pairs in (False, True)]
+    assert n_nodes[0] == 1
+    assert n_nodes[1] >= 7
+
+
+def test_noise_grows_no_tree_of_pairs():
+    rng = np.random.default_rng(0)
+    n_nodes = [
+        len(steps.grown(rng.normal(size=(300, 4)), rng.normal(size=300), pairs=True)["columns"])
+        for _ in range(40)
+    ]
+    assert np.mean(np.array(n_nodes) > 1) <= 0.1
+
+
+def test_products_of_signs_are_learnt_by_a_tree():
+    X, y = signs()
+    model = regressor()
+    errors = model.prequential_predict(X, y) - y
+    before, after = errors[TRIALS[0] - 60 : TRIALS[0]], errors[TRIALS[0] + 20 :]
+    assert np.square(after).mean() < 0.4 * np.square(before).mean()
+    table = model.experts_
+    assert table["name"][-1] == TREE
+    assert table["weight"][-1] > 0.5
+    assert table["mean_loss"][-1] == table["mean_loss"].min()
+    assert TREE in model.summary()
+
+
+def test_where_kernels_are_enough_there_is_no_tree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    model = regressor().fit(X, np.sin(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=N))
+    assert TREE not in model.experts_["name"]
+
+
+def test_a_tree_is_better_where_it_tells_what_was_missed():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(100, 1))
+    assert _is_better(y, 0.0 * y, 0.5 * y)
+    assert not _is_better(y, 0.5 * y, 0.0 * y)  # the same, as others forecast it already
+    assert not _is_better(y, 0.0 * y, rng.normal(size=y.shape))
+    assert not _is_better(0.0 * y, 0.0 * y, 0.0 * y)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("arguments", [{}, {"label_delay": 5}], ids=["at once", "late"])
+def test_the_cut_of_the_stream_does_not_matter(arguments):
+    X, y = signs()
+    whole = regressor(**arguments)
+    expected = whole.prequential_predict(X, y)
+    parts, low = regressor(**arguments), 0
+    for size in (200, 56, 1, 1, 40, N - 298):
+        found = parts.prequential_predict(X[low : low + size], y[low : low + size])
+        assert_allclose(found, expected[low : low + size], rtol=1e-7, atol=1e-7)
+        low += size
+    assert TREE in parts.experts_["name"]
+    assert_allclose(parts.predict(X[:5]), whole.predict(X[:5]), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("delay", [0, 3])
+def test_predict_is_the_forecast_on_the_way(delay):
+    X, y = signs(N + 4)
+    model = regressor(label_delay=delay).fit(X[:N], y[:N])
+    asked = model.predict(X[N + delay : N + delay + 1])
+    expected = model.prequential_predict(X[N:], y[N:])[delay : delay + 1]
+    assert_allclose(asked, expected, rtol=1e-7, atol=1e-7)
+
+
+def test_a_copy_goes_on_as_the_model():
+    X, y = signs()
+    model = regressor().fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    rows = X[:40], y[:40]
+    assert_array_equal(copy.prequential_predict(*rows), model.prequential_predict(*rows))
+
+
+def test_several_targets_have_a_tree_each():
+    X, y = signs()
+    model = regressor()
+    Y = np.column_stack([y, -3.0 * y])
+    errors = model.prequential_predict(X, Y) - Y
+    assert (np.square(errors[TRIALS[0] + 20 :]).mean(axis=0) < [0.4, 3.6]).all()
+
+
+def test_a_target_without_jumps_does_not_hear_the_tree_of_another():
+    X, y = signs()
+    plain = X[:, 2] + 0.1 * np.random.default_rng(1).normal(size=N)
+    other = np.random.default_rng(2).normal(size=N)
+    together = [regressor(lags=0) for _ in range(2)]
+    for model, beside in zip(together, (y, other), strict=True):
+        model.constants = Constants(births=())
+        model.fit(X, np.column_stack([plain, beside]))
+    trees = [TREE in model.experts_["name"] for model in together]
+    assert trees == [True, False]
+    weights = together[0].experts_["weight"].reshape(2, -1)[:, -1]
+    assert weights[0] == 0.0
+    assert weights[1] > 0.0
+    forecasts = [model.predict(X[:9])[:, 0] for model in together]
+    assert_allclose(*forecasts, rtol=1e-7)
+
+
+def test_classes_are_learnt_by_a_tree():
+    X, y = signs()
+    model = OnlineKernelClassifier(budget=6, random_state=0).fit(X[:N], y > 0.0)
+    assert model.experts_["name"][-1] == TREE
+    fresh, target = signs(200, seed=1)
+    assert (model.predict(fresh) == (target > 0.0)).mean() > 0.9
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_what_a_tree_forecasts_is_a_sum_of_boxes(delay):
+    X, Y = signs(400)[0], np.column_stack([signs(400)[1], signs(400, seed=1)[1]])
+    leaves = Leaves(2, delay, apart=True)
+    state = leaves.start(3)
+    leaves.keep(state, 0, X[:256], Y[:256], np.zeros((256, 2)))
+    assert leaves.try_out(state) is not None
+    leaves.learn(state, X[256:], Y[256:])
+    expected = leaves.look(state, X[:50])
+    for j, (low, high, means) in enumerate(leaves.boxes(state)):
+        boxes = Boxes(leaves.seen(state, X[:50]), low, high, means[:, None], np.arange(3))
+        assert_allclose(boxes.sums()[:, 0], expected[:, j])
+
+
+def test_values_of_boxes_are_those_of_all_coalitions():
+    rng = np.random.default_rng(0)
+    X, others = rng.normal(size=(2, 5, 3))
+    tree = steps.grown(*signs(400), pairs=True)
+    n_nodes = len(tree["columns"])
+    state = {"tree": tree, "sums": rng.normal(size=n_nodes + 1), "counts": np.ones(n_nodes + 1)}
+    low, high, means = steps.boxes(state, 3)
+    parts = [Boxes(rows, low, high, means[:, None], np.arange(3)) for rows in (X, others)]
+
+    def value(x, background, players):
+        mixed = np.where(np.isin(np.arange(3), players), x, background)
+        return state["sums"][steps.leaves(tree, mixed[None])[0]]
+
+    expected = np.zeros((5, 3))
+    for x, found in zip(X, expected, strict=True):
+        for background in others:
+            for order in permutations(range(3)):
+                for k, player in enumerate(order):
+                    with_it, without = (value(x, background, order[:n]) for n in (k + 1, k))
+                    found[player] += (with_it - without) / 6.0 / len(others)
+    assert_allclose(parts[0].values(parts[1], 3)[..., 0], expected, atol=1e-12)
+
+
+def test_a_tree_is_explained_by_its_columns():
+    X, y = signs()
+    found = regressor(lags=0).fit(X, y).explain(X[:10], background=X[:50])
+    importances = np.abs(found.values).mean(axis=0)
+    assert len(importances) == 3
+    assert importances[:2].min() > 4.0 * importances[2]
