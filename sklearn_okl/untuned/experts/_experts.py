@@ -24,6 +24,7 @@ from ._banks import (
     start_bank,
 )
 from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
+from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
 
@@ -56,6 +57,8 @@ class Experts:
             of.n_lags, delay, constants.units, n_quantiles, of.n_targets, of.n_walks > 0
         )
         self.lags = self.inputs.n_lag_columns
+        m = max(int(budget.frequencies * constants.frequencies), 1)
+        self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -115,13 +118,25 @@ class Experts:
         if self.kind.first_counts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
-        return self.kind.learn(state, F, y, seen, heard, weights), F
+        forecasts = self.kind.learn(state, F, y, seen, heard, weights)
+        if state.get("sizes"):
+            n_first = max(1 + self.delay - n_learnt, 0)
+            self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
+        return forecasts, F
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         F, seen = self.ask(state, X, ago, of_inputs)
         return self.kind.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
+
+    def forecast_sizes(self, state, X, ago=0, ahead=False):
+        """Return the sizes (n, q) of the errors that forecasts of rows as they come will make."""
+        of_inputs = self.delay - np.arange(len(X)) if ahead else ago
+        F, seen = self.ask(state, self.encoder.look(state["columns"], X, of_inputs), ago, of_inputs)
+        heard = self._heard(state, ages_of(state), ago)
+        forecasts = self.kind.forecast(state, F, seen, heard, ago, of_inputs)
+        return self.sizes.forecast(state["sizes"], seen, forecasts, ago, of_inputs)
 
     def ask(self, state, X, ago=0, of_inputs=None):
         """Return the forecasts (q, n, K) of the experts, and what they see of the rows.
@@ -169,6 +184,8 @@ class Experts:
         for bank in state["banks"].values():
             forget_target(bank, j)
         self.kind.forget_target(state, j)
+        if state["sizes"]:
+            self.sizes.forget_target(state["sizes"], j)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
@@ -176,6 +193,8 @@ class Experts:
             learner(bank["forgetting"])._close(bank["experts"], grows)
         if state["boosting"]:
             self.kind.boosting.close(state["boosting"], grows)
+        if state.get("sizes"):
+            self.sizes.close(state["sizes"], grows)
 
     def n_learnt(self, state):
         """Return the number of rows learnt since the start: those of the oldest expert."""
