@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
-from ..base import WeightedRegressor
+from ..base import DistributionVerbs, WeightedRegressor
 from ..features import _faults
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
@@ -23,12 +23,12 @@ from .rounds._guard import Guard
 from .rounds._model import DefaultModel
 from .rounds._renewal import n_rows
 from .rounds._rounds import checked_weights
-from .rounds._spread import Spread
+from .rounds._spread import RECORDS, law_of, start_sizes
 from .rows import _columns as columns
 
 
 @inherit_documentation
-class OnlineKernelRegressor(Spread, DefaultModel, WeightedRegressor):
+class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     r"""Kernel regression on a stream without tuning: hand it rows, get forecasts and intervals.
 
     Scales, kernels, ridges, memories and their mixture are learnt on the way, each forecast from
@@ -348,6 +348,10 @@ class OnlineKernelRegressor(Spread, DefaultModel, WeightedRegressor):
         return self.guard
 
     @property
+    def _record(self):
+        return RECORDS[self.spread]
+
+    @property
     def _n_outputs(self):
         return self._n_targets or 1
 
@@ -439,6 +443,13 @@ class OnlineKernelRegressor(Spread, DefaultModel, WeightedRegressor):
     def _in_units(self, state):
         known = np.array([targets.origin_and_unit(guard) for guard in state["targets"]])
         return np.diag(known[:, 1]), known[:, 0]
+
+    def _law(self, X, ahead):
+        return law_of(self, X, ahead)
+
+    def _start_from(self, layout, n_columns, seed):
+        state = super()._start_from(layout, n_columns, seed)
+        return state | {"sizes": start_sizes(self, layout, n_columns, seed)}
 
     def _validate(self):
         super()._validate()

@@ -1,47 +1,38 @@
-"""The laws around forecasts of the regressor, and what learns the sizes of errors from rows."""
+"""The laws around forecasts of the regressor, by its parameter `spread`."""
 
 import numpy as np
 
 from ..._linalg import one_blas_thread
-from ...base import DistributionVerbs
 from ...conformal import QuantileDistribution
 from . import _conformal
 from . import _targets as targets
 from ._scores import ErrorsOfRows, SquaredErrors
 
-_RECORDS = {"running": SquaredErrors(), "rows": ErrorsOfRows()}
+RECORDS = {"running": SquaredErrors(), "rows": ErrorsOfRows()}  # what a round is scored by
 
 
-class Spread(DistributionVerbs):
-    """Laws by the parameter `spread`: of the latest errors, or of what rows tell of their sizes."""
+def start_sizes(model, layout, n_columns, seed):
+    """Return the state of what learns the sizes of errors from rows, if anything does."""
+    if model.spread == "running":
+        return {}
+    experts = model._experts()
+    encoder = experts.encoder
+    return experts.sizes.start(encoder.width(layout, n_columns) - encoder.n_trees(layout), seed)
 
-    @property
-    def _record(self):
-        return _RECORDS[self.spread]
 
-    def _start_from(self, layout, n_columns, seed):
-        state = super()._start_from(layout, n_columns, seed)
-        return state | {"sizes": self._start_sizes(layout, n_columns, seed)}
+def law_of(model, X, ahead):
+    """Return the distributions of the targets of rows."""
+    state, forecasts = model._foreseen(X, ahead)
+    state = model.constants.renewal.likelier(state)
+    beyond = model._record.offsets(state, _sizes(model, state, X, ahead))
+    units = np.array([targets.unit(of) for of in state["targets"]])
+    quantiles = forecasts[..., None] + model._flat(units[:, None] * beyond, axis=-2)
+    return QuantileDistribution(_conformal.QUANTILES, quantiles, model._range())
 
-    def _start_sizes(self, layout, n_columns, seed):
-        """Return the state of what learns the sizes of errors from rows, if anything does."""
-        if self.spread == "running":
-            return {}
-        experts = self._experts()
-        encoder = experts.encoder
-        return experts.sizes.start(encoder.width(layout, n_columns) - encoder.n_trees(layout), seed)
 
-    def _law(self, X, ahead):
-        state, forecasts = self._foreseen(X, ahead)
-        state = self.constants.renewal.likelier(state)
-        beyond = self._record.offsets(state, self._sizes(state, X, ahead))
-        units = np.array([targets.unit(of) for of in state["targets"]])
-        quantiles = forecasts[..., None] + self._flat(units[:, None] * beyond, axis=-2)
-        return QuantileDistribution(_conformal.QUANTILES, quantiles, self._range())
-
-    def _sizes(self, state, X, ahead):
-        """Return the sizes (n, q) of errors as rows tell them, None where they do not."""
-        if self.spread == "running":
-            return None
-        with one_blas_thread:
-            return self._experts().forecast_sizes(state, self._asked(X)[1], ahead=ahead)
+def _sizes(model, state, X, ahead):
+    """Return the sizes (n, q) of errors as rows tell them, None where they do not."""
+    if model.spread == "running":
+        return None
+    with one_blas_thread:
+        return model._experts().forecast_sizes(state, model._asked(X)[1], ahead=ahead)
