@@ -104,14 +104,14 @@ class RowSizes:
         return _mixed(F, running, [known_likelihoods(one, ago) for one in state["mixtures"]])
 
     def forget_target(self, state, j):
-        """Forget what was learnt of target j."""
+        """Forget the errors of target j."""
         forget_target(state["bank"], j)
         state["mixtures"][j] = start_likelihoods(len(KERNELS) + 1, self.delay)
         for part in (*state["moments"].values(), state["running"], state["known"]):
             part[..., j] = 0.0
 
     def close(self, state, grows=False):
-        """Let large arrays be shared by copies of the state."""
+        """Share large arrays among copies of a state."""
         learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
 
     def _learn_known(self, state, forecasts, errors, counted):

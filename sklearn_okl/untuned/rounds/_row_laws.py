@@ -99,7 +99,7 @@ def offsets(state, sizes):
 
 
 def _step(state):
-    """Return what one miss moves a level by: as many may follow from one cause as are out."""
+    """Return the step of the levels, less where many are out: their misses may have one cause."""
     return STEP / (1.0 + len(state["issued"]["units"]))
 
 
