@@ -273,6 +273,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "lags": 2,
         "trees": LinearRegression(),
         "guard": False,
+        "spread": "running" if getattr(estimator, "spread", "") == "rows" else "rows",
         "step_scale": 3.0,
         "radius": 2.5,
         "projection": "nystroem" if getattr(estimator, "projection", "") == "taylor" else "taylor",

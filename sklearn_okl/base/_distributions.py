@@ -41,8 +41,9 @@ class DistributionVerbs:
         Notes
         -----
         Its median is the forecast of `predict`, and its size that of the latest errors, the same
-        for every row; it is symmetric. The whole line is all that is known in the first two rounds:
-        means are NaN then.
+        for every row; it is symmetric. With ``spread="rows"`` its size is what rows tell, it may
+        lean to one side, and its median is not the forecast. The whole line is all that is known in
+        the first two rounds: means are NaN then.
         """
         return self._law(X, ahead)
 
@@ -154,7 +155,8 @@ class DistributionVerbs:
 
         With a `label_delay` of D an interval is judged, when its target comes, as it was issued.
         All that are out may miss for one cause, so :math:`\gamma` is 0.05 / (D + 1) then, and the
-        bound up to D + 1 times as large.
+        bound up to D + 1 times as large. With ``spread="rows"`` it is 0.02 in place of 0.05, and k
+        counts doublings over the outermost quantiles of the row.
         """
         check_as_frame(as_frame)
         levels = _checked_coverages(coverage)

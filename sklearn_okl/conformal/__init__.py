@@ -1,7 +1,7 @@
 """Conformal prediction: trackers of how large a score is to be held, and distributions."""
 
 from ._distribution import QuantileDistribution
-from ._levels import ACI, DtACI
+from ._levels import ACI, AgACI, DtACI
 from ._saocp import SAOCP
 from ._thresholds import ECI, SFOGD, ConformalPID
 from ._tracker import ConformalTracker
@@ -11,12 +11,13 @@ __all__ = [
     "ECI",
     "SAOCP",
     "SFOGD",
+    "AgACI",
     "ConformalPID",
     "ConformalTracker",
     "DtACI",
     "QuantileDistribution",
 ]
 
-for class_ in (ACI, ConformalPID, ConformalTracker, DtACI, ECI, QuantileDistribution, SAOCP, SFOGD):
-    class_.__module__ = __name__
-del class_
+for name in __all__:
+    globals()[name].__module__ = __name__
+del name

@@ -6,8 +6,9 @@ from math import ceil, inf
 
 import numpy as np
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any
+from ..aggregators import BOARegressor
 from ._tracker import ConformalTracker, checked_count, checked_number
 
 _ROUNDING = 1e-9  # of (1 - alpha) (n + 1), below which a rank is a whole number
@@ -59,6 +60,7 @@ class ACI(_LevelTracker):
     See Also
     --------
     DtACI : Several step sizes, mixed by how they did.
+    AgACI : Several step sizes, whose thresholds are mixed.
 
     Notes
     -----
@@ -169,8 +171,7 @@ class DtACI(_LevelTracker):
         self.gammas = tuple(gammas)
         self.interval = interval
         self.window = window
-        if not self.gammas or not all(0.0 < gamma < inf for gamma in self.gammas):
-            raise ValueError(f"gammas={gammas!r} of DtACI: give step sizes, each above 0.")
+        _check_gammas(self)
         checked_count(self, "interval")
         checked_count(self, "window")
 
@@ -198,6 +199,96 @@ class DtACI(_LevelTracker):
         spread = (1.0 - alpha) ** 2 * alpha**3 + alpha**2 * (1.0 - alpha) ** 3
         logs = np.log(len(self.gammas) * self.interval) + 2.0
         return np.sqrt(3.0 * logs / (self.interval * spread)), 0.5 / self.interval
+
+
+@inherit_documentation
+@explained_by(DtACI)
+class AgACI(_LevelTracker):
+    r"""Online expert aggregation on adaptive conformal inference: thresholds of several step sizes.
+
+    Each step size :math:`\gamma_k` is an :class:`ACI` of its own, with a threshold
+    :math:`q_{k,t}`. The threshold is their mean under the weights of
+    :class:`~sklearn_okl.BOARegressor`, which learns the score as a target in the pinball loss
+    whose best constant is the quantile c.
+
+    See Also
+    --------
+    DtACI : Mixes the levels of step sizes, with weights that share.
+
+    Notes
+    -----
+    *Cost.* O(window) a round for each step size.
+
+    *Theorem.* While all thresholds are finite, BOA's: the pinball loss of the threshold is at most
+    that of any fixed convex combination of the :math:`q_{k,t}` and a term of the order of the root
+    of T. Of the share of misses nothing is known but that.
+
+    *Departures.* In [1]_ the two ends of an interval are mixed each by itself; here scores have one
+    end. A step size whose threshold is infinite is asleep in that round; where all are, so is the
+    threshold. One that holds nothing counts as 0.
+
+    References
+    ----------
+    .. [1] M. Zaffran, O. Féron, Y. Goude, J. Josse, A. Dieuleveut, "Adaptive conformal predictions
+       for time series", International Conference on Machine Learning (ICML), 2022, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.conformal import AgACI
+    >>> tracker, scores = AgACI(gammas=(0.01, 0.1)), np.arange(10.0)
+    >>> state = tracker.start(0.75)
+    >>> for score in np.tile(scores, 20):
+    ...     tracker.learn(state, float(score))
+    >>> 6.5 < tracker.threshold(state) < 8.5
+    True
+    """
+
+    def __init__(
+        self,
+        gammas: tuple[float, ...] = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128),
+        window: int = 500,
+    ) -> None:
+        self.gammas = tuple(gammas)
+        self.window = window
+        _check_gammas(self)
+        checked_count(self, "window")
+
+    def start(self, coverage: float) -> dict[str, Any]:
+        state, K = super().start(coverage), len(self.gammas)
+        mixture = _mixture(state)._start(K)
+        return state | {"levels": np.full(K, state["alpha"])} | mixture
+
+    def threshold(self, state: dict[str, Any]) -> float:
+        own = self._own(state)
+        if np.isnan(own).all():
+            return inf
+        return float(_mixture(state)._forecast(state, own[None])[0])
+
+    def learn(self, state: dict[str, Any], score: float) -> None:
+        own = self._own(state)
+        missed = score > own  # who is asleep holds everything
+        if not np.isnan(own).all():
+            _mixture(state)._learn(state, own[None], np.array([score]))
+        state["levels"] = state["levels"] + np.array(self.gammas) * (state["alpha"] - missed)
+        self._keep(state, score)
+
+    def _own(self, state):
+        """Return the thresholds (K,) of the step sizes, NaN where one is infinite."""
+        own = np.array([self._threshold_at(state, level) for level in state["levels"].tolist()])
+        return np.where(own == inf, np.nan, np.maximum(own, 0.0))
+
+
+def _mixture(state):
+    """Return what mixes thresholds: BOA in the pinball loss of the coverage."""
+    return BOARegressor(loss="pinball", quantile=1.0 - state["alpha"])
+
+
+def _check_gammas(tracker):
+    if not tracker.gammas or not all(0.0 < gamma < inf for gamma in tracker.gammas):
+        raise ValueError(
+            f"gammas={tracker.gammas!r} of {type(tracker).__name__}: give step sizes, each above 0."
+        )
 
 
 def _rank(alpha, n):

@@ -56,6 +56,7 @@ def prequential(
     loss: str | Callable[..., Any] = "squared_error",
     window: int = 500,
     initial_forecast: Any = np.nan,
+    scoring: Any = None,
     verbose: bool = False,
 ) -> Bunch:
     """Test an estimator on each row of a stream, then train it on that row.
@@ -99,6 +100,9 @@ def prequential(
         Forecast for the first chunk of an estimator without ``prequential_predict``, which cannot
         forecast before it has been trained; with a delay, the forecast of any estimator for all
         rows before the first label arrives. NaN leaves these rows out of every mean and sum.
+    scoring : str, callable, list, tuple or dict, default=None
+        What else the same forecasts are scored by, as :func:`compare` takes it: names of losses or
+        scorers, metrics ``(y_true, y_pred)``, a list of these, or a dict with names of their own.
     verbose : bool, default=False
         Whether to show progress: a bar if ``tqdm`` is installed, else a line on stderr.
 
@@ -113,6 +117,7 @@ def prequential(
         - ``running_loss`` (n_samples,): running mean of the losses;
         - ``windowed_loss`` (n_samples,): mean of the last ``window`` losses;
         - ``mean_loss`` : float, the last running mean (NaN if no row had a forecast);
+        - ``scores`` : dict of float, by name, what `scoring` asks for, over the same rows;
         - ``seconds`` : float, wall time of forecasting and learning;
         - ``estimator`` : the trained clone.
 
@@ -181,6 +186,7 @@ def prequential(
     True
     """
     verbs = _LABELS if loss != "log_loss" else _PROBABILITIES
+    scores = _checked_scores(scoring, verbs)
     online = hasattr(estimator, verbs.learn)
     _check_estimator(estimator, verbs, online, loss)
     check_scalar(window, "window", Integral, min_val=1)
@@ -214,7 +220,8 @@ def prequential(
     if verbs is _PROBABILITIES:
         y = np.unique(y, return_inverse=True)[1]
     losses = _all_losses(y, forecasts, scored, loss, window)
-    return Bunch(forecasts=forecasts, **losses, seconds=seconds, estimator=model)
+    scored = {name: score(y[scored], forecasts[scored]) for name, score in scores.items()}
+    return Bunch(forecasts=forecasts, **losses, scores=scored, seconds=seconds, estimator=model)
 
 
 def _all_losses(y, forecasts, scored, loss, window):
@@ -230,6 +237,24 @@ def _all_losses(y, forecasts, scored, loss, window):
         "running_loss": running,
         "windowed_loss": _mean(_window_sums(summands, window), _window_sums(scored, window)),
         "mean_loss": float(running[-1]) if len(y) else np.nan,
+    }
+
+
+def _checked_scores(scoring, verbs):
+    """Return functions of targets and forecasts by name."""
+    if scoring is None:
+        return {}
+    if verbs is _PROBABILITIES:
+        raise ValueError(
+            "With loss='log_loss' forecasts are probabilities, and 'scoring' is for numbers or "
+            "labels: leave one of the two out."
+        )
+    from ._scoring import named_scores, score_forecasts  # which know the losses here
+
+    nothing = np.empty(0, dtype=int)
+    return {
+        name: lambda *pairs, score=score: score_forecasts(score, *pairs, nothing)[0]
+        for name, score in named_scores(scoring, taken=()).items()
     }
 
 

@@ -14,7 +14,6 @@ from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import DistributionVerbs, WeightedRegressor
-from ..conformal import QuantileDistribution
 from ..features import _faults
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
@@ -24,7 +23,7 @@ from .rounds._guard import Guard
 from .rounds._model import DefaultModel
 from .rounds._renewal import n_rows
 from .rounds._rounds import checked_weights
-from .rounds._scores import SquaredErrors
+from .rounds._spread import RECORDS, law_of, start_sizes
 from .rows import _columns as columns
 
 
@@ -54,6 +53,11 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         Low and high end of what targets can be, such as ``(0, None)`` for amounts. Forecasts and
         the ends of intervals stay within; what is learnt is the same. None: any number will do. A
         target outside is an error.
+    spread : {"running", "rows"}, default="running"
+        What the size of an error is taken for in intervals, quantiles and distributions: that of
+        the latest errors, the same for every row, or also what the row tells of it. Forecasts are
+        the same to the last bit. ``"rows"`` is for errors that are larger in some rows than in
+        others, or lean to one side, and costs up to 1.4 times the time of a row, see Notes.
 
     Attributes
     ----------
@@ -253,6 +257,17 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     *Intervals, quantiles, distributions* are of one law for each row, by adaptive conformal
     inference [2]_ on the progressive errors; see `predict_distribution`.
 
+    *Spread by rows.* With ``spread="rows"`` four kernels of their own, on what the experts see, on
+    the forecast and on how the latest errors compare with earlier ones, learn the logarithm of the
+    size of an error over the running size; their means under likelihoods that fade, and 0, say what
+    a row tells. Three laws make the quantiles: those of the sizes of the latest 500 errors over
+    running sizes, and those of the errors over the sizes of their rows, to both sides alike and
+    each side by itself. They are mixed by weights exponential in the CRPS, of rates as BOA has,
+    which fade within 500 rounds; so the law may lean to one side, and its median is not the
+    forecast. Conformal tracking goes on on top, with a step of 0.02 in place of 0.05: an interval
+    has as much of this law below as above, and its level moves. Interval scores at 90 % were .57 to
+    .95 of those of running sizes on sixteen tables, CRPS .89 to .99, and .99 on errors of one size.
+
     References
     ----------
     .. [1] Wintenberger 2017.
@@ -307,9 +322,10 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         "trees": ["boolean", StrOptions({"lightgbm"}), HasMethods(["fit", "predict"])],
         "guard": ["boolean"],
         "target_range": [tuple, list, np.ndarray, None],
+        "spread": [StrOptions({"running", "rows"})],
     }
-    _structural = (*DefaultModel._structural, "guard")
-    _of_trees, _record, _guard = NumberTrees, SquaredErrors(), Guard
+    _structural = (*DefaultModel._structural, "guard", "spread")
+    _of_trees, _guard = NumberTrees, Guard
 
     def __init__(
         self,
@@ -320,6 +336,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         trees: Any = False,
         guard: bool = True,
         target_range: Any = None,
+        spread: Literal["running", "rows"] = "running",
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
         missing_values: Any = None,
@@ -339,10 +356,15 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         )
         self.guard = guard
         self.target_range = target_range
+        self.spread = spread
 
     @property
     def _guarded(self):
         return self.guard
+
+    @property
+    def _record(self):
+        return RECORDS[self.spread]
 
     @property
     def _n_outputs(self):
@@ -408,14 +430,6 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
-    def _law(self, X, ahead):
-        state, forecasts = self._foreseen(X, ahead)
-        state = self.constants.renewal.likelier(state)
-        known = zip(state["targets"], state["errors"], strict=True)
-        beyond = [targets.unit(of) * _conformal.quantiles(errors) for of, errors in known]
-        quantiles = forecasts[..., None] + self._flat(np.array(beyond), axis=0)
-        return QuantileDistribution(_conformal.QUANTILES, quantiles, self._range())
-
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
 
@@ -444,6 +458,13 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     def _in_units(self, state):
         known = np.array([targets.origin_and_unit(guard) for guard in state["targets"]])
         return np.diag(known[:, 1]), known[:, 0]
+
+    def _law(self, X, ahead):
+        return law_of(self, X, ahead)
+
+    def _start_from(self, layout, n_columns, seed):
+        state = super()._start_from(layout, n_columns, seed)
+        return state | {"sizes": start_sizes(self, layout, n_columns, seed)}
 
     def _validate(self):
         super()._validate()

@@ -17,7 +17,9 @@ def test_distributions(tmp_path, capsys, monkeypatch):
     assert main(job) == 0
     found = json.loads((tmp_path / "distributions.json").read_text(encoding="utf-8"))
     line = found["sets"]["airfoil"]
-    assert line["ratio"] == line["CRPS, quantiles"] / line["CRPS, intervals"]
+    assert line["ratio"] == line["CRPS"] / line["CRPS, intervals"]
+    assert line["rows, ratio"] == line["rows"] / line["CRPS, intervals"]
     assert 0.9 < line["ratio"] < 1.1
+    assert 0.85 < line["rows, ratio"] < 1.15
     assert 0.7 < line["90 %"] <= 1.0
     assert f"{line['ratio']:.4g}" in capsys.readouterr().out

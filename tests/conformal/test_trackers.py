@@ -6,10 +6,27 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sklearn_okl.conformal import ACI, ECI, SAOCP, SFOGD, ConformalPID, ConformalTracker, DtACI
+from sklearn_okl.conformal import (
+    ACI,
+    ECI,
+    SAOCP,
+    SFOGD,
+    AgACI,
+    ConformalPID,
+    ConformalTracker,
+    DtACI,
+)
 from tests.oracles import conformal
 
-TRACKERS = [ACI(0.05, 60), DtACI(window=60), SFOGD(), SAOCP(), ConformalPID(), ECI()]
+TRACKERS = [
+    ACI(0.05, 60),
+    DtACI(window=60),
+    AgACI(window=60),
+    SFOGD(),
+    SAOCP(),
+    ConformalPID(),
+    ECI(),
+]
 
 
 def exchangeable(n, rng):
@@ -60,6 +77,9 @@ def test_equal_to_the_oracles(kind, coverage):
     gammas = (0.005, 0.05, 0.2)
     thresholds, _ = run(DtACI(gammas, 100, 50), scores, coverage)
     assert_allclose(thresholds, conformal.dtaci(scores, coverage, gammas, 100, 50)[0])
+    if kind is not tied:  # rounding decides of which side of a mean of equal thresholds a score is
+        thresholds, _ = run(AgACI(gammas, 50), scores, coverage)
+        assert_allclose(thresholds, conformal.agaci(scores, coverage, gammas, 50)[0])
     assert_allclose(run(SFOGD(2.0), scores, coverage)[0], conformal.sf_ogd(scores, coverage, 2.0))
     found = run(SAOCP(2.0, 4), scores, coverage)[0]
     assert_allclose(found, conformal.saocp(scores, coverage, 2.0, 4), rtol=1e-9, atol=1e-12)
@@ -101,6 +121,22 @@ def test_the_share_of_misses_is_within_the_theorems(coverage, kind):
 def pinball(scores, thresholds, coverage):
     beyond = scores - thresholds
     return np.maximum(coverage * beyond, (coverage - 1.0) * beyond)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_regret_of_mixed_thresholds(kind):
+    scores, gammas = kind(600, np.random.default_rng(4)), (0.002, 0.02, 0.2)
+    thresholds, own = conformal.agaci(scores, 0.8, gammas, 60)
+    rounds = ~np.isnan(own).any(axis=1)
+    assert rounds.mean() > 0.5
+    losses = [pinball(scores[rounds], q, 0.8).sum() for q in own[rounds].T]
+    found = pinball(scores[rounds], run(AgACI(gammas, 60), scores, 0.8)[0][rounds], 0.8)
+    # regrets of tangents: at most the slope times how far thresholds lie apart
+    slopes = np.where(scores > thresholds, 0.8, 0.2)[rounds, None]
+    regrets = slopes * np.abs(thresholds[rounds, None] - own[rounds])
+    squares, K = (regrets**2).sum(axis=0), len(gammas)
+    bounds = 2.0 * np.sqrt(np.log(K) * squares) + 4.0 * np.log(K) * regrets.max()
+    assert (found.sum() - losses <= bounds + 1e-9).all()
 
 
 @pytest.mark.parametrize("kind", [*KINDS, None])

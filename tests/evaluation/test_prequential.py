@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
-from sklearn.metrics import zero_one_loss
+from sklearn.metrics import max_error, r2_score, zero_one_loss
 
 from sklearn_okl import RakerClassifier, RakerRegressor, VAWRegressor
 from sklearn_okl.evaluation import prequential
@@ -580,3 +580,29 @@ def test_progress_with_late_labels(capsys, monkeypatch):
         loud = prequential(Foreign(), X, y, delay=delay, verbose=True)
         assert capsys.readouterr().err.endswith("30/30 rows\n")
         np.testing.assert_array_equal(loud.forecasts, quiet.forecasts)
+
+
+@pytest.mark.parametrize("delay", [None, 5])
+def test_other_scores_of_the_same_forecasts(delay):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    model = SGDRegressor(random_state=0)
+    scoring = ["absolute_error", "r2", max_error]
+    result = prequential(model, X, y, delay=delay, scoring=scoring)
+    known = ~np.isnan(result.losses)
+    forecasts, y = result.forecasts[known], y[known]
+    assert known.sum() == (59 if delay is None else 54)
+    assert list(result.scores) == ["absolute_error", "r2", "max_error"]
+    assert result.scores["absolute_error"] == pytest.approx(np.abs(y - forecasts).mean())
+    assert result.scores["r2"] == pytest.approx(r2_score(y, forecasts))
+    assert result.scores["max_error"] == pytest.approx(np.abs(y - forecasts).max())
+    assert prequential(model, X, X[:, 0]).scores == {}
+    assert list(prequential(model, X, X[:, 0], scoring={"mine": max_error}).scores) == ["mine"]
+
+
+def test_scores_that_make_no_sense_are_refused_before_anything_is_learnt():
+    X, y = np.zeros((4, 1)), np.arange(4) % 2
+    with pytest.raises(ValueError, match="nonsense"):
+        prequential(RunningMean(), X, y, scoring="nonsense")
+    with pytest.raises(ValueError, match="scoring"):
+        prequential(SGDClassifier(loss="log_loss"), X, y, loss="log_loss", scoring=["zero_one"])

@@ -307,3 +307,42 @@ def squint(F, y, scale, n_rates=4001):
         r = ((forecasts[t] - y[t]) ** 2 - (F[t] - y[t]) ** 2) / scale
         R, V = R + r, V + r**2
     return forecasts
+
+
+def soft_bayes(P, eta):
+    """Orseau, Lattimore and Legg (2017), at a constant rate: densities of the mixtures (T,)."""
+    w, out = np.full(P.shape[1], 1 / P.shape[1]), []
+    for p in P:
+        out.append(float(w @ p))
+        w = w * (1 - eta + eta * p / out[-1])
+    return np.array(out), w
+
+
+def density_gradient(P, eta, floor):
+    """Exponentiated gradient on the log score, with a share of the weight for all: (T,)."""
+    K = P.shape[1]
+    v, out = np.full(K, 1 / K), []
+    for p in P:
+        w = (1 - floor) * v + floor / K
+        out.append(float(w @ p))
+        v = v * np.exp(eta * p / out[-1])
+        v = v / v.sum()
+    return np.array(out), (1 - floor) * v + floor / K
+
+
+def quantile_mixture(Q, y, alpha, rule, smoothing=0):
+    """Berrisch and Ziel (2023): each level's weights by its pinball loss, averaged over levels."""
+    T, K, q = Q.shape
+    out = np.empty((T, q))
+    for t in range(T):
+        weights = []
+        for j, level in enumerate(alpha):
+            _, w = rule(Q[:t, :, j], y[:t], loss="pinball", quantile=level)
+            weights.append(w)
+        for j in range(q):
+            total, mass = np.zeros(K), 0.0
+            for i in range(q):
+                near = max(smoothing + 1 - abs(i - j), 0)
+                total, mass = total + near * weights[i], mass + near
+            out[t, j] = total / mass @ Q[t, :, j]
+    return np.sort(out, axis=1)

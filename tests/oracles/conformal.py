@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .aggregation import boa
+
 
 def aci(scores, coverage, gamma, window):
     """Gibbs and Candès (2021), equation (2), on quantiles of the latest scores."""
@@ -38,6 +40,20 @@ def dtaci(scores, coverage, gammas, interval, window):
             for a, gamma in zip(levels, gammas, strict=True)
         ]
     return np.array(thresholds), np.array(losses), np.array(own), eta, sigma
+
+
+def agaci(scores, coverage, gammas, window):
+    """Zaffran et al. (2022), Algorithm 1, for one end: thresholds, and those of each step size."""
+    alpha, own = 1.0 - coverage, []
+    for gamma in gammas:
+        found = aci(scores, coverage, gamma, window)
+        own.append([max(q, 0.0) if q < math.inf else math.nan for q in found])
+    own = np.array(own).T
+    rounds = ~np.isnan(own).all(axis=1)
+    thresholds = np.full(len(scores), math.inf)
+    of_rounds = own[rounds], np.asarray(scores)[rounds]
+    thresholds[rounds] = boa(*of_rounds, loss="pinball", quantile=1.0 - alpha)[0]
+    return thresholds, own
 
 
 def sf_ogd(scores, coverage, eta):

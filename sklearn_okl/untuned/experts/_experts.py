@@ -26,6 +26,7 @@ from ._banks import (
 from ._leaves import MEMBER as LEAVES
 from ._leaves import Leaves
 from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
+from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
 
@@ -59,6 +60,8 @@ class Experts:
         )
         self.lags = self.inputs.n_lag_columns
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
+        m = max(int(budget.frequencies * constants.frequencies), 1)
+        self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -124,6 +127,9 @@ class Experts:
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
         forecasts = self.kind.learn(state, F, y, seen, heard, weights)
         self.leaves.keep(state["leaves"], n_learnt, X, u, self.kind.as_targets(forecasts))
+        if state.get("sizes"):
+            n_first = max(1 + self.delay - n_learnt, 0)
+            self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
         return forecasts, F
 
     def forecast(self, state, X, ages, ago=0, ahead=False):
@@ -131,6 +137,14 @@ class Experts:
         of_inputs = self.delay - np.arange(len(X)) if ahead else ago
         F, seen = self.ask(state, X, ago, of_inputs)
         return self.kind.forecast(state, F, seen, self._heard(state, ages, ago), ago, of_inputs)
+
+    def forecast_sizes(self, state, X, ago=0, ahead=False):
+        """Return the sizes (n, q) of the errors that forecasts of rows as they come will make."""
+        of_inputs = self.delay - np.arange(len(X)) if ahead else ago
+        F, seen = self.ask(state, self.encoder.look(state["columns"], X, of_inputs), ago, of_inputs)
+        heard = self._heard(state, ages_of(state), ago)
+        forecasts = self.kind.forecast(state, F, seen, heard, ago, of_inputs)
+        return self.sizes.forecast(state["sizes"], seen, forecasts, ago, of_inputs)
 
     def ask(self, state, X, ago=0, of_inputs=None):
         """Return the forecasts (q, n, K) of the experts, and what they see of the rows.
@@ -190,6 +204,8 @@ class Experts:
             forget_target(bank, j)
         self.leaves.forget_target(state["leaves"], j)
         self.kind.forget_target(state, j)
+        if state.get("sizes"):
+            self.sizes.forget_target(state["sizes"], j)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
@@ -197,6 +213,8 @@ class Experts:
             learner(bank["forgetting"])._close(bank["experts"], grows)
         if state["boosting"]:
             self.kind.boosting.close(state["boosting"], grows)
+        if state.get("sizes"):
+            self.sizes.close(state["sizes"], grows)
 
     def n_learnt(self, state):
         """Return the number of rows learnt since the start: those of the oldest expert."""

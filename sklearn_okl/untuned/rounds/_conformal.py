@@ -77,9 +77,7 @@ def learn(state, errors, faulty=None, weights=None):
             scores.append(score)
             if len(scores) > WINDOW:
                 del ordered[bisect_left(ordered, scores.pop(0))]
-        state["size"] = _FADING * state["size"] + weight * error
-        state["weight"] = _FADING * state["weight"] + weight
-        state["largest"] = max(state["largest"], error)
+        _learn_size(state, error, weight)
     state["scores"], state["levels"] = np.array(scores), levels
     if issued:
         state["issued"] = np.array([[unit, *held] for unit, held in issued])
@@ -129,6 +127,12 @@ def _rising(levels):
 def standard_deviation(state):
     """Return the running size of the errors as a standard deviation, were they Gaussian."""
     return float(np.sqrt(np.pi / 2.0) * state["size"] / (state["weight"] or 1.0))
+
+
+def _learn_size(state, error, weight):
+    state["size"] = _FADING * state["size"] + weight * error
+    state["weight"] = _FADING * state["weight"] + weight
+    state["largest"] = max(state["largest"], error)
 
 
 def _unit(state):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _conformal
+from . import _conformal, _row_laws
 from ._summary import summary_of_classes, summary_of_numbers
 
 
@@ -10,13 +10,14 @@ class SquaredErrors:
     """Sums of squared errors, and intervals from the sizes of the latest, for each target."""
 
     summary = staticmethod(summary_of_numbers)
+    laws = _conformal
 
     def start(self, n_targets, delay):
         """Return the state before the first round."""
         return {
             "loss": np.zeros(n_targets),
             "scored": np.zeros(2),  # number and weight of the rows in it
-            "errors": [_conformal.start(delay) for _ in range(n_targets)],
+            "errors": [self.laws.start(delay) for _ in range(n_targets)],
         }
 
     def learn(self, state, misses, errors, weights):
@@ -28,17 +29,43 @@ class SquaredErrors:
         for j in range(errors.shape[1]):
             state["loss"][j] += weighted[:, j] @ errors[:, j]
         state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
-        for known, missed, learnt in zip(state["errors"], misses.T, errors.T, strict=True):
-            _conformal.learn(known, missed, missed != learnt, weights)
+        of_targets = zip(
+            state["errors"], misses.T, errors.T, self._sizes(state, misses), strict=True
+        )
+        for known, missed, learnt, more in of_targets:
+            self.laws.learn(known, missed, *more, missed != learnt, weights)
 
     def forget_target(self, state, j, delay):
         """Forget the errors of target j."""
         state["loss"][j] = 0.0
-        state["errors"][j] = _conformal.start(delay)
+        state["errors"][j] = self.laws.start(delay)
 
     def forgive(self, state, j):
         """Let the misses of target j not count against its next intervals: they had a cause."""
         _conformal.forgive(state["errors"][j])
+
+    def offsets(self, state, sizes):
+        """Return how far quantiles of the next targets lie from their forecasts, (q, 199)."""
+        return np.array([_conformal.quantiles(errors) for errors in state["errors"]])
+
+    def _sizes(self, state, misses):
+        """Return for each target what its law is told besides errors."""
+        return [()] * misses.shape[1]
+
+
+class ErrorsOfRows(SquaredErrors):
+    """The same, with intervals from the sizes of errors that rows tell."""
+
+    laws = _row_laws
+
+    def offsets(self, state, sizes):
+        """Return those (n, q, 199) of rows whose errors are of such sizes (n, q)."""
+        of_targets = zip(state["errors"], sizes.T, strict=True)
+        return np.stack([_row_laws.offsets(*one) for one in of_targets], axis=1)
+
+    def _sizes(self, state, misses):
+        issued = state["sizes"].pop("issued")
+        return [(sizes,) for sizes in issued[len(issued) - len(misses) :].T]
 
 
 class LogLosses:

@@ -1,0 +1,170 @@
+"""The sizes of errors as a function of the row: a bank of its own on what the experts see.
+
+It is taught how far the forecasts of the mixture were off, as the logarithm of an error over the
+running size of the errors before it: what is 0 where rows say nothing. A few smooth kernels will
+do, as such logarithms are mostly noise. They see what the experts see and besides, of each target,
+its forecast and how the errors of the latest ten rows, and of all, compare with those of the latest
+fifty. Their means under likelihoods that fade are mixed with 0. Nothing here is read by forecasts.
+"""
+
+import numpy as np
+
+from ..._delay import as_it_was, late
+from ...aggregators._fading_means import (
+    known_likelihoods,
+    learn_likelihoods,
+    means_of,
+    start_likelihoods,
+)
+from ...base._bank import forecast_bank, learn_bank
+from ...features._moments import faded, paths
+from ...features._units import deviations, mean_and_variance
+from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
+from ._plan import _PLAIN, Bank, shape_of
+
+KERNELS = (("laplacian", 0.15), ("rbf", 0.06), ("laplacian", 0.5), ("rbf", 0.2))
+_ALPHA = 3.0  # their ridge
+_MEMORIES = 0.98, 0.9, 1.0  # of the running sizes: about the latest fifty errors, ten, and all
+_FADING = 0.998  # of the likelihoods by which kernels are mixed
+_USUAL = np.log(0.6)  # about the mean logarithm of an error over the mean error: taught as 0
+_LEAST, _MOST = np.log(0.1) - _USUAL, np.log(20.0) - _USUAL  # an error of 0 is no small size
+_CLIP = 5.0  # deviations at which forecasts count as no farther, as inputs do
+_APART = 3.0  # logarithms at which running sizes count as no farther from each other
+_SOURCE = 39  # of seeds: its draws are none of those of the experts
+
+
+class RowSizes:
+    """Learns and forecasts the sizes of the errors of q targets.
+
+    Parameters
+    ----------
+    n_targets, n_lag_columns, delay : int
+    n_frequencies : int
+        Of each kernel.
+    forgetting : float or None
+        That of all experts; None: the kernels forget nothing.
+    """
+
+    def __init__(self, n_targets, n_lag_columns, delay, n_frequencies, forgetting):
+        self.n_targets, self.n_lag_columns, self.delay = n_targets, n_lag_columns, delay
+        self.n_frequencies, self.forgetting = n_frequencies, forgetting
+
+    def start(self, n_features, seed):
+        """Return the state before the first row, of so many features besides the lags."""
+        q, delay = self.n_targets, self.delay
+        n_inputs = n_features + self.n_lag_columns
+        shape = shape_of(n_inputs + 3 * q, 0, self.n_frequencies, self.forgetting or 1.0)
+        members = [
+            {"kernel": kernel, "bandwidth": bandwidth, "lags": True, "alpha": _ALPHA} | _PLAIN
+            for kernel, bandwidth in KERNELS
+        ]
+        rng = np.random.RandomState([seed, _SOURCE])
+        return {
+            "bank": start_bank(Bank(shape, members, len(members)), rng, delay, q),
+            "mixtures": [start_likelihoods(len(members) + 1, delay) for _ in range(q)],
+            "moments": {name: np.zeros(q) for name in ("weights", "sums", "squares")},
+            "running": np.zeros((len(_MEMORIES), 2, q)),  # faded sums of errors, and of weights
+            # centers and scales of forecasts and running sizes before each of the latest rounds
+            "known": np.zeros((delay, 2 + len(_MEMORIES), q)),
+        }
+
+    def learn(self, state, seen, forecasts, u, n_first, run, weights=None):
+        """Learn what forecasts (n, q) have missed; keep the sizes (n, q) issued on the way.
+
+        The first `n_first` of the forecasts are none.
+        """
+        counted = np.ones(len(u)) if weights is None else weights.copy()
+        counted[:n_first] = 0.0
+        errors = np.abs(u - forecasts)
+        path = self._learn_known(state, forecasts, errors, counted)
+        known, state["known"] = late(path, state["known"])
+        U, running = self._inputs(state, seen, forecasts, known)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.clip(np.log(errors / running) - _USUAL, _LEAST, _MOST)
+        says = (running > 0.0).all(axis=1)  # nothing is said before there is an error
+        taught, counted = np.where(says[:, None], logs, 0.0), np.where(says, counted, 0.0)
+        bank, of_rows = state["bank"], () if counted.all() and weights is None else (counted,)
+        expert = learner(bank["forgetting"])
+        F = _with_nothing(learn_bank(MaskedFeatures, expert, bank, U, taught, run, *of_rows))
+        squares = np.square(F - taught[:, None])
+        likelihoods = [
+            learn_likelihoods(mixture, squares[..., j], _FADING, counted)
+            for j, mixture in enumerate(state["mixtures"])
+        ]
+        state["issued"] = _mixed(F, running, likelihoods)
+
+    def forecast(self, state, seen, forecasts, ago=0, of_inputs=0):
+        """Return the sizes (n, q) of errors of forecasts by what was known some rounds ago."""
+        known = as_it_was(self._known(state), state["known"], of_inputs)
+        known = np.broadcast_to(known, (len(forecasts), *known.shape[-2:]))
+        U, running = self._inputs(state, seen, forecasts, known)
+        bank = awake(state["bank"], ago)
+        expert = learner(bank["forgetting"])
+        F = _with_nothing(forecast_bank(MaskedFeatures, expert, bank, U))
+        return _mixed(F, running, [known_likelihoods(one, ago) for one in state["mixtures"]])
+
+    def forget_target(self, state, j):
+        """Forget the errors of target j."""
+        forget_target(state["bank"], j)
+        state["mixtures"][j] = start_likelihoods(len(KERNELS) + 1, self.delay)
+        for part in (*state["moments"].values(), state["running"], state["known"]):
+            part[..., j] = 0.0
+
+    def close(self, state, grows=False):
+        """Share large arrays among copies of a state."""
+        learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
+
+    def _learn_known(self, state, forecasts, errors, counted):
+        """Learn moments and running sizes; return what is known (n, 5, q) before each row."""
+        moments = state["moments"]
+        sums = paths(forecasts, *moments.values())
+        moments.update(zip(moments, [part[-1] for part in sums], strict=True))
+        weights = np.broadcast_to(counted[:, None], errors.shape)
+        terms = np.stack([weights * errors, weights], axis=1)  # (n, 2, q)
+        running = [faded(terms, state["running"][k], fading) for k, fading in enumerate(_MEMORIES)]
+        state["running"] = np.stack([part[-1] for part in running])
+        before = np.stack([part[:-1] for part in running], axis=1)
+        return _read_of(*[part[:-1] for part in sums], before)
+
+    def _known(self, state):
+        """Return what is known now, (5, q)."""
+        sums = [part[None] for part in state["moments"].values()]
+        return _read_of(*sums, state["running"][None])[0]
+
+    def _inputs(self, state, seen, forecasts, known):
+        """Return what the kernels see of rows, and the running sizes (n, q) of errors."""
+        n_inputs = state["bank"]["features"]["frequencies"].shape[1] - 3 * self.n_targets
+        centers, scales, running, brief, long = known.swapaxes(0, 1)
+        far = (forecasts - centers) / np.where(scales > 0.0, scales, np.inf)
+        parts = [seen.inputs[:, :n_inputs], np.clip(far, -_CLIP, _CLIP)]  # ranks are behind these
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for other in (brief, long):
+                apart = np.where(running > 0.0, np.log(other / running), 0.0)
+                parts.append(np.clip(apart, -_APART, _APART))
+        U = np.hstack(parts)
+        if seen.spreads is None:
+            return U, running
+        spreads = np.zeros_like(U)
+        spreads[:, :n_inputs] = seen.spreads[:, :n_inputs]
+        return np.hstack([U, spreads]), running
+
+
+def _read_of(weights, sums, squares, running):
+    """Return centers and scales of forecasts and running sizes (n, 5, q), of sums of these."""
+    centers, variances = mean_and_variance(weights, sums, squares)
+    counts = running[:, :, 1]
+    sizes = running[:, :, 0] / np.where(counts > 0.0, counts, 1.0)
+    known = np.stack([centers, deviations(centers, variances)], axis=1)
+    return np.concatenate([known, sizes], axis=1)
+
+
+def _with_nothing(F):
+    """Return logarithms (n, K, q) within what they can be, and 0 as one more forecast."""
+    nothing = np.zeros((len(F), 1, F.shape[2]))
+    return np.concatenate([np.clip(F, _LEAST, _MOST), nothing], axis=1)
+
+
+def _mixed(F, running, likelihoods):
+    """Return sizes (n, q) by means of logarithms (n, K, q) under likelihoods."""
+    means = [means_of(F[..., j], *known) for j, known in enumerate(likelihoods)]
+    return running * np.exp(np.column_stack(means))

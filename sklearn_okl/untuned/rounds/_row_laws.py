@@ -1,0 +1,252 @@
+r"""Laws of errors whose size is told by the row: what `_conformal.py` is to running sizes.
+
+Three laws are mixed, each a table of quantiles times a size: those of the sizes of the errors over
+their running size, to both sides alike; those of the errors over the sizes issued for their rows,
+to both sides alike; and the same, each side by itself, which learns skewness with half as many
+scores. Tables are of the latest `WINDOW` scores, taken anew every `_EVERY` rounds, and weights are
+exponential in the CRPS, of which a loss convex in the quantiles is made: the mean of the quantiles
+loses no more than the mean of the losses. The rates are second-order, as BOA's are, and the past
+fades.
+
+On top, levels move by eq. (2) of Gibbs & Candès for central intervals of this law, which are
+nested. A target needs the level whose interval would just hold it. Up to `_REACHES[-1]` that is
+told by the law; higher ones hold as much, and above 1 the double for each step of the distance from
+the median. So the bound of `_conformal.py` holds word by word with this step, where k counts
+doublings over the outermost quantiles of the row.
+"""
+
+from collections import deque
+from itertools import pairwise
+
+import numpy as np
+
+from ..._delay import late
+from ..._linalg import row_slices, softmax
+from ._conformal import LEVELS, WINDOW, _learn_size, _rising, _unit, forgive, standard_deviation
+
+__all__ = ["forgive", "learn", "offsets", "standard_deviation", "start"]
+
+STEP = 0.02  # gamma: smaller than that of running sizes, as the law below knows more
+_EVERY = 8  # rounds between two tables, once there are as many
+_YOUNG = 32  # rounds in which each has its own
+# coverages of the central intervals of a table; the last ones are the largest scores
+_REACHES = np.concatenate([np.arange(0, 100, 2) / 100.0, [0.99, 0.996]])
+_SCORED = np.arange(0, 50, 5)  # places of 0 to 90 %, in tens: 19 quantiles
+_ALPHA = np.concatenate([0.5 - _REACHES[_SCORED] / 2.0, 0.5 + _REACHES[_SCORED[1:]] / 2.0])
+_TILE = 128  # rows whose quantiles are held at once
+_FADING = 0.998  # of what the laws have lost
+_RATE = 0.5  # the largest rate of their weights
+_TINY = np.finfo(float).tiny
+_BETWEEN = 1e-4, 1e4  # sizes of rows, over running ones
+
+
+def start(delay=0):
+    """Return the state of laws that have seen no error, and see each `delay` rounds late."""
+    known = {
+        "units": np.zeros(()),  # the running size of errors
+        "shares": np.full(3, 1.0 / 3.0),  # weights of the three laws
+        "tables": np.zeros((3, 2, len(_REACHES))),  # their quantiles to both sides, in sizes
+        "levels": LEVELS.copy(),
+    }
+    return known | {
+        "t": 0,  # errors seen
+        "size": 0.0,  # faded sum of abs(error)
+        "weight": 0.0,
+        "largest": 0.0,
+        "scores": np.empty((0, 2)),  # the latest WINDOW: over running sizes, over those of rows
+        "regrets": np.zeros((2, 3)),  # faded sums, second-order ones, and those of squares
+        "since": np.zeros((2, 3)),  # of regrets and squares since weights were taken
+        # what was known before each of the latest rounds
+        "issued": {
+            name: np.stack([part] * delay) if delay else np.empty((0, *part.shape))
+            for name, part in known.items()
+        },
+    }
+
+
+def learn(state, errors, sizes, faulty=None, weights=None):
+    """Learn errors of forecasts (n,), and the sizes (n,) issued for their rows.
+
+    Returns in how many rounds each level held. What is `faulty` (n,), or has no weight, is a hit or
+    a miss, and no score.
+    """
+    weights = np.ones(len(errors)) if weights is None else weights
+    kept = weights > 0.0 if faulty is None else (weights > 0.0) & ~faulty
+    parts, covered = (errors, sizes, kept, weights), np.zeros(len(LEVELS), dtype=int)
+    for rows in row_slices(len(errors), _TILE):
+        covered += _learn_tile(state, *(part[rows] for part in parts))
+    return covered
+
+
+def offsets(state, sizes):
+    """Return how far the `QUANTILES` (n, 199) lie from forecasts whose errors are of such sizes."""
+    unit = _unit(state)
+    if len(state["scores"]) == 0:
+        nothing = state["weight"] > 0.0 and state["size"] == 0.0
+        reach = np.full((len(sizes), len(LEVELS)), 0.0 if nothing else np.inf)
+        return np.hstack([-reach, np.zeros((len(sizes), 1)), reach])
+    scales = _scales(np.full(len(sizes), unit), sizes)
+    law = _mixed(np.broadcast_to(state["shares"], (len(sizes), 3)), scales, state["tables"][None])
+    levels = _rising(state["levels"])
+    median, inside = law[:, :, :1], np.clip(levels, 0.0, _REACHES[-1])
+    high = np.clip(np.searchsorted(_REACHES, inside), 1, len(_REACHES) - 1)
+    share = (inside - _REACHES[high - 1]) / (_REACHES[high] - _REACHES[high - 1])
+    found = law[..., high - 1] + share * (law[..., high] - law[..., high - 1])
+    with np.errstate(over="ignore"):
+        found = median + (found - median) * np.exp2(np.maximum(levels - 1.0, 0.0) / _step(state))
+    low, high = np.maximum.accumulate(np.stack([-found[:, 0], found[:, 1]]), axis=-1)
+    return np.hstack([-low[:, ::-1], median[:, 0], high])
+
+
+def _step(state):
+    """Return the step of the levels, less where many are out: their misses may have one cause."""
+    return STEP / (1.0 + len(state["issued"]["units"]))
+
+
+def _learn_tile(state, errors, sizes, kept, weights):
+    """Learn a few rows; return in how many of them each level held."""
+    n, issued = len(errors), state["issued"]
+    path = _learn_units(state, np.abs(errors), kept, weights)
+    units, issued["units"] = late(path, issued["units"])
+    scales = _scales(units, sizes)
+    dues = _dues(state["t"], n)
+    of_rows = np.searchsorted(dues, np.arange(n), side="right")
+    path = _learn_tables(state, errors, scales, kept, dues)[of_rows]
+    tables, issued["tables"] = late(path, issued["tables"])
+    losses = _losses(errors, units, scales, tables)
+    path = _learn_shares(state, losses, dues)[of_rows]
+    shares, issued["shares"] = late(path, issued["shares"])
+    needed = _needed(_mixed(shares, scales, tables), errors, _step(state))
+    state["t"] += n
+    return _learn_levels(state, needed, units > 0.0)
+
+
+def _dues(t, n):
+    """Return after how many of the rounds t, t + 1, ..., t + n - 1 tables are due."""
+    after = t + 1 + np.arange(n)
+    return 1 + np.flatnonzero((after <= _YOUNG) | (after % _EVERY == 0))
+
+
+def _learn_units(state, sizes, kept, weights):
+    """Learn sizes of errors (n,); return the running size before each."""
+    path = np.empty(len(sizes))
+    for i, (size, is_kept, weight) in enumerate(
+        zip(sizes.tolist(), kept.tolist(), weights.tolist(), strict=True)
+    ):
+        path[i] = _unit(state)
+        if is_kept:
+            _learn_size(state, size, weight)
+    return path
+
+
+def _scales(units, sizes):
+    """Return the sizes (n, 3) of the three laws; those of rows not absurdly far from running."""
+    sizes = np.where(sizes > 0.0, sizes, units)
+    sizes = np.clip(sizes, _BETWEEN[0] * units, _BETWEEN[1] * units)
+    return np.column_stack([units, sizes, sizes])
+
+
+def _learn_tables(state, errors, scales, kept, dues):
+    """Learn scores; return the tables now and whenever they are due, (1 + n_dues, 3, 2, J)."""
+    scales = scales[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore"):  # the first error is its own unit
+        scores = np.where(scales > 0.0, errors[:, None] / scales, np.sign(errors)[:, None])
+    says = kept & ((scales[:, 0] > 0.0) | (errors != 0.0))
+    seen = np.concatenate([state["scores"], scores[says]])
+    ends = (len(state["scores"]) + np.cumsum(says))[dues - 1].tolist()
+    tables = [state["tables"], *(_table(seen[max(end - WINDOW, 0) : end]) for end in ends)]
+    state["scores"], state["tables"] = seen[-WINDOW:].copy(), tables[-1]
+    return np.array(tables)
+
+
+def _table(scores):
+    """Return the quantiles (3, 2, J) of the three laws, below and above, of scores (m, 2)."""
+    m = len(scores)
+    if not m:
+        return np.zeros((3, 2, len(_REACHES)))
+    sizes, signed = np.sort(np.abs(scores), axis=0), np.sort(scores[:, 1])
+    places, ranks = _REACHES * (m + 1.0), np.arange(m + 1.0)
+    table = np.empty((3, 2, len(_REACHES)))
+    for k in range(2):
+        table[k, 1] = np.interp(places, ranks, np.concatenate([[0.0], sizes[:, k]]))
+    table[:2, 0] = -table[:2, 1]
+    table[2, 0] = np.interp((m + 1.0 - places) / 2.0, ranks[1:], signed)
+    table[2, 1] = np.interp((m + 1.0 + places) / 2.0, ranks[1:], signed)
+    return table
+
+
+def _losses(errors, units, scales, tables):
+    """Return the CRPS (n, 3) of the laws by 19 quantiles, in running sizes."""
+    quantiles = np.concatenate([tables[:, :, 0, _SCORED], tables[:, :, 1, _SCORED[1:]]], axis=-1)
+    beyond = errors[:, None, None] - scales[..., None] * quantiles  # (n, 3, 19)
+    losses = 2.0 * np.maximum(_ALPHA * beyond, (_ALPHA - 1.0) * beyond).mean(axis=-1)
+    return losses / np.where(units > 0.0, units, np.inf)[:, None]
+
+
+def _learn_shares(state, losses, dues):
+    """Learn what the laws have lost (n, 3); return weights now and when due, (1 + n_dues, 3)."""
+    path, since = [state["shares"]], state["since"]
+    for low, high in pairwise([0, *dues.tolist(), len(losses)]):
+        part = losses[low:high]
+        gains = np.clip(part @ path[-1][:, None] - part, -1.0, 1.0)
+        since = since + np.stack([gains, np.square(gains)]).sum(axis=1)
+        if len(path) <= len(dues):
+            shares, state["regrets"] = _weights(state["regrets"], *since, state["t"] + high)
+            path.append(shares)
+            since = np.zeros_like(since)
+    state["shares"], state["since"] = path[-1], since
+    return np.array(path)
+
+
+def _weights(regrets, gains, squares, t):
+    """Return the weights (3,) of laws, and the sums of regrets, with those since the last time."""
+    regrets = _FADING ** (1 if t <= _YOUNG else _EVERY) * regrets
+    regrets[1] += squares
+    rates = np.minimum(np.sqrt(np.log(3.0) / np.maximum(regrets[1], _TINY)), _RATE)
+    regrets[0] += gains - rates * squares
+    return softmax(np.log(rates) + rates * regrets[0]), regrets
+
+
+def _mixed(shares, scales, tables):
+    """Return the quantiles (n, 2, J) that laws of such weights and sizes (n, 3) make together."""
+    return np.einsum(
+        "nk,nksj->nsj", shares * scales, np.broadcast_to(tables, (len(scales), *tables.shape[1:]))
+    )
+
+
+def _needed(law, errors, step):
+    """Return the levels (n,) whose intervals of a law (n, 2, J) would just hold the errors."""
+    medians = law[:, 0, 0]
+    beyond = errors - medians
+    above = (beyond > 0.0)[:, None]
+    reach = np.abs(np.where(above, law[:, 1], law[:, 0]) - medians[:, None])
+    np.maximum.accumulate(reach, axis=1, out=reach)
+    sizes = np.abs(beyond)
+    place = (reach < sizes[:, None]).sum(axis=1)
+    inside = np.clip(place, 1, len(_REACHES) - 1)
+    rows = np.arange(len(errors))
+    low, high = reach[rows, inside - 1], reach[rows, inside]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(high > low, (sizes - low) / (high - low), 0.0)
+        found = _REACHES[inside - 1] + share * (_REACHES[inside] - _REACHES[inside - 1])
+        farther = 1.0 + step * np.log2(sizes / reach[:, -1])
+    return np.select([place == 0, place == len(_REACHES)], [0.0, farther], found)
+
+
+def _learn_levels(state, needed, counts):
+    """Move levels by those needed (n,) in the rounds that count; return how often each held."""
+    step, levels, issued = _step(state), state["levels"], deque(state["issued"]["levels"])
+    covered = np.zeros(len(LEVELS), dtype=int)
+    for need, is_counted in zip(needed.tolist(), counts.tolist(), strict=True):
+        held = levels
+        if issued:
+            issued.append(levels)
+            held = issued.popleft()
+        if is_counted:
+            hit = held >= need
+            covered += hit
+            levels = levels + step * (LEVELS - hit)
+    state["levels"] = levels
+    if issued:
+        state["issued"]["levels"] = np.array(issued)
+    return covered

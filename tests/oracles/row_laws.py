@@ -1,0 +1,140 @@
+"""The law of errors whose size is told by the row, one row after the other."""
+
+import math
+
+import numpy as np
+
+COVERAGES = [k / 50 for k in range(50)] + [0.99, 0.996]
+SCORED = [5 * k for k in range(10)]
+LEVELS = [k / 100 for k in range(1, 100)]
+
+
+def between(x, xs, ys):
+    """Return what a line from point to point says at x, the ends' values beyond them."""
+    if x <= xs[0]:
+        return ys[0]
+    for a, b, c, d in zip(xs[:-1], xs[1:], ys[:-1], ys[1:], strict=True):
+        if x <= b:
+            return c + (x - a) / (b - a) * (d - c)
+    return ys[-1]
+
+
+class RowLaw:
+    """Learns errors and the sizes issued for them, one by one; labels are not late."""
+
+    gamma, window = 0.02, 500
+
+    def __init__(self):
+        self.t, self.size, self.weight, self.largest = 0, 0.0, 0.0, 0.0
+        self.scores = []  # over the running size, over that of the row
+        self.tables = [[[0.0] * 52, [0.0] * 52] for _ in range(3)]
+        self.shares = [1 / 3] * 3
+        self.regrets, self.squares = [0.0] * 3, [0.0] * 3
+        self.gains, self.gained = [0.0] * 3, [0.0] * 3
+        self.levels = list(LEVELS)
+
+    def unit(self):
+        return max(self.size / (self.weight or 1.0), 1e-6 * self.largest)
+
+    def scales(self, size):
+        unit = self.unit()
+        size = min(max(size if size > 0 else unit, 1e-4 * unit), 1e4 * unit)
+        return [unit, size, size]
+
+    def quantile(self, k, scales, side, place):
+        return scales[k] * self.tables[k][side][place]
+
+    def law(self, size):
+        """Return the quantiles below and above, from the median on."""
+        scales = self.scales(size)
+        return [
+            [
+                sum(self.shares[k] * self.quantile(k, scales, side, j) for k in range(3))
+                for j in range(52)
+            ]
+            for side in (0, 1)
+        ]
+
+    def crps(self, k, scales, error):
+        """Return the mean of twice the pinball losses at 19 levels."""
+        total = 0.0
+        for place in SCORED:
+            for side in (0, 1):
+                if place == 0 and side == 1:
+                    continue
+                alpha = 0.5 + (COVERAGES[place] / 2 if side else -COVERAGES[place] / 2)
+                beyond = error - self.quantile(k, scales, side, place)
+                total += 2 * (alpha * beyond if beyond > 0 else (alpha - 1) * beyond)
+        return total / 19
+
+    def needed(self, error, size):
+        """Return the level whose interval would just hold an error."""
+        law = self.law(size)
+        median = law[0][0]
+        side = law[1] if error > median else law[0]
+        reach = np.maximum.accumulate([abs(q - median) for q in side]).tolist()
+        off = abs(error - median)
+        if off > reach[-1]:
+            return 1 + self.gamma * math.log2(off / reach[-1]) if reach[-1] else math.inf
+        j = next(j for j in range(52) if reach[j] >= off)
+        if j == 0:
+            return 0.0
+        share = (off - reach[j - 1]) / (reach[j] - reach[j - 1])
+        return COVERAGES[j - 1] + share * (COVERAGES[j] - COVERAGES[j - 1])
+
+    def learn(self, error, size, faulty=False, weight=1.0):
+        """Learn an error; return which levels held."""
+        unit, scales = self.unit(), self.scales(size)
+        hits = [False] * 99
+        if unit > 0:
+            need = self.needed(error, size)
+            hits = [level >= need for level in self.levels]
+            self.levels = [
+                level + self.gamma * (c - hit)
+                for level, c, hit in zip(self.levels, LEVELS, hits, strict=True)
+            ]
+            losses = [self.crps(k, scales, error) / unit for k in range(3)]
+            mean = sum(w * loss for w, loss in zip(self.shares, losses, strict=True))
+            for k in range(3):
+                gain = min(max(mean - losses[k], -1), 1)
+                self.gains[k] += gain
+                self.gained[k] += gain**2
+        if not faulty and weight > 0:
+            if unit > 0:
+                self.scores.append((error / unit, error / scales[1]))
+            elif error:
+                self.scores.append((math.copysign(1, error), math.copysign(1, error)))
+            self.scores = self.scores[-self.window :]
+            self.size = 0.98 * self.size + weight * abs(error)
+            self.weight = 0.98 * self.weight + weight
+            self.largest = max(self.largest, abs(error))
+        self.t += 1
+        if self.t <= 32 or self.t % 8 == 0:
+            self.renew()
+        return hits
+
+    def renew(self):
+        """Take tables of the latest scores, and weights of what the laws have lost."""
+        m = len(self.scores)
+        if m:
+            signed = sorted(score[1] for score in self.scores)
+            for k in (0, 1):
+                sizes = [0.0, *sorted(abs(score[k]) for score in self.scores)]
+                above = [between(c * (m + 1), list(range(m + 1)), sizes) for c in COVERAGES]
+                self.tables[k] = [[-q for q in above], above]
+            ranks = list(range(1, m + 1)) if m > 1 else [1, 2]
+            signed = signed if m > 1 else signed * 2
+            self.tables[2] = [
+                [between((m + 1) * (1 + sign * c) / 2, ranks, signed) for c in COVERAGES]
+                for sign in (-1, 1)
+            ]
+        fading = 0.998 ** (1 if self.t <= 32 else 8)
+        weights = []
+        for k in range(3):
+            self.squares[k] = fading * self.squares[k] + self.gained[k]
+            rate = min(math.sqrt(math.log(3) / self.squares[k]), 0.5) if self.squares[k] else 0.5
+            self.regrets[k] = fading * self.regrets[k] + self.gains[k] - rate * self.gained[k]
+            weights.append(math.log(rate) + rate * self.regrets[k])
+        weights = [math.exp(w - max(weights)) for w in weights]
+        self.shares = [w / sum(weights) for w in weights]
+        self.gains, self.gained = [0.0] * 3, [0.0] * 3

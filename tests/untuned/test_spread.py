@@ -1,0 +1,200 @@
+"""Sizes of errors by rows: the same forecasts, an oracle, the bound, cuts, and what they say."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.evaluation import crps_from_quantiles
+from sklearn_okl.untuned.rounds import _row_laws
+from sklearn_okl.untuned.rounds._conformal import LEVELS
+
+from ..oracles.row_laws import COVERAGES, RowLaw
+
+ROWS = OnlineKernelRegressor(budget="fast", spread="rows", random_state=0)
+RUNNING = clone(ROWS).set_params(spread="running")
+ALPHA = np.arange(1, 20) / 20.0
+
+
+def stream(n=300, seed=0, n_targets=None):
+    """Errors that are large where the second input is."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] + 0.4 * np.exp(X[:, 1]) * rng.normal(size=n)
+    if n_targets is None:
+        return X, y
+    return X, np.column_stack([y, *rng.normal(size=(n_targets - 1, n))])
+
+
+def errors_and_sizes(n=700, seed=0):
+    rng = np.random.default_rng(seed)
+    sizes = np.exp(rng.normal(size=n))
+    errors = sizes * (rng.gamma(2.0, size=n) - 2.0)
+    errors[rng.random(n) < 0.1] = 0.0
+    errors[300:310] *= 100.0
+    return errors, np.where(rng.random(n) < 0.1, 0.0, sizes)
+
+
+OPTIONS = {
+    "plain": {},
+    "late": {"label_delay": 3},
+    "no lags, balanced": {"lags": 0, "budget": "balanced"},
+    "trees": {"trees": Ridge()},
+    "forgetting": {"forgetting": 0.99},
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_targets", [None, 2])
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_point_forecasts_are_the_same_to_the_last_bit(options, n_targets):
+    X, Y = stream(700, n_targets=n_targets)
+    X[50:, 2] = np.where(np.arange(650) % 9, X[50:, 2], np.nan)
+    Y[200:260] += 30.0  # a level
+    Y[400] += 1e4  # a fault
+    Y[500:503] = np.nan
+    weights = np.random.default_rng(1).integers(0, 3, size=700).astype(float)
+    one, other = (clone(model).set_params(**options) for model in (RUNNING, ROWS))
+    for rows in (slice(0, 333), slice(333, 700)):
+        of_rows = X[rows], Y[rows], weights[rows]
+        assert_array_equal(one.prequential_predict(*of_rows), other.prequential_predict(*of_rows))
+    assert_array_equal(one.predict(X), other.predict(X))
+    assert_array_equal(one.expert_losses_, other.expert_losses_)
+    law = other.predict_distribution(X[:20])
+    assert law.quantiles.shape == (20, 199) if n_targets is None else (20, 2, 199)
+    assert np.isfinite(law.quantiles).all()
+
+
+def test_sizes_leave_forecasts_as_they_are():
+    X, y = stream(150)
+    one, other = (clone(model).prequential_predict(X, y) for model in (RUNNING, ROWS))
+    assert_array_equal(one, other)
+
+
+def test_the_law_is_its_oracle():
+    errors, sizes = errors_and_sizes()
+    faulty = np.random.default_rng(1).random(700) < 0.05
+    weights = np.random.default_rng(2).integers(0, 3, size=700).astype(float)
+    state, literal, low = _row_laws.start(), RowLaw(), 0
+    for high in (1, 2, 3, 17, 40, 300, 301, 700):
+        rows = slice(low, high)
+        held = _row_laws.learn(state, errors[rows], sizes[rows], faulty[rows], weights[rows])
+        of_rows = zip(errors[rows], sizes[rows], faulty[rows], weights[rows], strict=True)
+        assert_array_equal(
+            held, np.sum([literal.learn(*map(float, row)) for row in of_rows], axis=0)
+        )
+        assert_allclose(state["levels"], literal.levels)
+        assert_allclose(state["shares"], literal.shares)
+        low = high
+    found = _row_laws.offsets(state, np.array([0.3, 2.0]))
+    for size, one in zip((0.3, 2.0), found, strict=True):
+        law, levels = literal.law(size), np.clip(_row_laws._rising(np.array(literal.levels)), 0, 1)
+        inside = np.minimum(levels, COVERAGES[-1])
+        expected = [np.interp(inside, COVERAGES, side) for side in law]
+        known = levels < 1.0  # above, intervals are of more than was seen
+        assert_allclose(one[100:][known], expected[1][known])
+        assert_allclose(one[98::-1][known], expected[0][known])
+        assert one[99] == pytest.approx(law[0][0])
+
+
+@pytest.mark.parametrize("delay", [0, 4])
+def test_the_cut_of_the_errors_is_invisible(delay):
+    errors, sizes = errors_and_sizes()
+    states = []
+    for ends in ([700], [1, 2, 8, 100, 101, 390, 700], range(1, 701)):
+        state, low = _row_laws.start(delay), 0
+        for high in ends:
+            _row_laws.learn(state, errors[low:high], sizes[low:high])
+            low = high
+        states.append(state)
+    for other in states[1:]:
+        for name in ("levels", "shares", "tables", "regrets", "since"):
+            assert_allclose(other[name], states[0][name], atol=1e-12)
+        for name, part in states[0]["issued"].items():
+            assert_allclose(other["issued"][name], part, atol=1e-12)
+    assert (np.diff(_row_laws.offsets(states[0], sizes[:9]), axis=1) >= 0.0).all()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "shrinking", "bursts", "signs that change"])
+def test_shares_held_are_within_the_bound_whatever_sizes_say(name):
+    rng, n, step = np.random.default_rng(3), 900, _row_laws.STEP
+    errors = rng.normal(size=n)
+    errors *= {"shrinking": np.exp(-np.arange(n) / 200.0)}.get(name, 1.0)
+    errors *= np.where(np.arange(n) % 100 < 10, 50.0, 1.0) if name == "bursts" else 1.0
+    errors = np.sign(np.sin(np.arange(n) / 60.0)) * np.abs(errors) if "signs" in name else errors
+    sizes = np.exp(2.0 * rng.normal(size=n))  # as wrong as can be
+    state, hits, doublings = _row_laws.start(), [], [0.0]
+    _row_laws.learn(state, errors[:1], sizes[:1])
+    for error, size in zip(errors[1:], sizes[1:], strict=True):
+        scales = _row_laws._scales(np.array([_row_laws._unit(state)]), np.array([size]))
+        law = _row_laws._mixed(state["shares"][None], scales, state["tables"][None])
+        need = _row_laws._needed(law, np.array([error]), step)[0]
+        doublings.append(max(doublings[-1], np.ceil((need - 1.0) / step)))
+        hits.append(_row_laws.learn(state, np.array([error]), np.array([size])))
+    sums = np.vstack([np.zeros(99), np.cumsum(hits, axis=0)])
+    for t in (200, 700):
+        gaps = np.abs((sums[t:] - sums[:-t]) / t - LEVELS).max(axis=1)
+        k = np.array(doublings[t:])
+        assert (gaps <= (1.0 + (k + 1.0) * step) / (t * step) + 1e-12).all()
+
+
+@pytest.mark.long
+def test_rows_of_large_errors_have_wide_intervals():
+    X, y = stream(900, seed=4)
+    model, other = (clone(one).fit(X, y) for one in (ROWS, RUNNING))
+    calm, wild = np.tile([0.0, -1.5, 0.0], (9, 1)), np.tile([0.0, 1.5, 0.0], (9, 1))
+    widths = [np.ptp(model.predict_interval(rows, 0.8), axis=1).mean() for rows in (calm, wild)]
+    assert widths[1] > 3.0 * widths[0]  # exp(3), shrunk
+    X, y = stream(400, seed=5)
+    scores = [
+        crps_from_quantiles(y, one.predict_quantiles(X, ALPHA), ALPHA) for one in (model, other)
+    ]
+    assert scores[0] < 0.97 * scores[1]
+
+
+@pytest.mark.long
+def test_skewed_errors_have_skewed_laws():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(900, 3))
+    y = X[:, 0] + rng.gamma(1.0, size=900)
+    law = clone(ROWS).fit(X, y).predict_distribution(X[:50])
+    low, median, high = law.ppf([0.1, 0.5, 0.9]).mean(axis=0)
+    assert high - median > 2.0 * (median - low)
+    assert (law.ppf(0.5) < law.mean()).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"label_delay": 5}], ids=str)
+def test_cuts_copies_and_late_labels(options):
+    X, y = stream(160)
+    whole, cut = clone(ROWS).set_params(**options), clone(ROWS).set_params(**options)
+    whole.fit(X, y)
+    for low, high in ((0, 1), (1, 2), (2, 70), (70, 101), (101, 160)):
+        cut.partial_fit(X[low:high], y[low:high])
+        cut = pickle.loads(pickle.dumps(cut))
+    ahead = {"ahead": True} if options else {}
+    rows = X[: 1 + whole.label_delay]
+    expected = whole.predict_quantiles(rows, **ahead)
+    assert_allclose(cut.predict_quantiles(rows, **ahead), expected, rtol=1e-8)
+    assert np.isfinite(expected).all()
+
+
+def test_the_first_rows_and_a_bad_one():
+    X, y = stream(40)
+    model = clone(ROWS).fit(X[:1], y[:1])
+    assert np.isinf(model.predict_quantiles(X[:2], [0.1, 0.9])).all()
+    model.partial_fit(X[1:20], y[1:20])
+    before = model.predict_quantiles(X[:30])
+    X[33] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.partial_fit(X[20:], y[20:])
+    assert_array_equal(model.predict_quantiles(X[:30]), before)
+    with pytest.raises(ValueError, match="spread"):
+        model.set_params(spread="running").partial_fit(X[:5], y[:5])
+    with pytest.raises(ValueError, match="spread"):
+        clone(ROWS).set_params(spread="wide").fit(X[:5], y[:5])
+    constant = clone(ROWS).fit(X[:30], np.full(30, 2.0))
+    assert_array_equal(constant.predict_interval(X[:3]), np.full((3, 2), 2.0))
