@@ -78,13 +78,7 @@ class _Final(Work):
 
 
 class PipelineWork(Work):
-    """The private copies of the steps of a pipeline at work.
-
-    Parameters
-    ----------
-    pipeline : StreamingPipeline
-        Beyond its warm-up; it is left as it is.
-    """
+    """The private copies of the steps of a pipeline at work, which is beyond its warm-up."""
 
     def __init__(self, pipeline):
         steps = pipeline._warm_steps()

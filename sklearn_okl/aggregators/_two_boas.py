@@ -47,9 +47,9 @@ def start(n_targets, n_ways, delay):
 
 
 def learn(state, F, y, weights):
-    """Learn targets (n, q) and forecasts F (n, q, K) of them, NaN where one is asleep.
+    """Learn rows as each of the two does, with weights (n,) or none; return their means (n, q).
 
-    Rows may have weights (n,). Returns the means (n, q).
+    Forecasts F (n, q, K) are NaN where an expert is asleep.
     """
     of_rounds = np.ones((*y.shape, 2))
     of_rounds[..., 1] = _learn_usual(state, F, y, weights)
@@ -70,7 +70,7 @@ def forecast(state, F, ago):
 
 
 def wait(state, n):
-    """Let rounds pass from which nothing is learnt, where targets are late."""
+    """Let rounds pass, in what is usual too."""
     _boas.wait(state, n)
     usual = np.broadcast_to(state["usual"], (n, *state["usual"].shape))
     state["past usual"] = late(usual, state["past usual"])[1]

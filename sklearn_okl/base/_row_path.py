@@ -200,13 +200,7 @@ class Work:
 
 
 class RowWork(Work):
-    """The private copy of an estimator of ours: its verbs, on rows that were looked at.
-
-    Parameters
-    ----------
-    model : OnlineEstimator
-        It is left as it is.
-    """
+    """The private copy of an estimator of ours: its verbs, on rows that were looked at."""
 
     def __init__(self, model):
         self.model = twin(model)

@@ -31,7 +31,7 @@ class ClassTrees(Trees):
         self.mixture = ClassMixture(n, self.delay, constants.class_fadings, constants.pools[:1])
 
     def start(self, n_inputs, seed, a_row):
-        """Return the state before the first row, which may cost each batch model so much."""
+        """Return the state of models and mixture at the start; `a_row` is what a row may cost."""
         part = self.start_part(n_inputs, self.n_classes, seed, a_row, self.mixture.start(3))
         return {
             "trees": part

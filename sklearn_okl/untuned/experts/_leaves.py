@@ -34,13 +34,7 @@ _FEWEST = 64  # rows on which anything is tried
 class Leaves:
     """Tries trees on q targets of a row, and lets those that have passed forecast and learn.
 
-    Parameters
-    ----------
-    n_targets : int
-    delay : int
-        Rounds by which labels are late.
-    apart : bool
-        Whether each target hears its tree for reasons of its own. False: all or none of them.
+    Where they are `apart`, each target hears its tree for reasons of its own; else all or none do.
     """
 
     def __init__(self, n_targets, delay, apart):

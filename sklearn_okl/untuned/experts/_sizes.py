@@ -36,13 +36,7 @@ _SOURCE = 39  # of seeds: its draws are none of those of the experts
 class RowSizes:
     """Learns and forecasts the sizes of the errors of q targets.
 
-    Parameters
-    ----------
-    n_targets, n_lag_columns, delay : int
-    n_frequencies : int
-        Of each kernel.
-    forgetting : float or None
-        That of all experts; None: the kernels forget nothing.
+    Each kernel has `n_frequencies`; the kernels forget as all experts do, or, with None, nothing.
     """
 
     def __init__(self, n_targets, n_lag_columns, delay, n_frequencies, forgetting):
@@ -61,7 +55,7 @@ class RowSizes:
         rng = np.random.RandomState([seed, _SOURCE])
         return {
             "bank": start_bank(Bank(shape, members, len(members)), rng, delay, q),
-            "mixtures": [start_likelihoods(len(members) + 1, delay) for _ in range(q)],
+            "mixture": start_likelihoods(q, len(members) + 1, delay),
             "moments": {name: np.zeros(q) for name in ("weights", "sums", "squares")},
             "running": np.zeros((len(_MEMORIES), 2, q)),  # faded sums of errors, and of weights
             # centers and scales of forecasts and running sizes before each of the latest rounds
@@ -86,12 +80,10 @@ class RowSizes:
         bank, of_rows = state["bank"], () if counted.all() and weights is None else (counted,)
         expert = learner(bank["forgetting"])
         F = _with_nothing(learn_bank(MaskedFeatures, expert, bank, U, taught, run, *of_rows))
-        squares = np.square(F - taught[:, None])
-        likelihoods = [
-            learn_likelihoods(mixture, squares[..., j], _FADING, counted)
-            for j, mixture in enumerate(state["mixtures"])
-        ]
-        state["issued"] = _mixed(F, running, likelihoods)
+        known = learn_likelihoods(
+            state["mixture"], np.square(F - taught[..., None]), _FADING, counted
+        )
+        state["issued"] = running * np.exp(means_of(F, *known))
 
     def forecast(self, state, seen, forecasts, ago=0, of_inputs=0):
         """Return the sizes (n, q) of errors of forecasts by what was known some rounds ago."""
@@ -101,12 +93,14 @@ class RowSizes:
         bank = awake(state["bank"], ago)
         expert = learner(bank["forgetting"])
         F = _with_nothing(forecast_bank(MaskedFeatures, expert, bank, U))
-        return _mixed(F, running, [known_likelihoods(one, ago) for one in state["mixtures"]])
+        return running * np.exp(means_of(F, *known_likelihoods(state["mixture"], ago)))
 
     def forget_target(self, state, j):
-        """Forget the errors of target j."""
+        """Forget what a target has missed."""
         forget_target(state["bank"], j)
-        state["mixtures"][j] = start_likelihoods(len(KERNELS) + 1, self.delay)
+        mixture = state["mixture"]
+        for part in (mixture["losses"], mixture["rounds"], *mixture["past"].values()):
+            part[..., j, :] = 0.0
         for part in (*state["moments"].values(), state["running"], state["known"]):
             part[..., j] = 0.0
 
@@ -159,12 +153,6 @@ def _read_of(weights, sums, squares, running):
 
 
 def _with_nothing(F):
-    """Return logarithms (n, K, q) within what they can be, and 0 as one more forecast."""
-    nothing = np.zeros((len(F), 1, F.shape[2]))
-    return np.concatenate([np.clip(F, _LEAST, _MOST), nothing], axis=1)
-
-
-def _mixed(F, running, likelihoods):
-    """Return sizes (n, q) by means of logarithms (n, K, q) under likelihoods."""
-    means = [means_of(F[..., j], *known) for j, known in enumerate(likelihoods)]
-    return running * np.exp(np.column_stack(means))
+    """Return logarithms (n, K, q) as (n, q, K + 1), within what they can be, and 0 besides."""
+    logs = np.clip(F.swapaxes(1, 2), _LEAST, _MOST)
+    return np.concatenate([logs, np.zeros((*logs.shape[:2], 1))], axis=2)
