@@ -55,7 +55,7 @@ _TRIED = {  # whose states are made of others' -> what raises, or says, what is 
     StreamingPipeline: try_pipeline,
 }
 _NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
-_FIRST_SIZE = 16  # at which a fresh state is made before one of full size
+_FIRST_SIZE = 4  # at which a fresh state is made before one of full size
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
 
 
@@ -134,6 +134,10 @@ def _fault(part):
         return "counts no rounds"
     if not _is_count(d) or d < 1:
         return f"is of {d!r} features"
+    if (vars(part).get("_n_targets") or 0) > _n_numbers(state):
+        return f"is of {part._n_targets!r} targets"
+    if "_by_place" in vars(part) and not _has_places(part):
+        return "holds classes in places that they do not have"
     fault = _fault_of_numbers(state)
     if fault is not None or type(part).__module__.partition(".")[0] != "sklearn_okl":
         return fault
@@ -156,6 +160,18 @@ def _fault(part):
         of_rows = fresh.get("learner", fresh.get("model", fresh))
         of_rows["peaks"] = peaks_of(of_rows)
     return _unlike(fresh, state) or try_model(model)
+
+
+def _has_places(part):
+    """Tell whether each class of a classifier has one of its places."""
+    labels, n_places = part._by_place, part._n_places
+    if labels is None:
+        return n_places == len(part.classes_)
+    return (
+        isinstance(labels, np.ndarray)
+        and np.array_equal(np.sort(labels), part.classes_)
+        and 0 <= part._n_met <= len(labels) <= n_places == part.max_classes
+    )
 
 
 def _unlike_begun(part):

@@ -70,6 +70,8 @@ def fault_of_others(part):
         values = np.asarray(vars(part).get(name, 0.0))
         if values.dtype.kind not in "fi" or not np.isfinite(values).all():
             return f"holds numbers that are none: {name}"
+    if not all(isinstance(name, str) for name in part.get_params()):
+        return "has parameters, or steps, without a name"
     steps = vars(part).get("transformers_")  # of columns
     if steps is None:
         return None
@@ -207,6 +209,8 @@ def try_forecaster(model):
         raise ValueError("it forecasts no numbers")
     if max(model.windows) >= len(model._state["views"][0]["values"]):
         raise ValueError("windows are longer than what is remembered")
+    if not all((view["count"] >= 0.0).all() for view in model._state["views"]):
+        raise ValueError("it has seen fewer values than none")
     if model._state["origin"]["slot"]["begun"].dtype != bool:
         raise ValueError("it does not say which series have begun")
     layout, n = model._layout, min(model.horizon, BLOCK)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 
 from benchmarks.damaged_files import WAYS, entries, nodes_of, packed, saved_array
 from benchmarks.files import Sent, tried, written
@@ -32,11 +32,13 @@ from sklearn_okl import (
     LagFeatures,
     OKSClassifier,
     OKSRegressor,
+    OnlineConformalClassifier,
     OnlineForecaster,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     OnlineNystroem,
     ONSRegressor,
+    PKAWVRegressor,
     RakerClassifier,
     RefitClassifier,
     RefitRegressor,
@@ -314,6 +316,35 @@ SPOILT = {
         "counts no rows",
     ),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
+    "no model of a key": (
+        KeyedClassifier(),
+        lambda m: m._state.update(
+            entries=m._state["entries"].changed(
+                {None: m._state["entries"].get(None)._replace(model=str)}
+            )
+        ),
+        "that is none",
+    ),
+    "more targets than numbers": (
+        RefitRegressor(Ridge()),
+        lambda m: setattr(m, "_n_targets", 10**9),
+        "targets",
+    ),
+    "places of classes": (
+        OnlineConformalClassifier(SGDClassifier(loss="log_loss", random_state=0)),
+        lambda m: setattr(m, "_by_place", 84),
+        "places",
+    ),
+    "a degree of a projection": (
+        PKAWVRegressor(projection="taylor"),
+        set_size(degree=10**6),
+        "sizes",
+    ),
+    "counts of a series": (
+        OnlineForecaster(3, random_state=0),
+        lambda m: m._state["views"][0]["count"].fill(-1.0),
+        "fewer values than none",
+    ),
     "no classes of keys": (
         KeyedClassifier(),
         lambda m: setattr(m, "classes_", np.zeros(0)),
@@ -628,7 +659,7 @@ SPOILT = {
     "many classes": (
         ImproperLogisticClassifier(),
         lambda m: setattr(m, "_n_places", 1000),
-        "of other sizes",
+        "in places that they do not have",
     ),
     "no columns": (of_columns(), in_columns(0, ()), "steps that are none"),
     "a column's step": (of_columns(), in_columns(1, ("b", 1.0, [1, 2])), "transforms nothing"),

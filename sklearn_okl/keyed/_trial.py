@@ -22,6 +22,9 @@ def look_over(model):
     entries = dict(state["entries"].items())
     if not all(0 < one.n_rows <= one.last <= state["t"] for one in entries.values()):
         raise ValueError("it counts no rows of a key")
+    kind = type(model._unfitted())
+    if not all(type(one.model) in (Record, kind) for one in entries.values()):
+        raise ValueError("it holds a model of a key that is none")
     bank = model._bank()
     mine = {key: one for key, one in entries.items() if type(one.model) is Record}
     if not mine:
