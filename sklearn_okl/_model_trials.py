@@ -211,8 +211,12 @@ def try_forecaster(model):
         raise ValueError("windows are longer than what is remembered")
     if not all((view["count"] >= 0.0).all() for view in model._state["views"]):
         raise ValueError("it has seen fewer values than none")
-    if model._state["origin"]["slot"]["begun"].dtype != bool:
+    slot, recent = model._state["origin"]["slot"], model._state["recent"]
+    if slot["begun"].dtype != bool:
         raise ValueError("it does not say which series have begun")
+    shapes = {"n_written": ()} | {name: np.shape(value) for name, value in slot.items()}
+    if {name: np.shape(value)[1:] for name, value in recent.items()} != shapes:
+        raise ValueError("what it remembers of the latest rows has other shapes")
     layout, n = model._layout, min(model.horizon, BLOCK)
     future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
     X = np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None

@@ -345,6 +345,11 @@ SPOILT = {
         lambda m: m._state["views"][0]["count"].fill(-1.0),
         "fewer values than none",
     ),
+    "what a series remembers": (
+        OnlineForecaster(3, random_state=0),
+        lambda m: m._state["recent"].update(n_written=np.zeros((2, 3), dtype=np.int64)),
+        "other shapes",
+    ),
     "no classes of keys": (
         KeyedClassifier(),
         lambda m: setattr(m, "classes_", np.zeros(0)),
