@@ -211,6 +211,9 @@ def try_forecaster(model):
         raise ValueError("windows are longer than what is remembered")
     if not all((view["count"] >= 0.0).all() for view in model._state["views"]):
         raise ValueError("it has seen fewer values than none")
+    doubts = model._state["doubts"]
+    if len({np.shape(doubts[name])[:1] for name in ("first", "faulty", "calendar")}) > 1:
+        raise ValueError("it has parts of its first rows")
     slot, recent = model._state["origin"]["slot"], model._state["recent"]
     if slot["begun"].dtype != bool:
         raise ValueError("it does not say which series have begun")

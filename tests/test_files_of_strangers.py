@@ -350,6 +350,11 @@ SPOILT = {
         lambda m: m._state["recent"].update(n_written=np.zeros((2, 3), dtype=np.int64)),
         "other shapes",
     ),
+    "first rows of a series": (
+        OnlineForecaster(3, random_state=0),
+        lambda m: m._state["doubts"].update(calendar=np.zeros((0, 0))),
+        "parts of its first rows",
+    ),
     "no classes of keys": (
         KeyedClassifier(),
         lambda m: setattr(m, "classes_", np.zeros(0)),
