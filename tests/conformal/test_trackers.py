@@ -17,16 +17,7 @@ from sklearn_okl.conformal import (
     DtACI,
 )
 from tests.oracles import conformal
-
-TRACKERS = [
-    ACI(0.05, 60),
-    DtACI(window=60),
-    AgACI(window=60),
-    SFOGD(),
-    SAOCP(),
-    ConformalPID(),
-    ECI(),
-]
+from tests.trackers import TRACKERS
 
 
 def exchangeable(n, rng):

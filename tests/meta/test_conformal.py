@@ -23,29 +23,12 @@ from sklearn_okl import (
     load,
     save,
 )
-from sklearn_okl.conformal import (
-    ACI,
-    ECI,
-    SAOCP,
-    SFOGD,
-    AgACI,
-    ConformalPID,
-    ConformalTracker,
-    DtACI,
-)
+from sklearn_okl.conformal import ACI, ConformalTracker
 from sklearn_okl.evaluation import interval_coverage
 from tests.late import LateRidge, assert_law
+from tests.trackers import TRACKERS
 
 VAW = VAWRegressor(fit_intercept=True)
-TRACKERS = [
-    ACI(0.05, 60),
-    DtACI(window=60),
-    AgACI(window=60),
-    SFOGD(),
-    SAOCP(),
-    ConformalPID(),
-    ECI(),
-]
 
 
 def stream(n=200, seed=0):
