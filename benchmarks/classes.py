@@ -91,7 +91,7 @@ def run(
     if not available:
         return 1
     where, cells = print_environment(), []
-    with progress(len(available) * len(lines) * n_seeds, "pass") as advance:
+    with progress(len(available) * len(lines) * n_seeds, "run") as advance:
         for name in available:
             rows = []
             for line, what in lines.items():

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -57,20 +58,27 @@ def main(arguments=None):
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args(arguments)
     least = {commit: {} for commit in options.commits}
+    with checked_out(options.commits) as trees:
+        for _ in range(options.turns):
+            for commit, tree in trees.items():
+                for name, value in _measured(tree).items():
+                    least[commit][name] = min(value, least[commit].get(name, value))
+    print(table(least))
+
+
+@contextmanager
+def checked_out(commits):
+    """Give a dict of commit to its tree, in a folder that is there for a while."""
     with tempfile.TemporaryDirectory() as folder:
-        trees = {commit: Path(folder, str(i)) for i, commit in enumerate(least)}
+        trees = {commit: Path(folder, str(i)) for i, commit in enumerate(dict.fromkeys(commits))}
         try:
             for commit, tree in trees.items():
                 _git("worktree", "add", "--detach", str(tree), commit)
-            for _ in range(options.turns):
-                for commit, tree in trees.items():
-                    for name, value in _measured(tree).items():
-                        least[commit][name] = min(value, least[commit].get(name, value))
+            yield trees
         finally:
             for tree in trees.values():
                 if tree.exists():
                     _git("worktree", "remove", "--force", str(tree))
-    print(table(least))
 
 
 def table(least):

@@ -33,7 +33,7 @@ def run(data=DATA, output=RESULTS, *, n_rows=None, quick=False):
     if not available:
         return 1
     where, found = print_environment(), {}
-    with progress(2 * len(available), "pass") as advance:
+    with progress(2 * len(available), "run") as advance:
         for name, (X, y) in available.items():
             for budget in BUDGETS:
                 found[name, budget] = learnt(X[:n_rows], y[:n_rows], budget)

@@ -68,7 +68,7 @@ def run(data=DATA, output=RESULTS, *, n_seeds=1, n_rows=None, lines=None, quick=
 
     tables = {}
     tasks = [(name, order) for name in available for order in orders_of(name)]
-    with progress(len(tasks) * n_seeds, "pass") as advance:
+    with progress(len(tasks) * n_seeds, "run") as advance:
         for name, order in tasks:
             whole = n_rows is None or n_rows >= len(available[name][1])
             published = PUBLISHED.get(name, {}) if whole and order == IN_ORDER else {}

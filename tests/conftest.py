@@ -17,6 +17,7 @@ import pytest
 _FOLDER = "SKLEARN_OKL_TESTS_DATA"
 _FULL = os.environ.get("OKL_FULL") == "1"
 _LONG = _FULL or os.environ.get("OKL_LONG") == "1"
+_LATER = pytest.StashKey()  # names of the tests that are no part of a first look
 if "SKLEARN_OKL_DATA" in os.environ:
     os.environ[_FOLDER] = os.environ.pop("SKLEARN_OKL_DATA")
 
@@ -80,30 +81,55 @@ def pytest_collection_modifyitems(config, items):
         if _FULL and item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(0))  # as long as it takes
     if not _LONG:
-        _leave_for_later(items)
+        _leave_for_later(config, items)
 
 
-def _leave_for_later(items):
-    """Skip what is no part of a first look; of tests that are long by their cases, one in some."""
-    n_cases = Counter()
+def _leave_for_later(config, items):
+    """Leave out what is no part of a first look; of tests long by their cases, one in some stays.
+
+    They are deselected and not skipped: six thousand reports of nothing take half a minute.
+    """
+    n_cases, later = Counter(), set()
     for item in items:
         mark = item.get_closest_marker("long")
         if mark is None:
             continue
         test = item.nodeid.partition("[")[0]
         if "every" not in mark.kwargs or n_cases[test] % mark.kwargs["every"]:
-            item.add_marker(pytest.mark.skip(reason="no part of a first look: set OKL_LONG=1"))
+            later.add(item)
         n_cases[test] += 1
+    if later:
+        config.stash[_LATER] = [item.nodeid for item in items if item in later]
+        config.hook.pytest_deselected(items=list(later))
+        items[:] = [item for item in items if item not in later]
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Write what was skipped to the file that OKL_SKIPPED names, a line each.
+def pytest_sessionfinish(session):
+    """Let a worker of xdist tell what it left for later; all of them leave the same."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["later"] = session.config.stash.get(_LATER, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Hear what a worker left for later; one that crashed says nothing."""
+    if later := getattr(node, "workeroutput", {}).get("later"):
+        node.config.stash[_LATER] = later
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say what was left for later; write it, and what was skipped, to the file of OKL_SKIPPED.
 
     `pytest @file` runs these tests and no others: `.ci/run` does, once other packages are there.
     """
+    later = config.stash.get(_LATER, [])
+    if later:
+        terminalreporter.write_line(
+            f"{len(later)} long tests are no part of a first look: set OKL_LONG=1."
+        )
     if file := os.environ.get("OKL_SKIPPED"):
         skipped = [report.nodeid for report in terminalreporter.stats.get("skipped", [])]
-        lines = [f"{name}\n" for name in dict.fromkeys(skipped)]
+        lines = [f"{name}\n" for name in dict.fromkeys([*later, *skipped])]
         Path(file).write_text("".join(lines), encoding="utf-8")
 
 
