@@ -23,7 +23,7 @@ def run(data=ARRAYS, output=RESULTS, *, n_seeds=1, n_rows=N_ROWS, quick=False):
     if not available:
         return 1
     where, found = print_environment(), {}
-    with progress(len(available) * n_seeds, "pass") as advance:
+    with progress(len(available) * n_seeds, "run") as advance:
         for name, stream in available.items():
             runs = []
             for seed in range(n_seeds):

@@ -44,7 +44,7 @@ def run(output=RESULTS, *, n_seeds=3, n_rows=N_ROWS, only="", quick=False):
     if not chosen:
         raise SystemExit(f"No shape's name contains {only!r}. There are: {', '.join(shapes())}.")
     where, lines = print_environment(), []
-    with progress(len(chosen) * n_seeds, "pass") as advance:
+    with progress(len(chosen) * n_seeds, "run") as advance:
         for name, shape in chosen.items():
             runs = []
             for seed in range(n_seeds):

@@ -62,15 +62,14 @@ def pytest_collection_modifyitems(config, items):
     """Mark the tests that ask for data files: nothing else lets a test see them.
 
     OKL_EVERY=n keeps one test in n, the same ones each time, for a look at another environment.
-    OKL_TURN=k/n keeps, of the cases of tests that are long by their cases, those whose turn it is.
+    OKL_TURN=k/n keeps of the long tests, and of their cases, those whose turn it is.
     """
     every = int(os.environ.get("OKL_EVERY", "1"))
     turn, n_turns = map(int, os.environ.get("OKL_TURN", "0/1").split("/"))
 
     def is_kept(item):
-        number, mark = zlib.crc32(item.nodeid.encode()), item.get_closest_marker("long")
-        is_one_of_many = mark is not None and "every" in mark.kwargs
-        return number % every == 0 and (not is_one_of_many or number % n_turns == turn)
+        number, is_long = zlib.crc32(item.nodeid.encode()), item.get_closest_marker("long")
+        return number % every == 0 and (not is_long or number % n_turns == turn)
 
     if left_out := [item for item in items if not is_kept(item)]:
         config.hook.pytest_deselected(items=left_out)

@@ -113,7 +113,7 @@ def assert_checked(estimator, names=None):
     return found
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long(every=7)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("estimator", of_each_class(), ids=label)
 def test_scikit_learn(estimator):

@@ -171,7 +171,7 @@ def asked_daily(model, F, y, first=24 * 20):
     return np.mean(losses)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_asked_at_midnight_a_stack_is_no_worse_than_the_best_expert_and_the_mean(seed):
     F, y = slow_errors(seed, n=24 * 120)

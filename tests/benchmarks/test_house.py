@@ -3,6 +3,8 @@
 import ast
 import re
 
+import pytest
+
 from benchmarks import house
 
 TWICE = '''
@@ -35,6 +37,7 @@ class A:
 '''
 
 
+@pytest.mark.long
 def test_the_figures_of_the_package_hold(capsys):
     assert house.main() == 0, capsys.readouterr().out
 

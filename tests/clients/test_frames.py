@@ -288,6 +288,7 @@ def _with_missing(change, model):
     refused(lambda: learned.partial_fit(broken, y), "partial_fit", says="NaN")
 
 
+@pytest.mark.long
 @pandas("pd.NA in nullable columns: refused, or a gap to those who know gaps")
 def test_missing():
     each(NULLABLE, lambda change: each(every_kind(), partial(_with_missing, change)))
@@ -362,6 +363,7 @@ def test_times():
     each(every_kind(), check)
 
 
+@pytest.mark.long
 @pandas("nullable labels and categories of words: the classes and forecasts of plain ones")
 def test_nullable_labels():
     import pandas as pd

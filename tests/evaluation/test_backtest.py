@@ -137,7 +137,7 @@ def test_intervals_groups_and_records(kind, m):
     assert_array_equal(records["upper_0.9"], result.intervals[..., 1, 1].ravel())
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("refit_every", [None, 1, 4])
 def test_a_forecaster_of_ours_is_asked_as_one_would(refit_every):
     rng = np.random.default_rng(1)

@@ -185,8 +185,9 @@ for batch in range(0 if store.batch is None else store.batch + 1, 10**6):
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
-@pytest.mark.parametrize("n_kills", [2, pytest.param(12, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n_kills", [2, 12])
 def test_a_writer_that_is_killed_leaves_its_last_commit(tmp_path, n_kills):
     rng, before = np.random.default_rng(n_kills), -1
     for _ in range(n_kills):

@@ -301,7 +301,7 @@ def test_late_labels_and_constant_columns(model):
     assert_allclose(model.fit(X, y).coef_[..., 1], 0.0, atol=1e-12)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("n_members", [3, 6])
 def test_the_grid_finds_a_good_discount(n_members):
     rng = np.random.default_rng(n_members)

@@ -203,7 +203,7 @@ def test_where_true_values_are_doubted_it_is_said_and_can_be_cured(seed):
     assert np.mean((forecasts[200:] - y[200:]) ** 2) < 1.1 * np.var(y[200:])
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [1, 7, 100])
 def test_it_is_said_once(cut):
     y = with_true_zeros(400, cut)

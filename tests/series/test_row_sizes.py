@@ -89,7 +89,7 @@ def held(x, errors):
     return np.array(hits)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 def test_intervals_hold_on_days_that_are_harder():
     rng = np.random.default_rng(0)
     is_odd = rng.random(125).repeat(24) < 0.15  # days that a column tells

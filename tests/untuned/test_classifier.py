@@ -50,7 +50,7 @@ def test_probabilities_are_as_good_as_those_of_a_logistic_regression():
     assert_array_equal(model.predict(X[2500:]), (log_odds > 0.0).astype(int))
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("parameters", [{"trees": TREES}, {"trees": TREES, "label_delay": 2}])
 def test_any_cut_gives_the_same_with_trees_and_weights(parameters):
     X, y = stream(300)

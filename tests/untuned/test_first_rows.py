@@ -40,7 +40,7 @@ def test_an_absurd_cell_among_the_first_rows_costs_next_to_nothing(value):
     assert with_cell < 1.2 * clean
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("value", [-9999.0, 1e160])
 def test_a_whole_first_row_and_an_otherwise_constant_column(value):
     X, y = table(3)

@@ -32,7 +32,7 @@ def loss(model, X, y, rows):
     return np.mean((model.prequential_predict(X, y) - y)[rows] ** 2)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("base", "kind", "size"), [("table", "sign", 1.0), ("series", "level", 1.0)]
 )
@@ -139,6 +139,7 @@ def test_row_by_row_and_asked_before_each(delay):
         assert made == pytest.approx(expected[i], rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.long
 def test_several_targets_and_weights(tmp_path):
     X, y, start = flipped(1300)
     Y = np.column_stack([y, 3.0 * y + 1.0])
@@ -150,7 +151,7 @@ def test_several_targets_and_weights(tmp_path):
     assert model.predict_interval(X[:5]).shape == (5, 2, 2)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("n_rows", [850, 1300])  # while both go on, and afterwards
 def test_files(tmp_path, n_rows):
     X, y, _ = flipped()

@@ -104,7 +104,7 @@ def test_each_target_has_the_mixture_of_the_experts_that_all_share():
     assert np.corrcoef(seen[0, n : n + 3], (Y[-1] - Y.mean(axis=0)) / Y.std(axis=0))[0, 1] > 0.99
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 5])
 def test_what_is_wrong_with_one_target_says_nothing_of_the_others(delay):
     X, Y = stream()

@@ -139,7 +139,7 @@ def test_any_cut_gives_the_same(kind, delay):
         assert_allclose(learnt(sizes), expected, atol=1e-7 * np.ptp(y.astype(float)))
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 5])
 def test_a_forecast_is_what_learning_would_have_made(delay):
     X, y = stream(seed=7)

@@ -49,7 +49,7 @@ def test_forecasts_of_amounts_are_not_negative_and_the_model_is_the_same(options
         assert (model.predict_interval(X[:4], **ahead) >= 0).all()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("target_range", [(None, 2.0), [0, 1.5], np.array([-1.0, 0.5])], ids=str)
 def test_any_ends_will_do_for_several_targets(target_range):
     X, y = amounts(2)

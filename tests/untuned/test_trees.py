@@ -210,6 +210,7 @@ def test_steps_are_for_trees():
     assert losses[2] < 0.5 * losses[0]
 
 
+@pytest.mark.long
 def test_noise_for_trees_costs_little():
     class Wild(RegressorMixin, BaseEstimator):
         """Forecasts something that has nothing to do with the rows, or nothing at all."""

@@ -101,7 +101,7 @@ def test_who_has_won_rests_longer_and_longer():
     assert TRUST.judge(state, 1576) is True
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_what_rows_explain_is_learnt_about_as_fast_as_by_who_trusts(seed):
     X, y = events(seed)

@@ -99,7 +99,7 @@ def test_none_is_all_ones(arguments):
     assert_allclose(*[model.predict(X[:3], return_std=True)[1] for model in models], rtol=1e-6)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments", [{}, {"label_delay": 23}, {"trees": TREE}, {"trees": Ridge(), "label_delay": 3}]
 )
@@ -206,6 +206,7 @@ def test_the_table_and_the_summary_are_of_weighted_losses():
     assert model.expert_losses_[persistence] == pytest.approx(w[1:] @ of_walk)
 
 
+@pytest.mark.long
 def test_trees_are_fitted_with_weights():
     X, y, w = stream(200)
     w[:30] = 0.0  # the first fit knows nothing
@@ -215,6 +216,7 @@ def test_trees_are_fitted_with_weights():
     assert_allclose(forecasts, expected, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_trees_take_weights_from_mid_stream_on_and_beside_gaps():
     X, y, w = stream(120)
     X[::9, 0] = np.nan
@@ -268,6 +270,7 @@ def test_invalid_weights_are_refused_and_leave_the_model_as_it_was(classifies, w
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.long
 def test_a_classifier_learns_with_weights():
     X, y, w = stream(400)
     labels = np.where(y > 5.0, "up", "down")
