@@ -2,9 +2,9 @@
 
 ``python -m benchmarks.mutants`` draws 24 modules, and in each an operator or a constant that it
 changes, always the same ones; those that tests once let live come last, by name. Each runs against
-the tests of its folder, in a copy of this checkout. A mutant lives where no test fails: then a test
-is missing, or the change makes no difference. One that goes round for ever fails by the time limit
-of a test.
+the tests of its folder, those of a first look and then the long ones, in a copy of this checkout. A
+mutant lives where no test fails: then a test is missing, or the change makes no difference. One
+that goes round for ever fails by the time limit of a test.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -25,6 +26,7 @@ import numpy as np
 _ROOT = Path(__file__).resolve().parents[1]
 _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "build", "dist", "*.egg-info")
 _MODULES = 24
+_NO_TESTS = 5  # are left, says pytest
 _AROUND = 20  # characters that are printed before and after a change
 _OTHER = {  # operators and what stands in their place
     ast.Lt: ast.LtE,
@@ -205,30 +207,32 @@ def killed_by(mutant, checkout, limit):
     path = checkout / mutant.path
     source = path.read_text(encoding="utf-8")
     left_out = []  # what fails without the mutant too
-    for tests in tests_of(mutant.path):
+    for long, tests in product((False, True), tests_of(mutant.path)):
         while True:
             path.write_text(mutant.of(source), encoding="utf-8")
-            returncode, said = _pytest(checkout, tests, limit, left_out)
+            returncode, said = _pytest(checkout, tests, limit, left_out, long)
             path.write_text(source, encoding="utf-8")
             if returncode is None:
                 return "the time limit"
-            if returncode == 0:
+            if returncode in (0, _NO_TESTS):
                 break
             failed = _FAILED.findall(said)
             if not failed:
                 return f"pytest ends with {returncode}"
-            if _pytest(checkout, failed[:1], limit)[0] == 0:
+            if _pytest(checkout, failed[:1], limit, long=long)[0] == 0:
                 return f"`{failed[0].removeprefix('tests/')}`".replace("|", "\\|")
             left_out.append(failed[0])
     return None
 
 
-def _pytest(checkout, tests, limit, left_out=()):
+def _pytest(checkout, tests, limit, left_out=(), long=False):
     """Return how pytest ended, None if it ran past its limit, and what it said."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     command += [f"--deselect={name}" for name in left_out]
     # the copy's package, and no bytecode, which may be that of a mutant of the same second
     environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
+    if long:
+        command, environment = [*command, "-m", "long"], environment | {"OKL_LONG": "1"}
     try:
         done = subprocess.run(
             command,

@@ -205,7 +205,7 @@ def test_what_scikit_learn_cannot_check_is_listed():
     assert skipped == {"CalendarFeatures"}
 
 
-@pytest.mark.long(every=12)
+@pytest.mark.long(every=18)
 @pytest.mark.parametrize("check", our_checks())
 def test_online(check):
     check()

@@ -411,7 +411,7 @@ def test_damaged_files_are_refused_in_a_sentence(make, tmp_path):
         load(path)
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_flipped_bits_are_found_or_do_no_harm(seed, tmp_path):
     rng = np.random.default_rng(seed)

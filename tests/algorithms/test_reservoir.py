@@ -97,7 +97,7 @@ def test_cutting_the_stream_changes_nothing(class_, loss):
     assert_allclose(model.weights_, whole.weights_, rtol=1e-9)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize(("decay", "T"), [(0.0, 400), (0.25, 400), (0.6, 20000)])
 def test_rows_enter_with_the_stated_probabilities(decay, T):
     """Counts over 300 streams, before the places are taken: chi-squared in ten groups of rows."""

@@ -327,7 +327,7 @@ def pseudo_regret(class_, T, K, seed):
     return ((f - 0.5) ** 2).sum()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("class_", "in_T", "in_K"),
     [(OKSPlusPlusRegressor, 2 / 3, 1 / 3), (IOKSRegressor, 1 / 2, 1 / 2)],

@@ -214,7 +214,7 @@ def test_published_loss_on_ar4(full_size):
         assert_allclose(np.mean(losses), found[clip], atol=1e-7)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("which", ["vaw2", "concatenated"])
 def test_theorems_hold_on_adversarial_streams(which):
     """Against f = sum_i c_i k(x_i, .), whose RKHS norm is known, in the mean over frequencies."""

@@ -93,6 +93,7 @@ def test_seeds(tmp_path):
     assert runs[tables.LAST][0]["mse"] != runs[tables.LAST][1]["mse"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("without_lightgbm")
 def test_rival_is_kept_by_rows_and_settings(tmp_path):
     X, y = made_up("airfoil", True)

@@ -35,6 +35,7 @@ def test_tables(tmp_path, capsys, monkeypatch):
     assert "ours, trees" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_small_streams():
     found = small_streams(quick=True)
     assert len(found["rows"]) >= 4

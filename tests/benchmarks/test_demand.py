@@ -43,6 +43,7 @@ def test_tables(tmp_path, capsys, monkeypatch):
     assert errors["boosting"] < 0.9 * errors["last season"]
 
 
+@pytest.mark.long
 def test_no_rival_sees_what_is_to_come():
     y, X = np.random.default_rng(1).normal(size=(60, 2)), np.empty((60, 0))
     stream, origins = demand.Stream(60, 3, (4,)), range(40, 58, 3)

@@ -112,6 +112,7 @@ def test_the_told_twin_never_sees_a_fault():
     assert (np.isnan(told[0]) == stream.faulty).all()
 
 
+@pytest.mark.long
 def test_the_trusting_twin_believes_what_ours_does_not():
     stream = make_faulty_stream(300, share=0.02, value=-9999.0, random_state=0)
     ours, twin = (

@@ -76,6 +76,7 @@ def test_exponents_are_those_of_the_cost():
     assert not one_kernel_growth._exponent("cubic", [3.0], 2).passes()
 
 
+@pytest.mark.long
 def test_a_row_alone_a_row_in_long_calls_and_a_model_are_measured(tmp_path, capsys, monkeypatch):
     few = {
         label: line

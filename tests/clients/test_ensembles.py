@@ -1,6 +1,7 @@
 """scikit-learn's ensembles and meta-estimators against their members learnt by hand."""
 
 import numpy as np
+import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
@@ -36,6 +37,7 @@ does = client("scikit-learn")
 FOLDS = KFold(3)
 
 
+@pytest.mark.long
 @does("BaggingRegressor: the mean of its members")
 def test_bagging():
     def check(model):
@@ -73,6 +75,7 @@ def test_voting():
     )
 
 
+@pytest.mark.long
 @does("StackingRegressor and StackingClassifier: a model of forecasts across folds")
 def test_stacking():
     def check(model):

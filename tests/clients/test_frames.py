@@ -265,6 +265,7 @@ NULLABLE = {
 }
 
 
+@pytest.mark.long
 @pandas("nullable columns: the forecasts of plain ones")
 def test_nullable():
     each(NULLABLE, lambda change: each(every_kind(), partial(_as_numbers, change)))

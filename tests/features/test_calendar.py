@@ -161,7 +161,7 @@ def test_checks_of_scikit_learn_without_rows(check):
     getattr(estimator_checks, f"check_{check}")("CalendarFeatures", CalendarFeatures())
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_in_a_column_transformer_row_by_row(package):
     library = pytest.importorskip(package)

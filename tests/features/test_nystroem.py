@@ -313,7 +313,7 @@ def test_a_large_polynomial_kernel_does_not_outgrow_its_rank():
         assert same_state(in_cuts(clone(model), X, np.random.default_rng(0)), model)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 1e3])
 def test_many_rows(sigma, full_size):

@@ -132,7 +132,7 @@ def test_without_delay_the_regret_grows_like_a_logarithm():
     assert state["inverse_rate"][0, 0] <= 4.0
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("n_series", [1, 2])
 def test_no_forecast_depends_on_what_is_not_known(n_series):
     y, base = stream(n_series)
@@ -164,7 +164,7 @@ def test_the_cut_of_the_stream_changes_nothing(has_columns):
     assert pickle.dumps(parts.forecaster_._state) == pickle.dumps(whole.forecaster_._state)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("has_columns", [False, True])
 def test_prequential_forecasts_are_those_of_predict(has_columns):
     (y, base), X = stream(2), columns() if has_columns else None
@@ -183,7 +183,7 @@ def test_prequential_forecasts_are_those_of_predict(has_columns):
     assert np.isfinite(whole).all()
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("has_columns", [False, True])
 def test_the_regret_is_that_of_the_forecasts(has_columns):
     (y, base), X = stream(2, seed=3), columns() if has_columns else None

@@ -26,7 +26,7 @@ def next_review(t):
     return min([n for n in (8, 16, 32, 64) if n > t], default=t + 1)
 
 
-@pytest.mark.long(every=10)
+@pytest.mark.long
 @pytest.mark.parametrize("place", [0, 1, 7, 15, 31, 32, 33, 63, 64, 100])
 def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
     size = (1e6, -1e15, 1e80)[place % 3]
@@ -40,7 +40,7 @@ def test_a_single_fault_is_a_missing_value_from_the_next_review_on(place):
     assert_array_equal(ours.n_faulty_, [1, 0, 0])
 
 
-@pytest.mark.long(every=12)
+@pytest.mark.long
 @pytest.mark.parametrize("known_ahead", ["all", [0], []])
 @pytest.mark.parametrize("place", [0, 32, 40, 63])
 def test_a_faulty_cell_is_a_missing_cell(place, known_ahead):
@@ -73,7 +73,7 @@ def test_a_number_that_stands_for_none(share, seed):
     assert_array_equal(ours.n_faulty_, faulty.sum(axis=0))
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("n_columns", [0, 2])
 def test_a_number_within_the_fence_that_stands_for_none(n_columns):
     y, X = stream(400, n_columns, n_columns)
@@ -105,7 +105,7 @@ def test_what_columns_explain_is_no_fault():
     assert OnlineForecaster(**SMALL).fit(y, X[:, 1:]).n_faulty_[0] == 7
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("place", [20, 50, 62, 100])
 def test_a_level_is_no_fault(place):
     y, X = stream(200, place)

@@ -101,7 +101,7 @@ def test_a_week_is_found_although_noise_moves_its_broad_peak(seed):
         assert _seasons.found(y[:n, None]).tolist() == [24, 168, 0]
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_noise_is_forecast_by_its_mean(seed):
     # whatever the first values are: a unit taken from two of them may be anything

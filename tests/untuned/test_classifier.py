@@ -37,6 +37,7 @@ def in_parts(model, X, y, cuts, weights=None, **first):
     return parts
 
 
+@pytest.mark.long
 def test_probabilities_are_as_good_as_those_of_a_logistic_regression():
     X, y = make_classification(4000, n_features=10, flip_y=0.1, random_state=0)
     model = fast().fit(X[:2500], y[:2500])

@@ -23,7 +23,7 @@ NOT_REACHED = {
 CASES = [case for case in small_cases() if case.budget == "fast" and case.title not in NOT_REACHED]
 
 
-@pytest.mark.long(every=36)
+@pytest.mark.long(every=72)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
 def test_what_a_doubt_costs(case):
     found = case.run(1)

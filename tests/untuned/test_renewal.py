@@ -190,6 +190,7 @@ def test_what_levels_follow_is_found_out(seed, holidays):
     assert np.mean(errors[1500:] ** 2) < 4.0  # of noise 1; the levels are 40 apart
 
 
+@pytest.mark.long
 def test_a_review_of_ranks_leaves_out_the_column_of_a_tree():
     rng = np.random.RandomState(0)
     X = np.column_stack([rng.standard_normal((700, 2)), rng.randint(5, size=700)])

@@ -239,6 +239,7 @@ def test_a_column_of_one_target_is_that_target():
     assert_array_equal(apart.predict(X)[:, 0], flat.predict(X))
 
 
+@pytest.mark.long
 def test_intervals_hold_each_target():
     X, Y = stream(900)
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X[:100], Y[:100])

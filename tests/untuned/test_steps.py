@@ -168,6 +168,7 @@ def test_few_values_that_become_many():
     assert np.all(np.isfinite(model.predict([[np.nan], [1e300], [-1e300]])))
 
 
+@pytest.mark.long
 def test_without_columns_of_few_values_there_is_no_tree():
     X, y = stream(seed=9)
     model = regressor().partial_fit(X[:, 2:], y)

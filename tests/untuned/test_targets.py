@@ -56,7 +56,7 @@ def cases(values, places, budget, seed, full_size):
     return list(zip(values, places, strict=True))[own::6]
 
 
-@pytest.mark.long(every=6)
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -75,7 +75,7 @@ def test_one_faulty_target(budget, seed, clean, full_size):
         assert model.n_faulty_ == 1
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", BUDGETS)

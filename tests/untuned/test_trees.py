@@ -52,7 +52,7 @@ def test_oracle(estimator, delay, lags):
     assert not np.allclose(expected, kernels)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 3])
 def test_a_schedule_of_its_own(delay):
     """Of a batch model that is fitted anew already, in the background or not."""
@@ -290,6 +290,7 @@ def test_what_it_says_of_trees(taught):
     assert not fast(lags=0).fit(X[:40], X[:40, 0]).experts_["lags"].any()
 
 
+@pytest.mark.long
 def test_the_losses_are_those_of_progressive_forecasts():
     X, y = stream(90)
     model, losses, rounds = fast().fit(X[:1], y[:1]), np.zeros(2), 0

@@ -161,7 +161,7 @@ def of_one_unit():
     return X, y, late_loss(X, y)
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=16)
 @pytest.mark.parametrize("unit", CHANGES)
 def test_a_column_that_changes_its_unit(unit, of_one_unit):
     X, y, loss = of_one_unit
@@ -170,6 +170,7 @@ def test_a_column_that_changes_its_unit(unit, of_one_unit):
     assert late_loss(broken, y) < 1.5 * loss
 
 
+@pytest.mark.long
 def test_lines_through_inputs_that_grow_or_wander():
     # what moving units did: four times the variance of the noise and more
     rng = np.random.default_rng(0)
@@ -216,7 +217,7 @@ def test_constant_columns_and_heavy_tails():
     assert np.mean((forecasts - y)[50:] ** 2) < 0.1
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(("row", "value"), [(5, 1e4), (40, -1e9), (300, 1e4), (600, 1e12)])
 def test_a_faulty_value_does_not_blind_a_column(row, value):
     rng = np.random.default_rng(0)
@@ -361,6 +362,7 @@ def test_intervals_are_finite_from_the_third_row_on(friedman):
         assert np.isfinite(intervals).all()
 
 
+@pytest.mark.long
 def test_coverage_is_that_of_the_progressive_intervals(friedman):
     X, y = friedman[0][:120], friedman[1][:120]
     model, held = fast().fit(X[:3], y[:3]), 0

@@ -81,7 +81,7 @@ def test_oracle(arguments, seed):
     assert not np.allclose(plain, forecasts, rtol=1e-4)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [{}, {"label_delay": 23}, {"trees": TREE}])
 def test_none_is_all_ones(arguments):
     X, y, _ = stream(600)  # births among them
