@@ -19,6 +19,7 @@ from sklearn_okl import (
     VAWRegressor,
     make_streaming_pipeline,
 )
+from sklearn_okl.losses import Loss
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -223,3 +224,27 @@ def test_models_with_and_without_do_not_merge():
     ones = np.column_stack([X, np.ones(len(X))])
     with pytest.raises(ValueError, match="One of the models has an intercept"):
         VAWRegressor().fit(ones, y).merge(VAWRegressor(fit_intercept=True).fit(X, y))
+
+
+class Tilted(Loss):
+    """An error above costs as many times one below as is said; at 1 both sides are alike."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def value(self, y_true, y_pred):
+        error = np.subtract(y_pred, y_true)
+        return np.maximum(self.times * error, -error)
+
+    def slope(self, y_true, y_pred):
+        error = np.subtract(y_pred, y_true)
+        return np.where(error > 0, self.times, np.where(error < 0, -1.0, 0.0))
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0])
+def test_where_the_best_errors_have_a_mean_nobody_asks_for_an_intercept(times):
+    X, y = stream(3)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        OGDRegressor(loss=Tilted(times), radius=90.0, eta0=5.0).fit(X, y)
+    assert any("fit_intercept=True" in str(one.message) for one in said) == (times == 1.0)
