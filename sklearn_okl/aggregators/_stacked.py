@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from .._delay import as_it_was, late
+from .._delay import late
 from .._documentation import explained_by, inherit_documentation
 from .._linalg import row_slices
 from .._types import Any, Array
@@ -17,18 +17,11 @@ from ..base._convex import EXPERT_CONSTRAINTS, TILE_SIZE, learn_awake
 from ..base._weights_summary import SummaryOfWeights
 from ..features._moments import paths
 from ..features._units import deviations, mean_and_variance
-from ..learners import VAWRegressor
-from . import _boas, _two_boas
-from ._fading_means import (
-    known_likelihoods,
-    learn_likelihoods,
-    likelihood_paths,
-    means_of,
-    start_likelihoods,
-)
+from . import _boas, _limits, _two_boas
+from ._fading_means import means_of, start_likelihoods
+from ._sides import Asking, AskingLines, Learning, regression
 
 _SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
-_LARGEST = 4.0  # error, in that unit: if the first targets are alike, the next one is far off
 _FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
 _HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
 _KNOWN = 24.0  # faded rounds from which on these losses say something
@@ -77,7 +70,8 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
     *Cost.* O(K) per round for K experts, and O(K^2) for each regression.
 
     This is no convex combination: the regressions may leave the range of the experts' forecasts,
-    though not that of the past targets, with a margin. The first round is forecast by the mean of
+    though not that of the past targets, with a margin, unless the best expert of late does so far
+    beyond what its errors usually are. The first round is forecast by the mean of
     the experts, and only its target is learnt: it is the origin, from which distances are learnt.
 
     *The means* [2]_ weigh expert k by the likelihood of Gaussian errors, which fades:
@@ -201,16 +195,14 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
                 f"of X, but there are n_features={n_features}."
             )
         n_ways = 1 + len(self.fadings) + len(self.stacks) + self.n_direct
-        regressions = [_regression(*stack, late > 0) for stack in self.stacks]
+        regressions = [regression(*stack, late > 0) for stack in self.stacks]
         bank = [{}] * n_targets
         return {
-            "limits": np.zeros((n_targets, 3)),  # lows, highs, numbers of rows learnt
-            "past": np.zeros((late, n_targets, 3)),  # those before the latest rounds
             "experts": _boas.start(n_targets, 1, n_features, late),
             "fading": [start_likelihoods(n_targets, n_features, late) for _ in self.fadings],
             "stacks": [one._start(n_features, bank=bank, late=late) for one in regressions],
             "last": _two_boas.start(n_targets, n_ways, late),
-        }
+        } | _limits.start(n_targets, late)
 
     def _forget_target(self, state, j):
         """Forget what was learnt of target j."""
@@ -218,7 +210,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         fresh = self._start_targets(1, n_features, late)
         parts = zip(self.stacks, state["stacks"], fresh.pop("stacks"), strict=True)
         for stack, one, anew in parts:
-            _regression(*stack, late > 0)._open(one)
+            regression(*stack, late > 0)._open(one)
             for name in {"A", "b", "P", "theta", "squares", "past"} & one.keys():
                 one[name][j] = anew[name][0]
         _boas.put(state, j, fresh)
@@ -263,6 +255,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         for part, name, known in parts:
             alike = np.broadcast_to(known, (n, *np.shape(known)))
             part[name] = late(alike, part[name])[1]
+        _limits.wait(state, n)
         _boas.wait(state["experts"], n)
         _two_boas.wait(state["last"], n)
 
@@ -275,7 +268,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
                 forecasts[rows] = np.nanmean(X[rows], axis=1)
                 continue
             F = (X[rows] - state["origin"])[:, None]
-            forecasts[rows] = self._forecast_rows(state, F, scale)[:, 0] + state["origin"]
+            forecasts[rows] = self._forecast_rows(state, F, scale)[0][:, 0] + state["origin"]
         return forecasts
 
     def _room(self, X):
@@ -298,18 +291,28 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         `heard` yet have no say; what they lose is known when they are. The `weights` (n,) are those
         of the rows in all losses. Returns forecasts (n, q), and the limits (n, q, 3) of sane ones.
         """
-        limits = self._learn_limits(state, y)
-        forecasts = np.empty_like(y)
-        for rows in row_slices(len(y), max(1, TILE_SIZE // F[0].size)):
-            given = None if weights is None else weights[rows]
-            side = _Learning(self, state, limits[rows], scales[rows], y[rows], given)
-            forecasts[rows] = self._round(F[rows], heard, side)
+        limits, forecasts = self._learn_limits(state, y), np.empty_like(y)
+        most = n = max(1, TILE_SIZE // F[0].size)
+        low = 0
+        while low < len(y):
+            rows = slice(low, low + n)
+            side = Learning(self, state, limits, scales, y, weights, rows)
+            n_within = self._n_within(F[rows], heard, side)
+            if n_within < len(side.limits):
+                rows = slice(low, low + max(n_within, 1))
+                side = Learning(self, state, limits, scales, y, weights, rows)
+            forecasts[rows], limits[rows] = self._round(F[rows], heard, side, n_within == 0)
+            low, n = low + len(side.limits), min(2 * n, most) if n_within else 1
         return forecasts, limits
 
     def _forecast_rows(self, state, F, scales, heard=None, ago=0):
-        """Return forecasts (n, q), each as if the next, by what was known some rounds ago."""
+        """Return forecasts (n, q), each as if the next, by what was known some rounds ago.
+
+        And the limits (n, q, 3) of sane ones.
+        """
         limits = self._known_limits(state, ago)
-        return self._round(F, heard, _Asking(self, state, limits, scales, ago))
+        limits = np.broadcast_to(limits, (len(F), *limits.shape))
+        return self._round(F, heard, Asking(self, state, limits, scales, ago))
 
     def _lines(self, state, asleep, scale, heard):
         """Return by how much each expert's forecast (q, K) is multiplied, now and unclipped.
@@ -320,27 +323,26 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         F = sizes[:, None] * np.eye(asleep.shape[1])[:, None]
         F[:, asleep] = np.nan
         limits = self._known_limits(state, 0) * [0.0, 0.0, 1.0] + [-np.inf, np.inf, 0.0]
-        side = _AskingLines(self, state, limits, scale, 0)
-        return (self._round(F, heard, side) / sizes).T
+        side = AskingLines(self, state, limits, scale, 0)
+        return (self._round(F, heard, side)[0] / sizes).T
 
     def _learn_limits(self, state, y):
         """Learn targets; return the low, high and number (n, q, 3) of those known before each."""
-        limits = np.ones((len(y) + 1, y.shape[1], 3))
-        limits[0], limits[1:, :, :2] = state["limits"], y[..., None]
-        for k, extend in enumerate((np.minimum, np.maximum, np.add)):
-            extend.accumulate(limits[..., k], out=limits[..., k])
-        state["limits"] = limits[-1].copy()
-        limits, state["past"] = late(limits[:-1], state["past"])
-        return limits
+        return _limits.learn(state, y, self.margin)
 
     def _known_limits(self, state, ago):
         """Return the low, the high and the number (q, 3) that were known some rounds ago."""
-        return as_it_was(state["limits"], state["past"], ago)
+        return _limits.known(state, self.margin, ago)
 
-    def _round(self, F, heard, side):
-        """Return forecasts (n, q): a forecast is a round whose `side` asks its parts only."""
-        everybody = self._sane(F, side.limits)
-        F = everybody if heard is None or heard.all() else np.where(heard, everybody, np.nan)
+    def _round(self, F, heard, side, may_lead=True):
+        """Return forecasts (n, q), and limits: a forecast is a round whose `side` asks its parts.
+
+        They are of the range, unless the best expert of late may lead beyond it.
+        """
+        if may_lead:
+            side.give_way(_awake(F, heard))
+        everybody = _limits.sane(F, side.limits)
+        F = _awake(everybody, heard)
         if self.n_direct and self.fadings:
             F = self._without_hopeless(F, *side.latest_losses(F))
         columns = [side.first(F)]
@@ -350,15 +352,19 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         corrected = [base + side.scales * part for part in side.corrections(D, base)]
         columns = [np.stack(columns, axis=-1)]
         if corrected:
-            columns.append(self._sane(np.stack(corrected, axis=-1), side.limits))
+            columns.append(_limits.sane(np.stack(corrected, axis=-1), side.limits))
         columns.append(F[..., : self.n_direct])
-        return side.last(_apart(np.concatenate(columns, axis=-1), side.scales))
+        return side.last(_apart(np.concatenate(columns, axis=-1), side.scales)), side.limits
 
-    def _sane(self, F, limits):
-        """Clip forecasts (..., K) to limits (..., 3) of the past and a margin."""
-        low, high = limits[..., :1], limits[..., 1:2]
-        margin = self.margin * (high - low)
-        return np.minimum(np.maximum(F, low - margin), high + margin)
+    def _n_within(self, F, heard, side):
+        """Return how many rows come before one that the best expert leads beyond the limits."""
+        F = _awake(F, heard)
+        beyond = _limits.are_beyond(F, side.limits)
+        if not self.fadings or not np.logical_or.reduce(beyond, axis=None):
+            return len(F)
+        losses, rounds = side.latest_losses(_limits.sane(F, side.limits))
+        is_led = _limits.leading(F, beyond, losses, rounds)[0].any(axis=-1)
+        return int(is_led.argmax()) if is_led.any() else len(F)
 
     def _without_hopeless(self, F, losses, rounds):
         """Let the direct experts sleep in F (n, q, K) while others have lost much less of late.
@@ -375,76 +381,6 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         return F
 
 
-class _Learning:
-    """The side of a round that learns: what each part says of rows, before it is taught them."""
-
-    def __init__(self, mixture, state, limits, scales, y, weights):
-        self.limits, self.scales = limits, scales
-        self._mixture, self._state, self._y, self._weights = mixture, state, y, weights
-
-    def latest_losses(self, F):
-        squares = np.square(np.where(np.isnan(F), 0.0, F) - self._y[..., None])
-        state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
-        losses = likelihood_paths(state, squares, fading, self._weights)["losses"]
-        known = late(losses[:-1], state["past"]["losses"])[0]
-        return known, _faded_rounds(self.limits[..., 2:], fading)
-
-    def first(self, F):
-        factors = _boas.factors_of(len(F), self._weights)
-        return _boas.learn(self._state["experts"], F, self._y, factors)[..., 0]
-
-    def likelihoods(self, F, of_boa):
-        # who sleeps is charged what BOA loses, as specialists are
-        squares = np.where(np.isnan(F), of_boa[..., None], F) - self._y[..., None]
-        np.square(squares, out=squares)
-        for fading, state in zip(self._mixture.fadings, self._state["fading"], strict=True):
-            yield learn_likelihoods(state, squares, fading, self._weights)
-
-    def corrections(self, D, base):
-        errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST).T[..., None]
-        for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
-            regression = _regression(*stack, "past" in state)
-            yield regression._learn(state, D, errors, self._weights)[..., 0].T
-
-    def last(self, columns):
-        return _two_boas.learn(self._state["last"], columns, self._y, self._weights)
-
-
-class _Asking:
-    """The side of a round that asks only, by what was known some rounds ago."""
-
-    def __init__(self, mixture, state, limits, scales, ago):
-        self.limits, self.scales = limits, scales
-        self._mixture, self._state, self._ago = mixture, state, ago
-
-    def latest_losses(self, F):
-        losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
-        return losses, _faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
-
-    def first(self, F):
-        return _boas.forecast(self._state["experts"], F, self._ago)[..., 0]
-
-    def likelihoods(self, F, of_boa):
-        for state in self._state["fading"]:
-            yield known_likelihoods(state, self._ago)
-
-    def corrections(self, D, base):
-        for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
-            known = state | {"theta": state["past"][:, -self._ago]} if self._ago else state
-            yield _regression(*stack, "past" in state)._forecast(known, D).T
-
-    def last(self, columns):
-        return _two_boas.forecast(self._state["last"], columns, self._ago)
-
-
-class _AskingLines(_Asking):
-    """The side of a round whose regressions forecast by the ridge solution, without shrinkage."""
-
-    def corrections(self, D, base):
-        for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
-            yield _regression(*stack, True)._forecast(state, D).T
-
-
 def _learn_scales(state, y):
     """Learn targets (n, 1), distances from the origin; return the scales known before each."""
     sums = np.array(paths(y, *state["sums"]))[..., 0].T  # (n + 1, 3)
@@ -459,9 +395,9 @@ def _scales(weights, sums, squares):
     return np.where(scales > 0.0, scales, 1.0)
 
 
-def _faded_rounds(n, fading):
-    """Return the faded count of so many rounds, whatever their weights."""
-    return (1.0 - fading**n) / (1.0 - fading)
+def _awake(F, heard):
+    """Return forecasts (n, q, K), NaN of who is not heard yet."""
+    return F if heard is None or heard.all() else np.where(heard, F, np.nan)
 
 
 def _deviations(F, base, scales):
@@ -484,10 +420,3 @@ def _apart(columns, scales):
     differences = columns - first
     differences[np.abs(differences) <= _SAME * scales[..., None]] = 0.0
     return first + differences
-
-
-@cache
-def _regression(alpha, forgetting, is_late):
-    # the leverage of a row in a model some rounds ago would ask for all matrices since then
-    forecaster = "ridge" if is_late else "vaw"
-    return VAWRegressor(alpha, forecaster=forecaster, forgetting=forgetting)

@@ -95,13 +95,13 @@ class RunningUnits:
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
 
-        What is known, (n, 2, 2, d), are the centres and scales, and those of steady units: as they
-        were first known. A scale is 0 where a column has been constant. Values far beyond what was
-        known before their block are moved nearer. After each block of rows a column whose unit or
-        nature has changed gives up its past for the block, see `_changed`. All sums are taken row
-        by row, so that a cut of the stream leaves them the same to the last bit, and with them that
-        decision. Of one that changes anything `on_change` is told the number of rows before it, and
-        the columns.
+        What is known, (n, 3, 2, d), are the centres and scales, those of steady units, as they were
+        first known, and, twice, how many scales from the centre values count in these. A scale is 0
+        where a column has been constant. Values far beyond what was known before their block are
+        moved nearer. After each block of rows a column whose unit or nature has changed gives up
+        its past for the block, see `_changed`. All sums are taken row by row, so that a cut of the
+        stream leaves them the same to the last bit, and with them that decision. Of one that
+        changes anything `on_change` is told the number of rows before it, and the columns.
 
         NaN is a gap: it tells nothing of its column, and where blocks are looked at as a whole it
         counts as the mean known before it. So does a lonely absurd value; rows are returned with
@@ -113,7 +113,7 @@ class RunningUnits:
         any_gaps = bool(np.logical_or.reduce(gaps, axis=None))
         if state["origin"] is None:
             state["origin"] = np.where(gaps[0], 0.0, X[0])
-        known = np.empty((len(X), 2, 2, X.shape[1]))
+        known = np.empty((len(X), 3, 2, X.shape[1]))
         low = 0
         while low < len(X):
             high = min(low + self.block - len(state["block"]), len(X))
@@ -137,6 +137,7 @@ class RunningUnits:
             known[low:high, 1], state["steady"] = self.steady(
                 state["steady"], weights[:-1], centers, scales
             )
+            known[low:high, 2] = self._counted(state)
             state.update(weights=weights[-1], sums=sums[-1], squares=squares[-1])
             if observed is not None:
                 rows = np.where(observed, rows, means)
@@ -212,15 +213,24 @@ class RunningUnits:
         far &= ~(np.abs(X - before) <= 0.5 * distances) | is_number
         return far if far.any() else None
 
+    def _counted(self, state):
+        """Return how many scales (d,) from the centre values count in steady units.
+
+        A setpoint that steps after it has long stood still says what it says: its scale is small
+        because nothing has happened.
+        """
+        return np.where(state["step"] == 0.0, _FARTHEST, self.faulty)
+
     def known(self, state: Any) -> Any:
-        """Return what is known now of the columns, (2, 2, d)."""
+        """Return what is known now of the columns, (3, 2, d)."""
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
         centers = means + state["origin"]
         scales = deviations(centers, variances)
         steady, _ = self.steady(
             state["steady"], state["weights"][None], centers[None], scales[None]
         )
-        return np.stack([np.stack([centers, scales]), steady[0]])
+        counted = self._counted(state)
+        return np.stack([np.stack([centers, scales]), steady[0], np.stack([counted, counted])])
 
     def steady(self, first: Any, weights: Any, centers: Any, scales: Any) -> Any:
         """Return the centres and scales first known before each row, (n, 2, d), and the last ones.
@@ -239,11 +249,15 @@ class RunningUnits:
         path = np.where(from_then, then, first)
         return path, path[-1].copy()
 
-    def seen(self, X: ArrayLike, known: Any, first: Any) -> Any:
-        """Return rows (n, d) standardised, and in steady units; both from (..., 2, d)."""
+    def seen(self, X: ArrayLike, known: Any, first: Any, counted: Any = None) -> Any:
+        """Return rows (n, d) standardised, and in steady units; both from (..., 2, d).
+
+        In these, values count up to so many scales from the centre, or `faulty` ones.
+        """
         centers, scales = known[..., 0, :], known[..., 1, :]
         standardised = _divided(X - centers, scales)
-        nearer = centers + scales * _within(standardised, self.faulty)
+        counted = self.faulty if counted is None else counted
+        nearer = centers + scales * _within(standardised, counted)
         steady = _divided(nearer - first[..., 0, :], first[..., 1, :])
         return _within(standardised, self.clip), _within(steady, _FARTHEST)
 

@@ -31,6 +31,53 @@ def test_definition(stacks, n_direct):
     assert_allclose(model.prequential_predict(F, y), expected, rtol=1e-8, atol=1e-10)
 
 
+def steps(wild=(), n=400, step=40):
+    """Return forecasts of a target that steps farther and farther, which the first expert knows.
+
+    In the wild rounds it forecasts what never comes.
+    """
+    rng = np.random.default_rng(7)
+    y = 1.7 ** (np.arange(n) // step) * np.where(np.arange(n) // step % 2, 1.0, -1.0)
+    y = y - y[0] + 0.01 * rng.normal(size=n)
+    F = np.column_stack([y, np.r_[0.0, y[:-1]], y * 0.5]) + 0.01 * rng.normal(size=(n, 3))
+    F[list(wild), 0] = 2.5 * np.abs(y).max()
+    F[0] = y[0] = 0.0
+    return F, y
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("wild", [(), (90, 130, 170, 210)])
+def test_who_leads_beyond_the_range_by_definition(wild, delay):
+    F, y = steps(wild)
+    scales = np.array([y[: max(t - delay, 0)].std() if t > delay else 0.0 for t in range(len(y))])
+    scales[scales == 0.0] = 1.0
+    F[: 1 + delay] = 0.0
+    expected = by_definition(F, y, scales, FADINGS, ((4.0, 0.998),), 0, delay)
+    made = StackedBOARegressor(fadings=FADINGS, stacks=((4.0, 0.998),), label_delay=delay)
+    found = made.prequential_predict(F, y)
+    assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+    cut = StackedBOARegressor(fadings=FADINGS, stacks=((4.0, 0.998),), label_delay=delay)
+    rows = np.split(np.arange(len(y)), [85, 90, 91, 123])
+    parts = [cut.prequential_predict(F[some], y[some]) for some in rows]
+    assert_allclose(np.concatenate(parts), found, rtol=1e-9, atol=1e-9)
+
+
+def test_who_knows_why_leads_beyond_the_range_of_the_targets():
+    F, y = steps()
+    errors = np.abs(StackedBOARegressor().prequential_predict(F, y) - y)
+    assert errors[160:].max() < 0.5  # of steps of 10 to 200
+
+
+def test_who_goes_wild_is_followed_once():
+    rng, wild = np.random.default_rng(7), np.arange(150, 500, 50)
+    y = np.sin(np.arange(500) / 5.0) + 0.01 * rng.normal(size=500)
+    F = np.column_stack([y, np.r_[0.0, y[:-1]], y * 0.5]) + 0.01 * rng.normal(size=(500, 3))
+    F[wild, 0] = 5.0
+    errors = np.abs(StackedBOARegressor().prequential_predict(F, y) - y)
+    assert errors[wild[1:]].max() < 0.4 * errors[wild[0]]
+    assert np.delete(errors, wild)[150:].max() < 0.15
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_never_much_worse_than_the_best_part(seed):
     rng = np.random.default_rng(seed)
@@ -78,10 +125,8 @@ def test_forecasts_leave_the_experts_range_but_not_that_of_the_targets():
     assert model.weights_.shape == (2,)
     assert model.way_weights_.shape == (6,)
     assert_allclose(model.way_weights_.sum(), 1.0)
-    assert (
-        np.abs(StackedBOARegressor(margin=0.0).prequential_predict(F, y)[1:]).max()
-        <= np.abs(y).max()
-    )
+    without = StackedBOARegressor(margin=0.0).prequential_predict(F, y)[1:]
+    assert np.abs(without).max() <= np.abs(y).max() * (1.0 + 1e-12)
 
 
 def test_rows_without_experts():

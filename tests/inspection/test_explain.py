@@ -158,7 +158,7 @@ def linear_mixture(model, rows):
 
     The mixture asks regressions for plain ridge forecasts, on forecasts and not on weights.
     """
-    from sklearn_okl.aggregators._stacked import _AskingLines
+    from sklearn_okl.aggregators._sides import AskingLines
     from sklearn_okl.untuned.experts._experts import ages_of
     from sklearn_okl.untuned.rounds._targets import unscaled
 
@@ -168,8 +168,8 @@ def linear_mixture(model, rows):
     heard = experts._heard(state, ages_of(state))
     mixture, known = experts.kind.mixture, state["mixture"]
     limits = np.array([[-np.inf, np.inf, n] for n in known["limits"][:, 2]])
-    side = _AskingLines(mixture, known, limits, np.ravel(seen.scale), 0)
-    forecasts = mixture._round(F.transpose(1, 0, 2), np.array(heard), side)
+    side = AskingLines(mixture, known, limits, np.ravel(seen.scale), 0)
+    forecasts = mixture._round(F.transpose(1, 0, 2), np.array(heard), side)[0]
     return unscaled(state["targets"], forecasts)
 
 

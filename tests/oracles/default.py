@@ -129,10 +129,9 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
     """
     n = len(F)
     weights = np.ones(n) if weights is None else weights
-    F = np.array([sane(F[t], y[: max(t - delay, 0)]) for t in range(n)])
-    born = ~np.isnan(F[0])
-    squares = (F[:, born] - y[:, None]) ** 2
-    awake = F[:, born].copy()
+    born, F = ~np.isnan(F[0]), F.copy()
+    squares, awake = np.zeros((2, n, born.sum()))
+    limits, odds = [], [0.0]  # before each round; that who leads beyond the range is right
     faded = {fading: [] for fading in fadings}
     for t in range(n):
         k = max(t - delay, 0)
@@ -141,6 +140,22 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
             losses = (ages * weights[:k]) @ squares[:k]
             faded[fading].append((losses, ages @ weights[:k]))
         rounds = ages.sum()  # those of the last fading
+        best = losses.argmin()
+        square = min([(of[-1][0] / of[-1][1])[best] for of in faded.values() if of[-1][1]] or [0])
+        asked, narrow = F[t, born][best], range_of(y[:k])
+        is_led, wide = gives_way(asked, narrow, k, square, odds[k])
+        is_led &= rounds >= 60
+        limits.append(wide if is_led else narrow)
+        odds.append(odds[-1])
+        if is_led:
+            near, far = (
+                np.log1p((y[t] - f) ** 2 / square) for f in (np.clip(asked, *narrow), asked)
+            )
+            gain = np.clip(near - far, -3.0, 3.0) * min(weights[t], 1.0)
+            odds[-1] = np.clip(odds[-1] + gain, -12.0, 3.0)
+        F[t] = np.clip(F[t], *limits[t])
+        awake[t] = F[t, born]
+        squares[t] = (awake[t] - y[t]) ** 2
         for j in range(n_plain):
             if rounds < 24 or losses[j] > 1.2 * losses[n_plain:].min():
                 awake[t, j] = np.nan
@@ -159,15 +174,25 @@ def mixture(F, y, scales, fadings, stacks, n_plain, delay, weights=None):
         forecaster = "ridge" if delay else "vaw"
         corrections = vaw(D, errors, alpha, forecaster, forgetting, weights, late=delay)
         column = base + scales * corrections
-        columns.append(np.array([sane(column[t], y[: max(t - delay, 0)]) for t in range(n)]))
+        columns.append(np.clip(column, *np.transpose(limits)))
     columns = np.column_stack([*columns, F[:, :n_plain]])
     same = np.abs(columns - columns[:, :1]) <= 1e-9 * scales[:, None]
     columns = np.where(same, columns[:, :1], columns)
     return two_boas(columns, y, delay, weights)
 
 
-def sane(forecast, past):
-    """Within the range of the past targets, 0 among them, widened by a tenth."""
-    low, high = min(past, default=0.0), max(past, default=0.0)
-    low, high = min(low, 0.0), max(high, 0.0)
-    return np.clip(forecast, low - 0.1 * (high - low), high + 0.1 * (high - low))
+def range_of(past):
+    """The range of the past targets, 0 among them, widened by a tenth."""
+    low, high = min([0.0, *past]), max([0.0, *past])
+    return low - 0.1 * (high - low), high + 0.1 * (high - low)
+
+
+def gives_way(asked, narrow, n, square, odds):
+    """Whether a forecast leads beyond the limits of n targets, and how far these give way to it."""
+    low, high = narrow
+    off = asked - np.clip(asked, low, high)
+    if off == 0.0 or abs(off) > 4.0 * (high - low) or square == 0.0:
+        return False, narrow
+    odds = np.exp(odds) * 2.0 * off**2 / (n * square)
+    by = max((odds - 1.0) / (odds + 1.0), 0.0) * off
+    return True, (low + min(by, 0.0), high + max(by, 0.0))

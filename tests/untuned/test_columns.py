@@ -389,6 +389,20 @@ def test_features_of_what_is_not_known_are_means_over_it():
         assert_allclose(found[:, i], shares.prod(axis=1) @ Z, atol=1e-9)
 
 
+def test_a_column_that_has_stood_still_steps_in_full():
+    rng = np.random.default_rng(2)
+    steps = np.repeat([0.0, 1.0, 12.0], [100, 100, 50])
+    X = np.column_stack([steps, 0.1 * rng.normal(size=250)])
+    X[200, 1] = 4.0  # a value far off is none of a level
+    units = RunningUnits()
+    state = units.start(2)
+    known, _, _ = units.learn(state, X)
+    _, steady = units.seen(X, known[:, 0], known[:, 1], known[:, 2, 0])
+    slopes = (steady[200] - steady[199]) / (X[200] - X[199])
+    assert_allclose(slopes[0], 1.0 / known[200, 1, 1, 0])  # a line stays a line
+    assert slopes[1] < 0.5 / known[200, 1, 1, 1]
+
+
 def test_units_of_columns_with_gaps():
     rng = np.random.default_rng(9)
     X = rng.normal(3.0, 2.0, size=(500, 3))

@@ -117,6 +117,17 @@ def test_targets_that_hold_still_say_nothing_of_a_remote_origin():
     assert not is_sane(FENCE, guard | {"errors": np.empty(0)}, 70.0, 0.02, 1024)
 
 
+@pytest.mark.parametrize(("n", "seed"), [(700, 2), pytest.param(3000, 1, marks=pytest.mark.long)])
+def test_setpoints_that_a_column_shows_are_followed(n, seed):
+    # levels beyond all before were clipped, and the column's steps, too
+    stream = make_irregular_stream(
+        n, kind="setpoints", every=100, noise=0.01, hidden=False, random_state=seed
+    )
+    X, y = stream.data, stream.target
+    forecasts = OnlineKernelRegressor(budget="fast", random_state=0).prequential_predict(X, y)
+    assert np.abs(forecasts - y)[400:].max() < 1.0  # of steps of up to 100
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("every", "noise", "seed"), [(300, 0.1, 1), (100, 0.1, 0), (100, 0.01, 0)])
 def test_levels_that_a_column_shows_do_not_move_what_is_known(every, noise, seed):

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..._delay import as_it_was, late
 from ...aggregators import BOARegressor
+from ...aggregators._limits import sane
 from ...aggregators._second_order import mixed
 from ...features._lags import lagged
 from ...meta._refit import check_is_regressor
@@ -98,5 +99,5 @@ class NumberTrees(Trees):
         return self.start_part(n_inputs, 1, seed, a_row, _BOA._start(3, late=self.delay))
 
     def _side_by_side(self, of_kernels, of_trees, errors, limits):
-        F = np.column_stack([of_kernels, of_trees, of_kernels + errors])
-        return self.mixture._sane(F, limits)
+        of_trees = sane(np.column_stack([of_trees, of_kernels + errors]), limits)
+        return np.column_stack([of_kernels, of_trees])  # the kernels may know why they go beyond

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...aggregators import StackedBOARegressor
+from ...aggregators import StackedBOARegressor, _limits
 from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
@@ -76,17 +76,16 @@ class NumberTargets:
         if not state["boosting"]:
             return forecasts
         U = inputs_of(state["boosting"]["bank"], seen)
-        sane = partial(self.mixture._sane, limits=limits)
+        sane = partial(_limits.sane, limits=limits)
         return self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
         of_rows = F.transpose(1, 0, 2), seen.scale, np.array(heard), ago
-        forecasts = self.mixture._forecast_rows(state["mixture"], *of_rows)
+        forecasts, limits = self.mixture._forecast_rows(state["mixture"], *of_rows)
         if not state["boosting"]:
             return forecasts
-        limits = self.mixture._known_limits(state["mixture"], ago)
-        sane = partial(self.mixture._sane, limits=limits)
+        sane = partial(_limits.sane, limits=limits)
         U = inputs_of(state["boosting"]["bank"], seen)
         return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
 

@@ -79,7 +79,7 @@ class LaggedInputs:
         """Return the state before the first row; the last columns may be forecasts of trees."""
         d, q = n_features, self.of_targets
         shapes = {
-            "rows": (2, 2, d),
+            "rows": (3, 2, d),
             "lags": (2, self.n_lag_columns),
             "walks": (self.n_walks, *q),
             "count": (),
@@ -186,11 +186,12 @@ class LaggedInputs:
         n_trees = trees.shape[1]
         X = np.hstack([X, trees]) if n_trees else X
         n, d = X.shape
-        rows = known["rows"]  # (n, 2, 2, d) or (2, 2, d)
+        rows = known["rows"]  # (n, 3, 2, d) or (3, 2, d)
         lags = known["lags"]  # (n, 2, q k) or (2, q k)
         both = np.empty((2, n, d + self.n_lag_columns))
         inputs, steady = both
-        inputs[:, :d], steady[:, :d] = self.units.seen(X, rows[..., 0, :, :], rows[..., 1, :, :])
+        of_rows = rows[..., 0, :, :], rows[..., 1, :, :], rows[..., 2, 0, :]
+        inputs[:, :d], steady[:, :d] = self.units.seen(X, *of_rows)
         both[..., d:] = lags[:, None] if lags.ndim == 2 else lags.swapaxes(0, 1)
         # fewer rows than are to be forecast hardly tell what is far for these
         few = known["count"] <= min(self.delay, self.units.first - 1)

@@ -1,0 +1,113 @@
+"""How far forecasts may leave the range of the targets: by a margin, or as far as who knows why.
+
+If their order says nothing, a target is beyond all n before it with a chance of 2 / (n + 1). That
+an expert whose errors are usually s is off by d has, with heavy tails, one of the order of
+(s / d)^2. So where the best expert of late forecasts d beyond the range, the odds that it is right
+are some 2 d^2 / (n s^2), times what such forecasts have shown before, which persists. Where they
+are in its favour the limits give way to it. What is farther off than several ranges is a fault.
+"""
+
+import numpy as np
+from scipy.special import expit
+
+from .._delay import as_it_was, late
+from ._fading_means import known_likelihoods
+
+_KNOWN = 60.0  # faded rounds from which on losses say what is usual
+_ODDS = -12.0, 3.0  # limits of the log odds that are kept
+_BOUND = 3.0  # log odds that a round counts at most
+_MOST = 4.0  # ranges beyond the limits, from which on nobody leads
+_TINY = np.finfo(float).tiny
+
+
+def start(n_targets, delay):
+    """Return what is known of the targets' range before the first row."""
+    return {
+        "limits": np.zeros((n_targets, 3)),  # lows, highs, numbers of rows learnt
+        "past": np.zeros((delay, n_targets, 3)),  # those before the latest rounds
+        # log odds that forecasts beyond the range are right
+        "beyond": {"odds": np.zeros(n_targets), "past": np.zeros((delay, n_targets))},
+    }
+
+
+def learn(state, y, margin):
+    """Learn targets; return the limits known before each: low, high and number (n, q, 3)."""
+    limits = np.ones((len(y) + 1, y.shape[1], 3))
+    limits[0], limits[1:, :, :2] = state["limits"], y[..., None]
+    for k, extend in enumerate((np.minimum, np.maximum, np.add)):
+        extend.accumulate(limits[..., k], out=limits[..., k])
+    state["limits"] = limits[-1].copy()
+    limits, state["past"] = late(limits[:-1], state["past"])
+    return _with_margin(limits, margin)
+
+
+def known(state, margin, ago):
+    """Return the limits (q, 3) that were known some rounds ago."""
+    return _with_margin(as_it_was(state["limits"], state["past"], ago), margin)
+
+
+def _with_margin(limits, margin):
+    limits = limits.copy()
+    margin = margin * (limits[..., 1] - limits[..., 0])
+    limits[..., 0] -= margin
+    limits[..., 1] += margin
+    return limits
+
+
+def sane(F, limits):
+    """Clip forecasts (..., K) to limits (..., 3)."""
+    return np.minimum(np.maximum(F, limits[..., :1]), limits[..., 1:2])
+
+
+def are_beyond(F, limits):
+    """Tell which forecasts (..., K) are beyond limits (..., 3); those of who sleeps are not."""
+    return (limits[..., :1] > F) | (limits[..., 1:2] < F)
+
+
+def leading(F, beyond, losses, rounds):
+    """Tell where (..., q) the best of the experts F (..., q, K) of late is beyond the limits."""
+    best = np.where(np.isnan(F), np.inf, losses).argmin(axis=-1)[..., None]
+    best = np.broadcast_to(best, (*F.shape[:-1], 1))
+    return (np.take_along_axis(beyond, best, axis=-1) & (rounds >= _KNOWN))[..., 0], best
+
+
+def given_way(state, F, limits, is_led, best, ago):
+    """Return limits (..., q, 3) that give way to the best experts, and what that was decided by.
+
+    These are their forecasts (..., q), the squares of their usual errors, and where they led.
+    """
+    asked = np.take_along_axis(F, best, axis=-1)[..., 0]
+    of_best = [
+        np.take_along_axis(np.broadcast_to(sums, F.shape), best, axis=-1) / np.maximum(n, _TINY)
+        for sums, n in (known_likelihoods(one, ago) for one in state["fading"])
+    ]
+    squares = np.maximum(np.minimum.reduce(of_best)[..., 0], _TINY)
+    low, high, n = np.moveaxis(limits, -1, 0)
+    distances = np.abs(asked - np.clip(asked, low, high))
+    is_led = is_led & (distances <= _MOST * (high - low))
+    odds = as_it_was(state["beyond"]["odds"], state["beyond"]["past"], ago)
+    with np.errstate(divide="ignore"):
+        odds = odds + 2.0 * np.log(distances) - np.log(0.5 * np.maximum(n, 1.0) * squares)
+    share = np.where(is_led, np.maximum(2.0 * expit(odds) - 1.0, 0.0), 0.0)
+    by = share * np.where(is_led, asked - np.clip(asked, low, high), 0.0)
+    low, high = low + np.minimum(by, 0.0), high + np.maximum(by, 0.0)
+    return np.stack([low, high, np.broadcast_to(n, low.shape)], axis=-1), (asked, squares, is_led)
+
+
+def wait(state, n):
+    """Let rounds pass in which no odds move."""
+    odds = state["beyond"]
+    _, odds["past"] = late(np.broadcast_to(odds["odds"], (n, *odds["odds"].shape)), odds["past"])
+
+
+def learn_beyond(state, y, limits, asked, squares, is_led, weight=1.0):
+    """Learn from targets (q,) whether the best experts were right; the limits are the narrow ones.
+
+    Losses are those of a Cauchy distribution of the usual errors: a round counts little at most.
+    """
+    clipped = np.clip(asked, limits[:, 0], limits[:, 1])
+    with np.errstate(over="ignore"):
+        near, far = (np.log1p(np.square(y - of) / squares) for of in (clipped, asked))
+    gains = np.clip(np.nan_to_num(near - far), -_BOUND, _BOUND) * min(weight, 1.0)
+    odds = state["beyond"]["odds"]
+    state["beyond"]["odds"] = np.where(is_led, np.clip(odds + gains, *_ODDS), odds)
