@@ -12,7 +12,7 @@ from ..features import RunningStandardScaler
 from ..learners import VAWRegressor
 from ..pipeline import StreamingPipeline
 from . import _scaled
-from ._record import TAIL, YOUNG, Layout, Record
+from ._record import TAIL, YOUNG, Layout, Record, record_of
 
 _CHUNK = 128  # keys of a round: their inverses fit a cache
 _BLOCK = 32  # rows of one key in a product
@@ -65,12 +65,15 @@ class KeyedBank:
             state["bank"] = self._started(call.X)
         layout = self._layout(state["bank"])
         counts = np.diff(call.starts)
-        mine = np.array([m is None or type(m) is Record for m in call.models], dtype=bool)
+        mine = np.ones(len(counts), dtype=bool)
+        if not set(map(type, call.models)) <= {Record, type(None)}:
+            mine[:] = [m is None or type(m) is Record for m in call.models]
         left = np.zeros(len(counts), dtype=bool)
         few = np.flatnonzero(mine & (counts <= _MANY))
         few = few[np.argsort(-counts[few], kind="stable")]
+        buffers = layout.buffers(min(len(few), _CHUNK))
         for low in range(0, len(few), _CHUNK):
-            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left)
+            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left, buffers)
         for life in np.flatnonzero(mine & (counts > _MANY)):
             left[life] = not self._learn_many(state["bank"], layout, call, life)
         call.done[mine & ~left] = counts[mine & ~left]
@@ -197,11 +200,12 @@ class KeyedBank:
         known = np.einsum("ij,ij->i", Z, theta)
         return known / (1.0 + leverages) if self.final.forecaster == "vaw" else known
 
-    def _learn_few(self, shared, layout, call, lives, left):
+    def _learn_few(self, shared, layout, call, lives, left, buffers):
         """Learn the few rows of each of some keys: the i-th row of all of them is a round."""
-        known = [call.models[life] for life in lives]
-        P, rest = layout.gathered(known)
-        part, first = layout.split(rest), [call.first[life] for life in lives]
+        places = lives.tolist()
+        known = [call.models[life] for life in places]
+        P, rest = layout.gathered(known, buffers)
+        part, first = layout.split(rest), [call.first[life] for life in places]
         n = call.n_rows[lives]
         young = np.flatnonzero(n < YOUNG)
         kept = {k: layout.rows(known[k]) for k in young.tolist()}
@@ -237,11 +241,16 @@ class KeyedBank:
         left[lives] = extreme
         if not np.isfinite(rest[~extreme].sum()):
             raise OverflowError
-        for k, life in enumerate(lives.tolist()):
-            inverse = known[k].inverse if known[k] is not None else layout.start
-            inverse = P[k].ravel().copy() if written[k] else inverse
-            call.models[life] = Record(inverse, rest[k].copy(), kept[k] if n[k] < YOUNG else None)
-            call.first[life] = first[k]
+        inverses = [layout.start if record is None else record[0] for record in known]
+        for k in np.flatnonzero(written).tolist():
+            inverses[k] = P[k].ravel().copy()
+        rows = [None] * len(known)
+        for k in young[n[young] < YOUNG].tolist():
+            rows[k] = kept[k]
+        rests = [row.copy() for row in rest]
+        records = map(record_of, zip(inverses, rests, rows, strict=True))
+        for life, record, its_first in zip(places, records, first, strict=True):
+            call.models[life], call.first[life] = record, its_first
 
     def _round(self, P, part, Z, y, weights):
         """Learn a row of each key; return their forecasts, and by how much they shrink P."""

@@ -302,7 +302,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
 
     def _install(self, state, call):
         t = state["t"] + len(call.y)
-        entries = state["entries"].changed(call.changed(state["t"]), call.lives.gone)
+        entries = call.changed(state["entries"], state["t"])
         state["n_dropped"] += call.lives.n_dropped
         if self.idle is not None and t // self.idle > state["t"] // self.idle:
             late = overdue(entries, t, self.idle)

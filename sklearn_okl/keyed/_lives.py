@@ -23,6 +23,8 @@ class Lives(NamedTuple):
         The keys that were known, or came, and have gone.
     n_dropped : int
         How often one went.
+    at : list of int or None
+        The places of all lives among the entries; None where one of them begins, or may have gone.
     """
 
     keys: list
@@ -31,6 +33,7 @@ class Lives(NamedTuple):
     last: dict
     gone: set
     n_dropped: int
+    at: list | None = None
 
     def rows(self):
         """Return the rows (n,) sorted by life, in order within each, and where each begins."""
@@ -48,7 +51,8 @@ def lives_of(entries, keys, t, max_keys=None, idle=None):
         if key not in index:
             index[key] = len(index)
     places = np.fromiter(map(index.__getitem__, keys), dtype=np.intp, count=len(keys))
-    return Lives(list(index), entries.found(index), places, index, set(), 0)
+    found, at = entries.found(index)
+    return Lives(list(index), found, places, index, set(), 0, None if None in found else at)
 
 
 def is_alive(entry, t, idle):
