@@ -212,13 +212,12 @@ class KeyedBank:
         starts, counts = call.starts[lives], np.diff(call.starts)[lives]
         written, extreme = np.zeros(len(lives), dtype=bool), np.zeros(len(lives), dtype=bool)
         weights = call.params.get("sample_weight")
-        for i in range(counts[0]):
-            m = np.searchsorted(-counts, -i, side="left")  # how many keys have an i-th row
-            rows = call.order[starts[:m] + i]
-            Z = call.X[rows]
-            if self.has_scaler:
-                Z = _scaled.scale(part.moments[:m], n[:m], Z, first)
-            Z = self._design(shared, Z)
+        rounds = np.searchsorted(-counts, -np.arange(counts[0]), side="left").tolist()  # their keys
+        order = call.order[np.concatenate([starts[:m] + i for i, m in enumerate(rounds)])]
+        design = self._designs(shared, part.moments, n, call.X[order], first, rounds)
+        for i, m in enumerate(rounds):
+            rows, order = order[:m], order[m:]
+            Z, design = design[:m], design[m:]
             full = np.flatnonzero(part.scalars[:m, 2] == TAIL)
             if len(full):
                 layout.commit(P, part, full)
@@ -251,6 +250,16 @@ class KeyedBank:
         records = map(record_of, zip(inverses, rests, rows, strict=True))
         for life, record, its_first in zip(places, records, first, strict=True):
             call.models[life], call.first[life] = record, its_first
+
+    def _designs(self, shared, moments, n, X, first, rounds):
+        """Return the rows of some rounds as the last step sees them, after the scalers' rounds."""
+        if self.has_scaler:
+            low = 0
+            for i, m in enumerate(rounds):
+                some = slice(low, low + m)
+                X[some] = _scaled.scale(moments[:m], n[:m] + i, X[some], first)
+                low += m
+        return self._design(shared, X)
 
     def _round(self, P, part, Z, y, weights):
         """Learn a row of each key; return their forecasts, and by how much they shrink P."""
