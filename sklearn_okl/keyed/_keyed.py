@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from numbers import Integral
 
 import numpy as np
@@ -17,9 +18,10 @@ from .._validation import check_columns, container_of, refuse_arguments, targets
 from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
 from ._bank import bank_of
 from ._call import CallByKey
-from ._entries import Entries
+from ._entries import Entries, Entry
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, overdue
+from ._one_row import forecast_one, learn_one
 from ._record import Record
 from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
 from ._trial import look_over
@@ -219,7 +221,8 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
 
     def _learn_given(self, former, X, y, verb, keys, classes, sample_weight):
         X, y = container_of(X), targets_of(self, y)
-        check_consistent_length(X, y)
+        if X.shape[:1] != y.shape[:1]:
+            check_consistent_length(X, y)
         if not len(y):
             raise ValueError("There are no rows to learn: found array with 0 sample(s).")
         check_columns(self, X, reset=former is None)
@@ -229,7 +232,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         )
         state = self._started() if former is None else dict(former)
         names, X = self._read_keys(state, X, keys)
-        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+        with blas_of(len(y)), np.errstate(over="ignore", invalid="ignore"):
             return state, self._learn_rows(state, names, X, y, params, verb)
 
     def _read_keys(self, state, X, keys):
@@ -266,6 +269,10 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if self.prior is not None and state["kinds"]:
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
         t = state["t"]
+        if bank is not None and y.shape == (1,):
+            found = self._learn_one(state, bank, names[0], X, y, params)
+            if found is not None:
+                return None if verb == "partial_fit" else found
         call = CallByKey(
             lives_of(state["entries"], names, t, self.max_keys, self.idle), X, y, params
         )
@@ -288,8 +295,23 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if call.answers is not None and state["kinds"]:
             first = call.first_rows()
             call.answers[first] = nothing if prior is None else prior[first]
-        self._install(state, call)
+        state["n_dropped"] += call.lives.n_dropped
+        self._install(state, call.changed(state["entries"], t), len(y))
         return call.answers
+
+    def _learn_one(self, state, bank, name, X, y, params):
+        """Learn one row of a key in a bank; return its forecast, or None where that is no case."""
+        t = state["t"]
+        entry = state["entries"].get(name)
+        if not is_alive(entry, t, self.idle):
+            return None
+        weight = float(params["sample_weight"][0]) if params else 1.0
+        found = learn_one(bank, state["bank"], entry, X, float(y[0]), weight)
+        if found is None:
+            return None
+        entry = Entry(entry.n_rows + 1, t + 1, found[0], entry.first)
+        self._install(state, state["entries"].changed({name: entry}), 1)
+        return np.array([found[1]])
 
     def _taught(self, model, X, y, params, verb, nothing):
         """Return a model, a copy or a fresh one, that has learnt rows, and what it answered."""
@@ -300,10 +322,9 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
             model = copied(model)
         return model, taught(model, X, y, params | first, verb, nothing)
 
-    def _install(self, state, call):
-        t = state["t"] + len(call.y)
-        entries = call.changed(state["entries"], state["t"])
-        state["n_dropped"] += call.lives.n_dropped
+    def _install(self, state, entries, n):
+        """Write the entries after n more rows, but for those that have been idle."""
+        t = state["t"] + n
         if self.idle is not None and t // self.idle > state["t"] // self.idle:
             late = overdue(entries, t, self.idle)
             entries = entries.changed({}, late)
@@ -323,11 +344,16 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         nothing = self._nothing_known(verb)
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
+        bank = self._bank()
+        if bank is not None and len(names) == 1:
+            X, entry = bank.rows(X), state["entries"].get(names[0])
+            if is_alive(entry, state["t"], self.idle) and type(entry.model) is Record:
+                return np.array([forecast_one(bank, state["bank"], entry, X)])
         lives = lives_of(state["entries"], names, state["t"])
         order, starts = lives.rows()
         entries = [e if is_alive(e, state["t"], self.idle) else None for e in lives.entries]
         answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
-        bank, asked = self._bank(), np.zeros(len(entries), dtype=bool)
+        asked = np.zeros(len(entries), dtype=bool)
         with one_blas_thread:
             if bank is not None:
                 X = bank.rows(X)
@@ -343,6 +369,11 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 rows = np.flatnonzero(np.isin(lives.places, unknown))
                 answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows))
         return answers
+
+
+def blas_of(n):
+    """Return one thread of BLAS for n rows; of one row its products are too small for more."""
+    return one_blas_thread if n > 1 else nullcontext()
 
 
 def check_records(keyed, holder):

@@ -1,6 +1,6 @@
 """What a bank keeps of a key: some arrays, the large one shared until it changes."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,3 +112,6 @@ class Layout:
         P[which] -= np.matmul(V.swapaxes(1, 2), V)
         part.tail[which] = 0.0
         part.scalars[which, 2] = 0.0
+
+
+layout_of = lru_cache(16)(Layout)  # nothing in it changes
