@@ -60,6 +60,14 @@ def is_alive(entry, t, idle):
     return entry is not None and (idle is None or t - entry.last < idle)
 
 
+def outnumbered(entries, max_keys):
+    """Return the keys whose latest rows are the oldest, as many as there are too many."""
+    if max_keys is None or len(entries) <= max_keys:
+        return []
+    known = sorted(entries.items(), key=lambda item: item[1].last)
+    return [key for key, _ in known[: len(entries) - max_keys]]
+
+
 def overdue(entries, t, idle):
     """Return the keys that no row has had for too long, and that are still there."""
     if idle is None:

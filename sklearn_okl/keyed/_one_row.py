@@ -17,14 +17,10 @@ def is_plain(array, ndim):
 
 
 def learn_one(bank, shared, entry, X, y, weight):
-    """Learn the row (1, d) of a key.
+    """Learn the row (1, d) of a key; return its record, and the forecast made before.
 
-    Returns
-    -------
-    record : Record
-    forecast : float
-        None in place of both where the key is young, or not in the bank, or its inverse may not
-        stand the row: the call of many rows sees to that.
+    None in place of both: the key is young, or not in the bank, or its inverse may not stand the
+    row. The call of many rows sees to that.
     """
     if entry is None or type(entry.model) is not Record or entry.n_rows < YOUNG:
         return None
