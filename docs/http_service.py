@@ -50,7 +50,7 @@ class Service:
         model = self.model
         counts = {name: getattr(model, name) for name in ("n_pending_", "n_samples_seen_")}
         counts["n_given_up_"] = model.n_given_up_
-        if hasattr(self.monitor, "n_rows_"):
+        if hasattr(self.monitor, "n_losses_"):
             table = self.monitor.health()
             del table["coverage"]  # NaN, which JSON has not: these forecasts have no intervals
             counts["devices"] = {name: column.tolist() for name, column in table.items()}

@@ -40,7 +40,7 @@ class LossMonitor(BaseEstimator):
 
     Attributes
     ----------
-    n_rows_ : int
+    n_losses_ : int
         Losses taken, of all keys.
     alarms_ : list
         Keys of which the latest call sounded an alarm, in order.
@@ -69,9 +69,8 @@ class LossMonitor(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn_okl.evaluation import LossMonitor
-    >>> rng = np.random.default_rng(0)
     >>> pump, monitor = np.arange(2000) % 2, LossMonitor()
-    >>> errors = rng.normal(size=2000)
+    >>> errors = np.random.default_rng(0).normal(size=2000)
     >>> monitor.update(errors[:1000] ** 2, keys=pump[:1000]).alarms_
     []
     >>> errors[pump == 1] *= 5.0
@@ -109,7 +108,7 @@ class LossMonitor(BaseEstimator):
 
         Returns
         -------
-        self : object
+        monitor : LossMonitor
         """
         self._validate_params()
         losses = column_or_1d(losses, dtype=np.float64)
@@ -159,9 +158,9 @@ class LossMonitor(BaseEstimator):
         }
 
     @property
-    def n_rows_(self) -> int:
-        """Losses taken, of all keys."""
-        return self._told("n_rows_")["t"]
+    def n_losses_(self) -> int:
+        """How many losses it has taken."""
+        return self._told("n_losses_")["t"]
 
     @property
     def alarms_(self) -> list:

@@ -43,7 +43,7 @@ def test_alarms_are_the_literal_ones_whatever_the_cut(size):
         assert np.isclose(health["mean_loss"][place], losses[mine].mean())
         assert np.isclose(health["coverage"][place], held[mine].mean())
         assert health["rows_since"][place] == 399 - np.flatnonzero(mine)[-1]
-    assert monitor.n_rows_ == 400
+    assert monitor.n_losses_ == 400
 
 
 @pytest.mark.parametrize("n", [4_000, pytest.param(100_000, marks=pytest.mark.long)])
@@ -88,7 +88,7 @@ def test_what_is_no_loss_is_refused():
             monitor.update(losses)
     with pytest.raises(ValueError, match="inconsistent"):
         monitor.update([1.0, 2.0], keys=["a"])
-    assert monitor.n_rows_ == 1
+    assert monitor.n_losses_ == 1
     with pytest.raises(AttributeError, match="before the first"):
         LossMonitor().health()
-    assert monitor.update([np.inf, 0.0]).n_rows_ == 3
+    assert monitor.update([np.inf, 0.0]).n_losses_ == 3
