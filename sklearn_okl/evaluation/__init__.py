@@ -44,6 +44,7 @@ from ._kernel_bounds import (
     pkawv_taylor_degree,
 )
 from ._laws import check_online_estimator, online_checks
+from ._loss_monitor import LossMonitor
 from ._path_bounds import (
     discounted_vaw_aa_regret_bound,
     discounted_vaw_path_bound,
@@ -74,6 +75,7 @@ for class_ in (
     PrequentialCalibrationDisplay,
     PrequentialConfusionDisplay,
     ForecastFanDisplay,
+    LossMonitor,
     PartialEffectsDisplay,
     PrequentialDisplay,
     PrequentialSearch,
@@ -90,6 +92,7 @@ __all__ = [
     "ExpertLossesDisplay",
     "ExpertWeightsDisplay",
     "ForecastFanDisplay",
+    "LossMonitor",
     "PITDisplay",
     "PartialEffectsDisplay",
     "PrequentialCalibrationDisplay",

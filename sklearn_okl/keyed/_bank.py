@@ -12,12 +12,12 @@ from ..features import RunningStandardScaler
 from ..learners import VAWRegressor
 from ..pipeline import StreamingPipeline
 from . import _scaled
-from ._record import TAIL, YOUNG, Layout, Record
+from ._one_row import is_plain
+from ._record import TAIL, YOUNG, Record, layout_of, record_of
 
 _CHUNK = 128  # keys of a round: their inverses fit a cache
 _BLOCK = 32  # rows of one key in a product
 _MANY = 8  # rows of one key from which on they are learnt in blocks
-_GAIN_LIMIT = 1e5  # as of `VAWRegressor`: after a row that shrinks P more it is computed anew
 _FAR_TOO_MUCH = 1e8  # and after this one no sums could be had from it: the key leaves at once
 
 
@@ -49,13 +49,14 @@ class KeyedBank:
     v of up to eight rows wait in a tail, so that P is read by each row, and written by each eighth.
     """
 
+    GAIN_LIMIT = 1e5  # as of `VAWRegressor`: after a row that shrinks P more it is computed anew
+
     def __init__(self, estimator, has_scaler, maps, final):
         self.estimator, self.has_scaler, self.maps, self.final = estimator, has_scaler, maps, final
 
     def rows(self, X):
         """Return rows as finite numbers."""
-        is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
-        if is_plain and np.isfinite(X.sum()):  # a row alone takes less time than the checks
+        if is_plain(X, 2):
             return np.ascontiguousarray(X)
         return check_array(X, dtype=np.float64, order="C", estimator=self.estimator)
 
@@ -63,14 +64,17 @@ class KeyedBank:
         """Learn the rows of a call, but for those of keys that have left for good."""
         if state["bank"] is None:
             state["bank"] = self._started(call.X)
-        layout = self._layout(state["bank"])
+        layout = self.layout(state["bank"])
         counts = np.diff(call.starts)
-        mine = np.array([m is None or type(m) is Record for m in call.models], dtype=bool)
+        mine = np.ones(len(counts), dtype=bool)
+        if not set(map(type, call.models)) <= {Record, type(None)}:
+            mine[:] = [m is None or type(m) is Record for m in call.models]
         left = np.zeros(len(counts), dtype=bool)
         few = np.flatnonzero(mine & (counts <= _MANY))
         few = few[np.argsort(-counts[few], kind="stable")]
+        buffers = layout.buffers(min(len(few), _CHUNK))
         for low in range(0, len(few), _CHUNK):
-            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left)
+            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left, buffers)
         for life in np.flatnonzero(mine & (counts > _MANY)):
             left[life] = not self._learn_many(state["bank"], layout, call, life)
         call.done[mine & ~left] = counts[mine & ~left]
@@ -84,7 +88,7 @@ class KeyedBank:
         mine = np.array([e is not None and type(e.model) is Record for e in entries], dtype=bool)
         places = np.repeat(np.arange(len(entries)), np.diff(starts))
         rows = np.flatnonzero(mine[places])
-        layout = mine.any() and self._layout(state["bank"])
+        layout = mine.any() and self.layout(state["bank"])
         for low in range(0, len(rows), _CHUNK):
             some = rows[low : low + _CHUNK]
             known = [entries[place] for place in places[some]]
@@ -101,7 +105,7 @@ class KeyedBank:
 
     def model(self, entry, shared):
         """Return an estimator that has learnt what a record has."""
-        layout, final = self._layout(shared), clone(self.final)
+        layout, final = self.layout(shared), clone(self.final)
         P, rest = layout.gathered([entry.model])
         part = layout.split(rest)
         P = P[0] - part.tail[0].T @ part.tail[0]
@@ -141,7 +145,7 @@ class KeyedBank:
 
     def fits(self, entry, shared):
         """Tell whether the numbers of a record from a file are as many as they are to be."""
-        layout, (inverse, rest, rows) = self._layout(shared), entry.model
+        layout, (inverse, rest, rows) = self.layout(shared), entry.model
         young = self.has_scaler and entry.n_rows < _scaled.N_FIRST
         return (
             inverse is not None
@@ -156,7 +160,7 @@ class KeyedBank:
 
     def is_sound(self, entries, shared):
         """Tell whether the inverses of records may be some, rows in their tails included."""
-        layout = self._layout(shared)
+        layout = self.layout(shared)
         for low in range(0, len(entries), _CHUNK):
             P, rest = layout.gathered([one.model for one in entries[low : low + _CHUNK]])
             part = layout.split(rest)
@@ -169,7 +173,7 @@ class KeyedBank:
 
     def shaped(self, entry, shared):
         """Return an entry from a file with its rows as rows."""
-        layout, record = self._layout(shared), entry.model
+        layout, record = self.layout(shared), entry.model
         rows = None if record.rows is None else record.rows.reshape(-1, layout.width)
         first = None if entry.first is None else entry.first.reshape(-1, layout.n_scaled)
         return entry._replace(model=record._replace(rows=rows), first=first)
@@ -182,10 +186,11 @@ class KeyedBank:
             rows = np.asarray(fitted[-1].transform(rows))
         return {"maps": fitted, "n_features": X.shape[1], "width": rows.shape[1]}
 
-    def _layout(self, shared):
+    def layout(self, shared):
+        """Return where what stands in a record."""
         n_scaled = shared["n_features"] if self.has_scaler else 0
         width = shared["width"] + bool(self.final.fit_intercept)
-        return Layout(width, n_scaled, float(self.final.alpha))
+        return layout_of(width, n_scaled, float(self.final.alpha))
 
     def _design(self, shared, Z):
         """Return scaled rows as the last step sees them."""
@@ -194,27 +199,30 @@ class KeyedBank:
         return self.final._design(Z)
 
     def _forecasts(self, theta, Z, leverages):
-        known = np.einsum("ij,ij->i", Z, theta)
+        return self.answer(np.einsum("ij,ij->i", Z, theta), leverages)
+
+    def answer(self, known, leverages):
+        """Return the forecasts of rows that theta'z and z'P z are known of."""
         return known / (1.0 + leverages) if self.final.forecaster == "vaw" else known
 
-    def _learn_few(self, shared, layout, call, lives, left):
+    def _learn_few(self, shared, layout, call, lives, left, buffers):
         """Learn the few rows of each of some keys: the i-th row of all of them is a round."""
-        known = [call.models[life] for life in lives]
-        P, rest = layout.gathered(known)
-        part, first = layout.split(rest), [call.first[life] for life in lives]
+        places = lives.tolist()
+        known = [call.models[life] for life in places]
+        P, rest = layout.gathered(known, buffers)
+        part, first = layout.split(rest), [call.first[life] for life in places]
         n = call.n_rows[lives]
         young = np.flatnonzero(n < YOUNG)
         kept = {k: layout.rows(known[k]) for k in young.tolist()}
         starts, counts = call.starts[lives], np.diff(call.starts)[lives]
         written, extreme = np.zeros(len(lives), dtype=bool), np.zeros(len(lives), dtype=bool)
         weights = call.params.get("sample_weight")
-        for i in range(counts[0]):
-            m = np.searchsorted(-counts, -i, side="left")  # how many keys have an i-th row
-            rows = call.order[starts[:m] + i]
-            Z = call.X[rows]
-            if self.has_scaler:
-                Z = _scaled.scale(part.moments[:m], n[:m], Z, first)
-            Z = self._design(shared, Z)
+        rounds = np.searchsorted(-counts, -np.arange(counts[0]), side="left").tolist()  # their keys
+        order = call.order[np.concatenate([starts[:m] + i for i, m in enumerate(rounds)])]
+        design = self._designs(shared, part.moments, n, call.X[order], first, rounds)
+        for m in rounds:
+            rows, order = order[:m], order[m:]
+            Z, design = design[:m], design[m:]
             full = np.flatnonzero(part.scalars[:m, 2] == TAIL)
             if len(full):
                 layout.commit(P, part, full)
@@ -224,7 +232,7 @@ class KeyedBank:
             if call.answers is not None:
                 call.answers[rows] = forecasts
             n[:m] += 1
-            beyond = ~(gains <= _GAIN_LIMIT)
+            beyond = ~(gains <= self.GAIN_LIMIT)
             for k in young[young < m].tolist():
                 if n[k] > YOUNG:
                     continue
@@ -237,18 +245,33 @@ class KeyedBank:
         left[lives] = extreme
         if not np.isfinite(rest[~extreme].sum()):
             raise OverflowError
-        for k, life in enumerate(lives.tolist()):
-            inverse = known[k].inverse if known[k] is not None else layout.start
-            inverse = P[k].ravel().copy() if written[k] else inverse
-            call.models[life] = Record(inverse, rest[k].copy(), kept[k] if n[k] < YOUNG else None)
-            call.first[life] = first[k]
+        inverses = [layout.start if record is None else record[0] for record in known]
+        for k in np.flatnonzero(written).tolist():
+            inverses[k] = P[k].ravel().copy()
+        rows = [None] * len(known)
+        for k in young[n[young] < YOUNG].tolist():
+            rows[k] = kept[k]
+        rests = [row.copy() for row in rest]
+        records = map(record_of, zip(inverses, rests, rows, strict=True))
+        for life, record, its_first in zip(places, records, first, strict=True):
+            call.models[life], call.first[life] = record, its_first
+
+    def _designs(self, shared, moments, n, X, first, rounds):
+        """Return the rows of some rounds as the last step sees them, after the scalers' rounds."""
+        if self.has_scaler:
+            low = 0
+            for i, m in enumerate(rounds):
+                some = slice(low, low + m)
+                X[some] = _scaled.scale(moments[:m], n[:m] + i, X[some], first)
+                low += m
+        return self._design(shared, X)
 
     def _round(self, P, part, Z, y, weights):
         """Learn a row of each key; return their forecasts, and by how much they shrink P."""
         u = _times(P, part.tail, Z)
         leverages = np.maximum(np.einsum("ij,ij->i", Z, u), 0.0)
         ridge = np.einsum("ij,ij->i", Z, part.theta)
-        forecasts = ridge / (1.0 + leverages) if self.final.forecaster == "vaw" else ridge
+        forecasts = self.answer(ridge, leverages)
         gains = 1.0 + (leverages if weights is None else weights * leverages)
         scales = 1.0 / np.sqrt(gains) if weights is None else np.sqrt(weights / gains)
         u *= scales[:, None]
@@ -280,7 +303,7 @@ class KeyedBank:
                 block = block_innovations(Z[some], partial(_into, P[0]), theta, Y[some], w)
             except np.linalg.LinAlgError:
                 return False
-            beyond = np.flatnonzero(~(block.gains <= _GAIN_LIMIT))
+            beyond = np.flatnonzero(~(block.gains <= self.GAIN_LIMIT))
             if len(beyond):
                 if kept is None or not (block.gains <= _FAR_TOO_MUCH).all():
                     return False

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._entries import Entry
+from ._entries import entry_of
 
 
 class CallByKey:
@@ -46,9 +46,13 @@ class CallByKey:
         begins = [place for place, entry in enumerate(self.lives.entries) if entry is None]
         return self.order[self.starts[begins]]
 
-    def changed(self, t):
-        """Return the entries of the keys that have not gone, after a call that began at row t."""
+    def changed(self, entries, t):
+        """Return entries as they are after a call that began at row t."""
         ends = (t + 1 + self.order[self.starts[1:] - 1]).tolist()
         counts = (self.n_rows + np.diff(self.starts)).tolist()
-        found = list(map(Entry, counts, ends, self.models, self.first))
-        return {key: found[k] for key, k in self.lives.last.items()}
+        found = list(map(entry_of, zip(counts, ends, self.models, self.first, strict=True)))
+        if self.lives.at is not None:
+            return entries.replaced(self.lives.at, found)
+        return entries.changed(
+            {key: found[k] for key, k in self.lives.last.items()}, self.lives.gone
+        )

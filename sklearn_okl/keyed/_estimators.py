@@ -16,6 +16,7 @@ from .._validation import refuse_dates, refuse_other_targets
 from ..algorithms import ImproperLogisticClassifier
 from ..learners import VAWRegressor
 from ._keyed import Keyed
+from ._one_row import is_plain
 
 
 @inherit_documentation
@@ -140,8 +141,9 @@ class KeyedRegressor(RegressorMixin, Keyed):
         return float(r2_score(y, self.predict(X, keys=keys), sample_weight=sample_weight))
 
     def _targets(self, y, classes, is_start):
-        refuse_other_targets(y)
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
+        if not is_plain(y, 1):
+            refuse_other_targets(y)
+            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         shape = y.shape[1:]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from numbers import Integral
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -12,14 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
-from .._types import Any, ArrayLike, Self
+from .._types import Any, ArrayLike, PathLike, Self
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
 from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
+from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
-from ._entries import Entries
+from ._entries import Entries, Entry
 from ._keys import Keys, kinds_of, refuse_other_kinds
-from ._lives import is_alive, lives_of, overdue
+from ._lives import is_alive, lives_of, outnumbered, overdue
+from ._one_row import forecast_one, learn_one
 from ._record import Record
 from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
 from ._trial import look_over
@@ -49,6 +53,11 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         What forecasts a key of which no row has been learnt, in the first round of a key too.
         ``"pooled"``: one more clone of the estimator, which learns the rows of all keys. None: 0,
         or the same probability for each class, which costs nothing.
+    store : str or path-like, default=None
+        Path of a :class:`Store`. Keys that go by `max_keys` or `idle` go there with the next
+        ``Store(path).commit(model)``, and come back with their next row, or where a forecast of
+        theirs is asked for: the forecasts are those of a model with no limit. None: their models
+        are lost.
 
     Attributes
     ----------
@@ -58,8 +67,10 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
     n_keys_ : int
         Number of these.
     n_dropped_ : int
-        How often a key has gone, by `max_keys` or `idle`. Its model is lost; should it come again
-        it begins anew.
+        How often a key has gone, by `max_keys` or `idle`, and its model is lost; should it come
+        again it begins anew.
+    n_stored_ : int
+        Number of keys that have gone to `store`, those included that wait for the next commit.
     n_samples_seen_ : int
         Rounds learnt so far.
     n_features_in_ : int
@@ -74,6 +85,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         "max_keys": [Interval(Integral, 1, None, closed="left"), None],
         "idle": [Interval(Integral, 1, None, closed="left"), None],
         "prior": [StrOptions({"pooled"}), None],
+        "store": [str, Path, None],
     }
     _structural = ("estimator", "key", "max_keys", "idle", "prior")
     _of_classes = False
@@ -88,12 +100,18 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         max_keys: int | None = None,
         idle: int | None = None,
         prior: str | None = "pooled",
+        store: str | PathLike | None = None,
     ) -> None:
         self.estimator = estimator
         self.key = key
         self.max_keys = max_keys
         self.idle = idle
         self.prior = prior
+        self.store = store
+
+    def __getstate__(self):  # a path is of a type of each system
+        text = {"store": str(self.store)} if isinstance(self.store, Path) else {}
+        return super().__getstate__() | text
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -131,7 +149,13 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         """How often a key has gone."""
         state = self._fitted_state("n_dropped_")
         late = overdue(state["entries"], state["t"], self._as_built("idle"))
-        return state["n_dropped"] + len(late)
+        return state["n_dropped"] + (len(late) if self.store is None else 0)
+
+    @property
+    def n_stored_(self) -> int:
+        """Number of keys that have gone to the store."""
+        state = self._fitted_state("n_stored_")
+        return state["n_stored"] + len(state["leaving"])
 
     def model_of(self, key: Any = None) -> Any:
         """Return a copy of the model of one key.
@@ -151,14 +175,41 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         KeyError
             If no row of the key has been learnt, or it has gone.
         """
-        state = self._fitted_state("model_of")
+        state = dict(self._fitted_state("model_of"))
+        self._bring_back(state, [key])
         entry = state["entries"].get(key)
-        if not is_alive(entry, state["t"], self._as_built("idle")):
+        if not is_alive(entry, state["t"], self._limit()):
             raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
         if type(entry.model) is Record:
             self._check_structure()
             return self._bank().model(entry, state["bank"])
         return copied(entry.model)
+
+    def _limit(self):
+        """Return after how many rows a key is lost: who goes to a store is not."""
+        return self._as_built("idle") if self.store is None else None
+
+    def _bring_back(self, state, names):
+        """Put among the entries those of keys that have gone to the store, or are about to."""
+        if self.store is None or not (state["n_stored"] or len(state["leaving"])):
+            return
+        missing = [key for key in dict.fromkeys(names) if state["entries"].get(key) is None]
+        back = {key: state["leaving"].get(key) for key in missing}
+        back = {key: entry for key, entry in back.items() if entry is not None}
+        state["leaving"] = state["leaving"].changed({}, back)
+        asked = [key for key in missing if key not in back]
+        found = fetched(self.store, asked) if state["n_stored"] else {}
+        if found:
+            if any(entry.last > state["t"] for entry in found.values()):
+                raise ValueError(
+                    f"{self.store} is ahead of this model, which has learnt {state['t']} rows. "
+                    "Load the model from the store, or give a store of its own."
+                )
+            check_entries(self, state["bank"], found.items(), self.store)
+            back |= shaped(self, found)
+            state["n_stored"] -= len(found)
+        if back:
+            state["entries"] = state["entries"].changed(back)
 
     def _as_built(self, name):
         """Return a parameter as it was when the first row came."""
@@ -219,7 +270,8 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
 
     def _learn_given(self, former, X, y, verb, keys, classes, sample_weight):
         X, y = container_of(X), targets_of(self, y)
-        check_consistent_length(X, y)
+        if X.shape[:1] != y.shape[:1]:
+            check_consistent_length(X, y)
         if not len(y):
             raise ValueError("There are no rows to learn: found array with 0 sample(s).")
         check_columns(self, X, reset=former is None)
@@ -229,7 +281,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         )
         state = self._started() if former is None else dict(former)
         names, X = self._read_keys(state, X, keys)
-        with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
+        with blas_of(len(y)), np.errstate(over="ignore", invalid="ignore"):
             return state, self._learn_rows(state, names, X, y, params, verb)
 
     def _read_keys(self, state, X, keys):
@@ -258,6 +310,8 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
             "prior": None,
             "bank": None,  # what records of the bank share
             "n_dropped": 0,
+            "leaving": Entries(),  # keys on their way to the store
+            "n_stored": 0,  # and those that are there
         }
 
     def _learn_rows(self, state, names, X, y, params, verb):
@@ -266,9 +320,13 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if self.prior is not None and state["kinds"]:
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
         t = state["t"]
-        call = CallByKey(
-            lives_of(state["entries"], names, t, self.max_keys, self.idle), X, y, params
-        )
+        self._bring_back(state, names)
+        if bank is not None and y.shape == (1,):
+            found = self._learn_one(state, bank, names[0], X, y, params)
+            if found is not None:
+                return None if verb == "partial_fit" else found
+        limits = (self.max_keys, self.idle) if self.store is None else ()
+        call = CallByKey(lives_of(state["entries"], names, t, *limits), X, y, params)
         if verb != "partial_fit":
             call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
         if bank is not None and y.ndim == 1:
@@ -288,8 +346,23 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if call.answers is not None and state["kinds"]:
             first = call.first_rows()
             call.answers[first] = nothing if prior is None else prior[first]
-        self._install(state, call)
+        state["n_dropped"] += call.lives.n_dropped
+        self._install(state, call.changed(state["entries"], t), len(y))
         return call.answers
+
+    def _learn_one(self, state, bank, name, X, y, params):
+        """Learn one row of a key in a bank; return its forecast, or None where that is no case."""
+        t = state["t"]
+        entry = state["entries"].get(name)
+        if not is_alive(entry, t, self._limit()):
+            return None
+        weight = float(params["sample_weight"][0]) if params else 1.0
+        found = learn_one(bank, state["bank"], entry, X, float(y[0]), weight)
+        if found is None:
+            return None
+        entry = Entry(entry.n_rows + 1, t + 1, found[0], entry.first)
+        self._install(state, state["entries"].changed({name: entry}), 1)
+        return np.array([found[1]])
 
     def _taught(self, model, X, y, params, verb, nothing):
         """Return a model, a copy or a fresh one, that has learnt rows, and what it answered."""
@@ -300,14 +373,18 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
             model = copied(model)
         return model, taught(model, X, y, params | first, verb, nothing)
 
-    def _install(self, state, call):
-        t = state["t"] + len(call.y)
-        entries = state["entries"].changed(call.changed(state["t"]), call.lives.gone)
-        state["n_dropped"] += call.lives.n_dropped
+    def _install(self, state, entries, n):
+        """Write the entries after n more rows, but for those that have been idle."""
+        t, gone = state["t"] + n, []
         if self.idle is not None and t // self.idle > state["t"] // self.idle:
-            late = overdue(entries, t, self.idle)
-            entries = entries.changed({}, late)
-            state["n_dropped"] += len(late)
+            gone = overdue(entries, t, self.idle)
+        if self.store is None:
+            state["n_dropped"] += len(gone)
+        else:
+            gone += outnumbered(entries, self.max_keys)
+            leaving = {key: entries.get(key) for key in gone}
+            state["leaving"] = state["leaving"].changed(leaving)
+        entries = entries.changed({}, gone) if gone else entries
         state.update(entries=entries, t=t)
 
     def _told(self):
@@ -319,15 +396,23 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         self._check_structure()
         state, X = self._state, container_of(X)
         check_columns(self, X, reset=False)
-        names, X = self._read_keys(dict(state), X, keys)
+        state = dict(state)
+        names, X = self._read_keys(state, X, keys)
+        self._bring_back(state, names)
         nothing = self._nothing_known(verb)
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
+        bank = self._bank()
+        if bank is not None and len(names) == 1:
+            X, entry = bank.rows(X), state["entries"].get(names[0])
+            if is_alive(entry, state["t"], self._limit()) and type(entry.model) is Record:
+                return np.array([forecast_one(bank, state["bank"], entry, X)])
         lives = lives_of(state["entries"], names, state["t"])
         order, starts = lives.rows()
-        entries = [e if is_alive(e, state["t"], self.idle) else None for e in lives.entries]
+        limit = self._limit()
+        entries = [e if is_alive(e, state["t"], limit) else None for e in lives.entries]
         answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
-        bank, asked = self._bank(), np.zeros(len(entries), dtype=bool)
+        asked = np.zeros(len(entries), dtype=bool)
         with one_blas_thread:
             if bank is not None:
                 X = bank.rows(X)
@@ -345,11 +430,31 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         return answers
 
 
+def blas_of(n):
+    """Return one thread of BLAS for n rows; of one row its products are too small for more."""
+    return one_blas_thread if n > 1 else nullcontext()
+
+
 def check_records(keyed, holder):
-    """Refuse records from a file that have another size than the others; return their entries."""
-    bank, state = keyed._bank(), keyed._state
-    for key, entry in state["entries"].items():
+    """Refuse records from a file that have another size than the others."""
+    for name in ("entries", "leaving"):
+        check_entries(keyed, keyed._state["bank"], keyed._state[name].items(), holder)
+
+
+def check_entries(keyed, shared, entries, holder):
+    """Do so with some entries by key."""
+    bank = keyed._bank()
+    for key, entry in entries:
         if type(entry.model) is Record and not (
-            bank is not None and state["bank"] is not None and bank.fits(entry, state["bank"])
+            bank is not None and shared is not None and bank.fits(entry, shared)
         ):
             raise ValueError(f"{holder} is damaged: the key {key!r} has another size than others.")
+
+
+def shaped(keyed, entries):
+    """Return entries from a file, by key, with the rows of young keys as rows."""
+    bank, shared = keyed._bank(), keyed._state["bank"]
+    return {
+        key: bank.shaped(entry, shared) if type(entry.model) is Record else entry
+        for key, entry in entries.items()
+    }

@@ -23,6 +23,8 @@ class Lives(NamedTuple):
         The keys that were known, or came, and have gone.
     n_dropped : int
         How often one went.
+    at : list of int or None
+        The places of all lives among the entries; None where one of them begins, or may have gone.
     """
 
     keys: list
@@ -31,6 +33,7 @@ class Lives(NamedTuple):
     last: dict
     gone: set
     n_dropped: int
+    at: list | None = None
 
     def rows(self):
         """Return the rows (n,) sorted by life, in order within each, and where each begins."""
@@ -48,12 +51,21 @@ def lives_of(entries, keys, t, max_keys=None, idle=None):
         if key not in index:
             index[key] = len(index)
     places = np.fromiter(map(index.__getitem__, keys), dtype=np.intp, count=len(keys))
-    return Lives(list(index), entries.found(index), places, index, set(), 0)
+    found, at = entries.found(index)
+    return Lives(list(index), found, places, index, set(), 0, None if None in found else at)
 
 
 def is_alive(entry, t, idle):
     """Tell whether a key is still known after t rows."""
     return entry is not None and (idle is None or t - entry.last < idle)
+
+
+def outnumbered(entries, max_keys):
+    """Return the keys whose latest rows are the oldest, as many as there are too many."""
+    if max_keys is None or len(entries) <= max_keys:
+        return []
+    known = sorted(entries.items(), key=lambda item: item[1].last)
+    return [key for key, _ in known[: len(entries) - max_keys]]
 
 
 def overdue(entries, t, idle):

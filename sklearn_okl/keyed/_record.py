@@ -1,5 +1,6 @@
 """What a bank keeps of a key: some arrays, the large one shared until it changes."""
 
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,9 @@ class Record(NamedTuple):
     inverse: np.ndarray
     rest: np.ndarray
     rows: Any
+
+
+record_of = partial(tuple.__new__, Record)  # from its parts in one tuple, at a third of the time
 
 
 class Parts(NamedTuple):
@@ -60,13 +64,20 @@ class Layout:
         self.alpha = np.array(alpha)
         self.start = (np.eye(width) / alpha).ravel()
 
-    def gathered(self, records):
+    def buffers(self, m):
+        """Return arrays that m records can be gathered in."""
+        return np.empty(m * self.width**2), np.empty(m * self.size)
+
+    def gathered(self, records, buffers=None):
         """Return copies of inverses (m, D, D) and all else (m, L); None is a fresh record."""
-        m, nothing = len(records), Record(self.start, np.zeros(self.size), None)
-        records = [nothing if record is None else record for record in records]
-        P, rest = np.empty(m * self.width**2), np.empty(m * self.size)
-        np.concatenate([record.inverse for record in records], out=P)
-        np.concatenate([record.rest for record in records], out=rest)
+        m = len(records)
+        if None in records:
+            nothing = Record(self.start, np.zeros(self.size), None)
+            records = [nothing if record is None else record for record in records]
+        P, rest = self.buffers(m) if buffers is None else buffers
+        P, rest = P[: m * self.width**2], rest[: m * self.size]
+        np.concatenate([record[0] for record in records], out=P)
+        np.concatenate([record[1] for record in records], out=rest)
         return P.reshape(m, self.width, self.width), rest.reshape(m, self.size)
 
     def split(self, rest):
@@ -101,3 +112,6 @@ class Layout:
         P[which] -= np.matmul(V.swapaxes(1, 2), V)
         part.tail[which] = 0.0
         part.scalars[which, 2] = 0.0
+
+
+layout_of = lru_cache(16)(Layout)  # nothing in it changes

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import copy
-import json
-import struct
 from contextlib import closing
 from numbers import Integral
 from pathlib import Path
 
-import numpy as np
-
 from .._archives import MOST_BYTES
 from .._persistence import from_bytes, to_bytes
 from .._types import Any, PathLike, Self
-from ._entries import Entries, Entry
-from ._keyed import Keyed, check_records
-from ._record import Record
+from ._away import COLUMNS, DAMAGES, FORMAT, damaged, key_of, packed, sqlite, text_of, unpacked
+from ._entries import Entries
+from ._keyed import Keyed, check_records, shaped
 
-_FORMAT = 1
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shell (one INTEGER PRIMARY KEY CHECK (one = 1), batch INTEGER,
                                   content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS keys (place INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
                                  n_rows INTEGER NOT NULL, last INTEGER NOT NULL,
                                  is_record INTEGER NOT NULL, content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS away (key TEXT PRIMARY KEY, n_rows INTEGER NOT NULL,
+                                 last INTEGER NOT NULL, is_record INTEGER NOT NULL,
+                                 content BLOB NOT NULL);
 """
-_SIZES = struct.Struct("<4q")  # numbers in the inverse, the rest, the rows and the first rows
-
-
-def _sqlite():
-    """Import what stores alone need."""
-    import sqlite3
-
-    return sqlite3
+_UPDATED = (
+    "n_rows = excluded.n_rows, last = excluded.last, is_record = excluded.is_record, "
+    "content = excluded.content"
+)
 
 
 class Store:
@@ -105,21 +99,21 @@ class Store:
         self._written = None  # key -> entry, as the file has it; None: nobody has looked
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder. Give the path of a file in it.")
-        self._file = _sqlite().connect(self.path, isolation_level=None)
+        self._file = sqlite().connect(self.path, isolation_level=None)
         try:
             self._file.execute("PRAGMA synchronous = FULL")
             (version,) = self._file.execute("PRAGMA user_version").fetchone()
             tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if version != _FORMAT and (version or tables):
+            if version not in (1, FORMAT) and (version or tables):  # 1 had no keys away
                 raise ValueError(
                     f"{self.path} is a database of another program, or of another version of this "
-                    f"one (format {version}, this is {_FORMAT}). Give another path."
+                    f"one (format {version}, this is {FORMAT}). Give another path."
                 )
-            if not version:
+            if version != FORMAT:
                 self._file.executescript(
-                    f"BEGIN; {_TABLES} PRAGMA user_version = {_FORMAT}; COMMIT;"
+                    f"BEGIN; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;"
                 )
-        except _sqlite().DatabaseError as error:
+        except sqlite().DatabaseError as error:
             self._file.close()
             raise ValueError(f"{self.path} is no store, or a damaged one: {error}.") from error
         except BaseException:
@@ -167,12 +161,17 @@ class Store:
             raise TypeError(f"batch={batch!r} is no whole number. Number the batches.")
         keyed = _keyed_in(model)
         entries = Entries() if keyed is None else keyed._state["entries"]
-        shell = to_bytes(_with_entries(model, Entries()), trusted=self.trusted)
+        leaving, n_stored = self._away(keyed)
+        settled = {"leaving": Entries(), "n_stored": n_stored + len(leaving)} if leaving else {}
+        shell = to_bytes(_changed(model, settled | {"entries": Entries()}), trusted=self.trusted)
         written = {} if self._written is None else self._written
         now = dict(entries.items())
         changed = [(key, entry) for key, entry in now.items() if written.get(key) is not entry]
-        gone = [(_text(key),) for key in written if key not in now]
-        rows = [(_text(key), *self._packed(entry)) for key, entry in changed]
+        gone = [(text_of(key),) for key in written if key not in now]
+        rows, away = (
+            [packed(key, entry, self.trusted) for key, entry in some]
+            for some in (changed, leaving.items())
+        )
         self._file.execute("BEGIN IMMEDIATE")
         try:
             last = self.batch
@@ -183,13 +182,24 @@ class Store:
                 )
             if self._written is None:
                 self._file.execute("DELETE FROM keys")
+            if not n_stored:  # so that those of another model do not come back
+                self._file.execute("DELETE FROM away")
             self._file.executemany("DELETE FROM keys WHERE key = ?", gone)
-            self._file.executemany(
-                "INSERT INTO keys (key, n_rows, last, is_record, content) VALUES (?, ?, ?, ?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET n_rows = excluded.n_rows, last = excluded.last, "
-                "is_record = excluded.is_record, content = excluded.content",
-                rows,
-            )
+            for table, some in (("keys", rows), ("away", away)):
+                self._file.executemany(
+                    f"INSERT INTO {table} ({COLUMNS}) VALUES (?, ?, ?, ?, ?) "
+                    f"ON CONFLICT (key) DO UPDATE SET {_UPDATED}",
+                    some,
+                )
+            back = [row[:1] for row in rows]
+            self._file.executemany("DELETE FROM away WHERE key = ?", back)
+            (n_found,) = self._file.execute("SELECT count(*) FROM away").fetchone()
+            if n_found != n_stored + len(leaving):
+                raise ValueError(
+                    f"{self.path} holds {n_found} keys that have gone, and this model knows of "
+                    f"{n_stored + len(leaving)}: it is not the one that they have gone from. Load "
+                    "the model again, or give it a store of its own."
+                )
             kept = last if batch is None else int(batch)
             self._file.execute("INSERT OR REPLACE INTO shell VALUES (1, ?, ?)", (kept, shell))
             self._file.execute("COMMIT")
@@ -199,7 +209,17 @@ class Store:
             self._written = None  # whatever was under way: the next commit writes all
             raise
         self._written = now
+        if settled:
+            keyed._state = keyed._state | settled
         return self
+
+    def _away(self, keyed):
+        """Return the entries that a model hands over, and how many it has handed over before."""
+        if keyed is None or keyed.store is None:
+            return {}, 0
+        if Path(keyed.store).resolve() != self.path.resolve():
+            return {}, 0  # they wait for a commit to their own
+        return dict(keyed._state["leaving"].items()), keyed._state["n_stored"]
 
     def load(self) -> Any:
         """Return the model as of the last commit.
@@ -215,14 +235,12 @@ class Store:
         """
         try:
             found = self._file.execute("SELECT content FROM shell").fetchone()
-            with closing(
-                self._file.execute(
-                    "SELECT key, n_rows, last, is_record, content FROM keys ORDER BY place"
-                )
-            ) as rows:
-                entries = {} if found is None else {_key(row[0]): self._entry(row) for row in rows}
-        except (_sqlite().DatabaseError, struct.error, json.JSONDecodeError, TypeError) as error:
-            raise ValueError(f"{self.path} is damaged: {error}. Take an older copy.") from error
+            with closing(self._file.execute(f"SELECT {COLUMNS} FROM keys ORDER BY place")) as rows:
+                given, entries = (self.trusted, self.max_bytes), {}
+                for row in () if found is None else rows:
+                    entries[key_of(row[0])] = unpacked(row, *given)
+        except (sqlite().DatabaseError, *DAMAGES) as error:
+            raise damaged(self.path, error) from error
         if found is None:
             raise ValueError(f"{self.path} holds no model yet: commit one first.")
         model = from_bytes(found[0], trusted=self.trusted, max_bytes=self.max_bytes)
@@ -230,43 +248,10 @@ class Store:
         if keyed is not None:
             keyed._state["entries"] = Entries().changed(entries)
             check_records(keyed, self.path)
-            bank, shared = keyed._bank(), keyed._state["bank"]
-            entries = {
-                key: bank.shaped(entry, shared) if type(entry.model) is Record else entry
-                for key, entry in entries.items()
-            }
+            entries = shaped(keyed, entries)
             keyed._state["entries"] = Entries().changed(entries)
         self._written = entries
         return model
-
-    def _packed(self, entry):
-        """Return the columns of an entry."""
-        if type(entry.model) is not Record:
-            content = to_bytes(entry.model, trusted=self.trusted)
-            return entry.n_rows, entry.last, 0, content
-        parts = [np.empty(0) if part is None else part for part in (*entry.model, entry.first)]
-        sizes = [-1 if part is None else part.size for part in (*entry.model, entry.first)]
-        content = _SIZES.pack(*sizes) + b"".join(part.tobytes() for part in parts)
-        return entry.n_rows, entry.last, 1, content
-
-    def _entry(self, row):
-        """Return an entry from its columns."""
-        _, n_rows, last, is_record, content = row
-        if not is_record:
-            model = from_bytes(content, trusted=self.trusted, max_bytes=self.max_bytes)
-            return Entry(n_rows, last, model)
-        sizes, at, parts = _SIZES.unpack_from(content), _SIZES.size, []
-        numbers = np.frombuffer(content, dtype="<f8", offset=at)
-        if sum(max(size, 0) for size in sizes) != len(numbers) or min(sizes) < -1:
-            raise TypeError("a key has more numbers than it says, or fewer")
-        if not np.isfinite(numbers).all():
-            raise TypeError("a key has NaN or infinity in it")
-        at = 0
-        for size in sizes:
-            parts.append(None if size < 0 else numbers[at : at + size].astype(np.float64))
-            at += max(size, 0)
-        inverse, rest, rows, first = parts
-        return Entry(n_rows, last, Record(inverse, rest, rows), first)
 
 
 def _keyed_in(model):
@@ -275,29 +260,15 @@ def _keyed_in(model):
     return inner if isinstance(inner, Keyed) and "_state" in vars(inner) else None
 
 
-def _with_entries(model, entries):
-    """Return a copy of a model whose keys are others."""
+def _changed(model, parts):
+    """Return a copy of a model some parts of whose state are others; of keys it has a state."""
     inner = _keyed_in(model)
     if inner is None:
         return model
     twin = copy.copy(inner)
-    twin._state = inner._state | {"entries": entries}
+    twin._state = inner._state | parts
     if inner is model:
         return twin
     model = copy.copy(model)
     model.estimator_ = twin
     return model
-
-
-def _text(key):
-    """Return a key as text; numbers that are equal have one text."""
-    parts = key if type(key) is tuple else (key,)
-    plain = [
-        int(p) if type(p) is bool or (type(p) is float and p.is_integer()) else p for p in parts
-    ]
-    return json.dumps(plain if type(key) is tuple else plain[0])
-
-
-def _key(text):
-    key = json.loads(text)
-    return tuple(key) if type(key) is list else key

@@ -19,7 +19,7 @@ def look_over(model):
         raise ValueError("it holds other things than models by key do")
     if told is not None and (np.ndim(told) != 1 or len(told) < 2):
         raise ValueError("it knows fewer than two classes")
-    entries = dict(state["entries"].items())
+    entries = dict(state["entries"].items()) | dict(state["leaving"].items())
     if not all(0 < one.n_rows <= one.last <= state["t"] for one in entries.values()):
         raise ValueError("it counts no rows of a key")
     kind = type(model._unfitted())

@@ -89,6 +89,25 @@ def test_rows_one_at_a_time():
     hold(ESTIMATORS["scaled"], keys, X, y, sizes=(1,))
 
 
+@pytest.mark.parametrize("name", ["ridge", "all"])
+def test_a_row_alone_is_one_of_many(name):
+    rng, keys, X, y = stream(260, 3, seed=6)
+    weights = rng.choice([0.0, 0.5, 2.0], size=260)
+    X[200] *= 1e7  # no row alone stands it: the key leaves, or has a scaler
+    one, many = (KeyedRegressor(ESTIMATORS[name], idle=40) for _ in range(2))
+    found = []
+    for t in range(260):
+        row = slice(t, t + 1)
+        given = {"keys": keys[row], "sample_weight": weights[row]}
+        found.append(one.prequential_predict(X[row], y[row], **given))
+    expected = many.prequential_predict(X, y, keys=keys, sample_weight=weights)
+    scale = max(1.0, abs(expected).max())
+    assert abs(np.concatenate(found) - expected).max() < 1e-8 * scale
+    assert (one.n_dropped_, in_bank(one)) == (many.n_dropped_, in_bank(many))
+    alone = [one.predict(X[t : t + 1], keys=keys[t : t + 1])[0] for t in range(40)]
+    assert np.allclose(alone, one.predict(X[:40], keys=keys[:40]), rtol=1e-12)
+
+
 def test_weights_of_zero_too():
     rng, keys, X, y = stream(500)
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], size=500)

@@ -1,0 +1,100 @@
+"""A service over HTTP: forecasts, labels that come later, health. Killed, it goes on.
+
+    python docs/http_service.py fleet.db 8000
+
+    POST /ask   {"id": "a1", "row": {"device": "pump", "load": 0.5}}  -> {"forecast": 3.2}
+    POST /tell  {"id": "a1", "y": 3.0}                                -> {"learnt": 17}
+    GET  /health
+
+Whatever was answered is on the disk. Who got no answer asks again: 409 says that it was done.
+"""
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from sklearn_okl import KeyedRegressor, RowRegressor, Store
+from sklearn_okl.evaluation import LossMonitor
+
+
+class Service:
+    """The model, its file, and how it fares; one thread at a time."""
+
+    def __init__(self, path):
+        self.store = Store(path)
+        if self.store.batch is None:
+            keyed = KeyedRegressor(key="device", max_keys=10_000, store=str(path))
+            self.model = RowRegressor(keyed, max_pending=100_000)
+        else:
+            self.model = self.store.load()
+        self.asked, self.monitor = {}, LossMonitor()  # of this process: they watch, no more
+
+    def ask(self, id, row):
+        """Forecast a row, and keep it for its label."""
+        forecast = self.model.ask(id, row)
+        self.asked[id] = row["device"], forecast
+        self._commit()
+        return {"forecast": forecast}
+
+    def tell(self, id, y):
+        """Learn the label of a row."""
+        self.model.tell(id, y)
+        self._commit()
+        if id in self.asked:
+            device, forecast = self.asked.pop(id)
+            self.monitor.update([(forecast - y) ** 2], keys=[device])
+        return {"learnt": self.model.n_samples_seen_}
+
+    def health(self):
+        """Say how many rows wait, were learnt and given up, and how each device fares."""
+        model = self.model
+        counts = {name: getattr(model, name) for name in ("n_pending_", "n_samples_seen_")}
+        counts["n_given_up_"] = model.n_given_up_
+        if hasattr(self.monitor, "n_losses_"):
+            table = self.monitor.health()
+            del table["coverage"]  # NaN, which JSON has not: these forecasts have no intervals
+            counts["devices"] = {name: column.tolist() for name, column in table.items()}
+        return counts
+
+    def _commit(self):
+        self.store.commit(self.model, 1 + (self.store.batch or 0))
+
+
+class Handler(BaseHTTPRequestHandler):
+    """JSON in, JSON out; a row or label that is none is refused with a sentence."""
+
+    def do_GET(self):
+        """Answer what changes nothing."""
+        found = self.path == "/health"
+        self._say(200 if found else 404, self.server.service.health() if found else {})
+
+    def do_POST(self):
+        """Answer what is asked and told."""
+        verb = {"/ask": "ask", "/tell": "tell"}.get(self.path)
+        if verb is None:
+            return self._say(404, {})
+        try:
+            given = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            answer = getattr(self.server.service, verb)(**given)
+        except (ValueError, TypeError, KeyError) as error:
+            was_done = "waiting" in str(error)
+            return self._say(409 if was_done else 400, {"error": str(error)})
+        return self._say(200, answer)
+
+    def _say(self, status, answer):
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        """Say nothing for each row."""
+
+
+if __name__ == "__main__":
+    server = HTTPServer(("127.0.0.1", int(sys.argv[2])), Handler)
+    server.service = Service(sys.argv[1])
+    print(server.server_port, flush=True)
+    server.serve_forever()

@@ -1,0 +1,96 @@
+"""How the entries of keys stand in a file, and those of keys that have gone there."""
+
+import json
+import struct
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from .._archives import MOST_BYTES
+from .._persistence import from_bytes, to_bytes
+from ._entries import Entry
+from ._record import Record
+
+COLUMNS = "key, n_rows, last, is_record, content"
+FORMAT = 2
+DAMAGES = struct.error, json.JSONDecodeError, TypeError  # what reading a damaged entry raises
+_SIZES = struct.Struct("<4q")  # numbers in the inverse, the rest, the rows and the first rows
+_MOST_ASKED = 500  # keys of one question to the file
+
+
+def sqlite():
+    """Import what files of keys alone need."""
+    import sqlite3
+
+    return sqlite3
+
+
+def packed(key, entry, trusted=()):
+    """Return the columns of an entry."""
+    if type(entry.model) is not Record:
+        return text_of(key), entry.n_rows, entry.last, 0, to_bytes(entry.model, trusted=trusted)
+    parts = [np.empty(0) if part is None else part for part in (*entry.model, entry.first)]
+    sizes = [-1 if part is None else part.size for part in (*entry.model, entry.first)]
+    content = _SIZES.pack(*sizes) + b"".join(part.tobytes() for part in parts)
+    return text_of(key), entry.n_rows, entry.last, 1, content
+
+
+def unpacked(row, trusted=(), max_bytes=MOST_BYTES):
+    """Return an entry from its columns."""
+    _, n_rows, last, is_record, content = row
+    if not is_record:
+        return Entry(n_rows, last, from_bytes(content, trusted=trusted, max_bytes=max_bytes))
+    sizes, at, parts = _SIZES.unpack_from(content), _SIZES.size, []
+    numbers = np.frombuffer(content, dtype="<f8", offset=at)
+    if sum(max(size, 0) for size in sizes) != len(numbers) or min(sizes) < -1:
+        raise TypeError("a key has more numbers than it says, or fewer")
+    if not np.isfinite(numbers).all():
+        raise TypeError("a key has NaN or infinity in it")
+    at = 0
+    for size in sizes:
+        parts.append(None if size < 0 else numbers[at : at + size].astype(np.float64))
+        at += max(size, 0)
+    inverse, rest, rows, first = parts
+    return Entry(n_rows, last, Record(inverse, rest, rows), first)
+
+
+def fetched(path, keys):
+    """Return the entries of those keys that have gone to a file, by key."""
+    found, keys = {}, {text_of(key): key for key in keys}
+    if not Path(path).exists():  # nothing was committed yet
+        return found
+    names = list(keys)
+    try:
+        with closing(sqlite().connect(path)) as file:
+            (version,) = file.execute("PRAGMA user_version").fetchone()
+            if version != FORMAT:
+                raise ValueError(f"store={str(path)!r} is no store. Give the path of one.")
+            for low in range(0, len(names), _MOST_ASKED):
+                some = names[low : low + _MOST_ASKED]
+                marks = ", ".join("?" * len(some))
+                for row in file.execute(f"SELECT {COLUMNS} FROM away WHERE key IN ({marks})", some):
+                    found[keys[row[0]]] = unpacked(row)
+    except (sqlite().DatabaseError, *DAMAGES) as error:
+        raise damaged(path, error) from error
+    return found
+
+
+def damaged(path, error):
+    """Return the error of a file that is no store, or was one."""
+    return ValueError(f"{path} is damaged: {error}. Take an older copy.")
+
+
+def text_of(key):
+    """Return a key as text; numbers that are equal have one text."""
+    parts = key if type(key) is tuple else (key,)
+    plain = [
+        int(p) if type(p) is bool or (type(p) is float and p.is_integer()) else p for p in parts
+    ]
+    return json.dumps(plain if type(key) is tuple else plain[0])
+
+
+def key_of(text):
+    """Return the key of a text."""
+    key = json.loads(text)
+    return tuple(key) if type(key) is list else key

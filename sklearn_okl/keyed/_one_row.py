@@ -1,0 +1,66 @@
+"""One row of one key of a bank: what `KeyedBank` does for many, without what that takes."""
+
+from math import isfinite, sqrt
+
+import numpy as np
+
+from . import _scaled
+from ._record import TAIL, YOUNG, Record
+
+
+def is_plain(array, ndim):
+    """Tell whether an array holds finite numbers: of most a look takes less than the checks."""
+    if type(array) is not np.ndarray or array.dtype != np.float64 or array.ndim != ndim:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.size > 0 and isfinite(array.sum())
+
+
+def learn_one(bank, shared, entry, X, y, weight):
+    """Learn the row (1, d) of a key; return its record, and the forecast made before.
+
+    None in place of both: the key is young, or not in the bank, or its inverse may not stand the
+    row. The call of many rows sees to that.
+    """
+    if entry is None or type(entry.model) is not Record or entry.n_rows < YOUNG:
+        return None
+    inverse, rest, _ = entry.model
+    layout, rest = bank.layout(shared), rest.copy()
+    part = layout.split(rest[None])
+    if bank.has_scaler:
+        X = _scaled.scale(part.moments, np.array([entry.n_rows]), X, [None])
+    z = bank._design(shared, X)[0]
+    theta, scalars, tail = part.theta[0], part.scalars[0], part.tail[0]
+    if scalars[2] == TAIL:
+        inverse = inverse - (tail.T @ tail).ravel()
+        tail[...] = scalars[2] = 0.0
+    u, leverage, known = _seen(inverse, theta, tail, int(scalars[2]), z)
+    gain = 1.0 + weight * leverage
+    scale = sqrt(weight / gain)
+    error = scale * (y - known)
+    u *= scale
+    theta += error * u
+    tail[int(scalars[2])] = u
+    scalars += (error * error, weight, 1.0)
+    if not (gain <= bank.GAIN_LIMIT and isfinite(rest.sum())):
+        return None
+    return Record(inverse, rest, None), bank.answer(known, leverage)
+
+
+def forecast_one(bank, shared, entry, X):
+    """Return the forecast of the row (1, d) of a key in the bank."""
+    part = bank.layout(shared).split(entry.model.rest[None])
+    if bank.has_scaler:
+        X = _scaled.scaled(part.moments, np.array([entry.n_rows]), X)
+    z, n_waiting = bank._design(shared, X)[0], int(part.scalars[0, 2])
+    _, leverage, known = _seen(entry.model.inverse, part.theta[0], part.tail[0], n_waiting, z)
+    return bank.answer(known, leverage)
+
+
+def _seen(inverse, theta, tail, n_waiting, z):
+    """Return P z, z'P z and theta'z."""
+    u = inverse.reshape(len(z), -1) @ z
+    if n_waiting:
+        V = tail[:n_waiting]
+        u -= (V @ z) @ V
+    return u, max(float(z @ u), 0.0), float(z @ theta)

@@ -1,0 +1,94 @@
+"""Losses by key, and an alarm that is false no more often than is said."""
+
+import numpy as np
+import pytest
+
+from sklearn_okl import KeyedRegressor
+from sklearn_okl.evaluation import LossMonitor
+
+
+def literal(losses, every):
+    """Row by row from the list of all losses since the last alarm; rows from 1 on."""
+    seen, M, found = [], [0.0, 0.0, 0.0], []
+    for t, loss in enumerate(losses, 1):
+        seen.append(np.floor((np.log2(loss) + 60.0) * 8.0))
+        p = np.mean([one >= seen[-1] for one in seen])
+        M = [(m + 1.0) * e * p ** (e - 1.0) for m, e in zip(M, (0.1, 0.25, 0.5), strict=True)]
+        if np.mean(M) >= every:
+            found.append(t)
+            seen, M = [], [0.0, 0.0, 0.0]
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 7, 400])
+def test_alarms_are_the_literal_ones_whatever_the_cut(size):
+    rng = np.random.default_rng(size)
+    losses, keys = rng.normal(size=400) ** 2, rng.choice(["a", "b"], size=400)
+    losses[250:] *= 30.0
+    held = rng.random(400) < 0.9
+    monitor, found = LossMonitor(alarm_every=50, recent=20), []
+    for low in range(0, 400, size):
+        rows = slice(low, low + size)
+        found += monitor.update(losses[rows], keys=keys[rows], held=held[rows]).alarms_
+    health = monitor.health()
+    for place, key in enumerate(health["key"]):
+        mine = keys == key
+        expected = literal(losses[mine], 50)
+        assert expected
+        assert health["n_alarms"][place] == len(expected) == found.count(key)
+        assert health["last_alarm"][place] == expected[-1]
+        weights = 0.95 ** np.arange(mine.sum())[::-1]
+        recent = np.average(losses[mine], weights=weights)
+        assert np.isclose(health["recent_loss"][place], recent)
+        assert np.isclose(health["mean_loss"][place], losses[mine].mean())
+        assert np.isclose(health["coverage"][place], held[mine].mean())
+        assert health["rows_since"][place] == 399 - np.flatnonzero(mine)[-1]
+    assert monitor.n_losses_ == 400
+
+
+@pytest.mark.parametrize("n", [4_000, pytest.param(100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("law", ["normal", "heavy", "few"])
+def test_false_alarms_are_as_rare_as_is_said(law, n):
+    rng = np.random.default_rng(n)
+    losses = {
+        "normal": rng.normal(size=n) ** 2,
+        "heavy": abs(rng.standard_cauchy(size=n)),
+        "few": rng.integers(3, size=n).astype(float),
+    }[law]
+    for every in (100, 1000):
+        n_alarms = LossMonitor(every).update(losses, keys=np.arange(n) % 4).health()["n_alarms"]
+        assert n_alarms.sum() <= n / every + 3.0 * np.sqrt(n / every)
+
+
+@pytest.mark.parametrize("factor", [4.0, 25.0])
+def test_losses_that_rise_are_told_within_some_rows(factor):
+    found = []
+    for seed in range(6):
+        losses = np.random.default_rng(seed).normal(size=700) ** 2
+        losses[400:] *= factor
+        health = LossMonitor(1000).update(losses).health()
+        assert health["n_alarms"][0] > 0
+        found.append(health["last_alarm"][0] - 400)
+    assert 0 < np.median(found) < (120 if factor == 4.0 else 25)
+
+
+def test_a_fleet_of_which_one_device_breaks():
+    rng = np.random.default_rng(1)
+    keys, X = rng.integers(5, size=1500), rng.normal(size=(1500, 2))
+    y = X[:, 0] * (keys + 1.0) + 0.2 * rng.normal(size=1500)
+    y[(keys == 3) & (np.arange(1500) > 1000)] *= -1.0
+    forecasts = KeyedRegressor().prequential_predict(X, y, keys=keys)
+    assert set(LossMonitor().update((forecasts - y) ** 2, keys=keys).alarms_) == {3}
+
+
+def test_what_is_no_loss_is_refused():
+    monitor = LossMonitor().update([1.0])
+    for losses in ([-1.0], [np.nan]):
+        with pytest.raises(ValueError, match="at least 0"):
+            monitor.update(losses)
+    with pytest.raises(ValueError, match="inconsistent"):
+        monitor.update([1.0, 2.0], keys=["a"])
+    assert monitor.n_losses_ == 1
+    with pytest.raises(AttributeError, match="before the first"):
+        LossMonitor().health()
+    assert monitor.update([np.inf, 0.0]).n_losses_ == 3
