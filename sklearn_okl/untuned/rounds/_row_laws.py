@@ -22,6 +22,7 @@ import numpy as np
 
 from ..._delay import late
 from ..._linalg import row_slices, softmax
+from . import _densities
 from ._conformal import LEVELS, WINDOW, _learn_size, _rising, _unit, forgive, standard_deviation
 
 __all__ = ["forgive", "learn", "offsets", "standard_deviation", "start"]
@@ -55,6 +56,7 @@ def start(delay=0):
         "largest": 0.0,
         "scores": np.empty((0, 2)),  # the latest WINDOW: over running sizes, over those of rows
         "regrets": np.zeros((2, 3)),  # faded sums, second-order ones, and those of squares
+        "density": _densities.start(),
         "since": np.zeros((2, 3)),  # of regrets and squares since weights were taken
         # what was known before each of the latest rounds
         "issued": {
@@ -86,6 +88,14 @@ def offsets(state, sizes):
     law = _mixed(np.broadcast_to(state["shares"], (n, 3)), scales, state["tables"][None])
     known = bool(len(state["scores"])) or (state["weight"] > 0.0 and state["size"] == 0.0)
     return _offsets(law, np.tile(_rising(state["levels"]), (n, 1)), np.full(n, known), _step(state))
+
+
+def log_density(state, errors, sizes):
+    """Return the logarithms (n,) of the densities of errors of such sizes, NaN where none is."""
+    scales = _scales(np.full(len(sizes), _unit(state)), sizes)[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = _densities.log_density(state["density"], errors, scales)
+    return np.where((scales > 0.0).all(axis=1), found, np.nan)
 
 
 def _offsets(law, levels, known, step):
@@ -165,7 +175,11 @@ def _learn_tables(state, errors, scales, kept, dues):
     says = kept & ((scales[:, 0] > 0.0) | (errors != 0.0))
     seen = np.concatenate([state["scores"], scores[says]])
     ends = (len(state["scores"]) + np.cumsum(says))[dues - 1].tolist()
-    tables = [state["tables"], *(_table(seen[max(end - WINDOW, 0) : end]) for end in ends)]
+    windows = [seen[max(end - WINDOW, 0) : end] for end in ends]
+    tables = [state["tables"], *map(_table, windows)]
+    smooth = says & (scales > 0.0).all(axis=1)
+    counts = np.cumsum(smooth)[dues - 1].tolist()
+    _densities.learn(state["density"], scores[smooth], scales[smooth], windows, counts)
     state["scores"], state["tables"] = seen[-WINDOW:].copy(), tables[-1]
     return np.array(tables)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..._linalg import one_blas_thread
 from ...conformal import QuantileDistribution
-from . import _conformal
+from . import _conformal, _row_laws
 from . import _targets as targets
 from ._scores import ErrorsOfRows, SquaredErrors
 
@@ -28,7 +28,31 @@ def law_of(model, X, ahead):
     if model.spread == "rows":
         with one_blas_thread:
             sizes = model._experts().forecast_sizes(state, model._asked(X)[1], ahead=ahead)
-    return laws_of(model, forecasts, _offsets(model, state, sizes))[0]
+    law = laws_of(model, forecasts, _offsets(model, state, sizes))[0]
+    if sizes is not None:
+        law.__class__, law._density = SmoothDistribution, (model._flat, forecasts, sizes, state)
+    return law
+
+
+class SmoothDistribution(QuantileDistribution):
+    """Quantiles that are tracked, and a density of its own, which is smooth."""
+
+    def log_pdf(self, x):
+        flat, forecasts, sizes, state = self._density
+        with np.errstate(divide="ignore"):
+            plain = np.log(super().pdf(x))
+        x = np.broadcast_to(np.asarray(x, dtype=np.float64), self._rows)
+        units = np.array([targets.unit(of) for of in state["targets"]])
+        errors = (x - forecasts).reshape(sizes.shape) / units
+        of_targets = zip(state["errors"], errors.T, sizes.T, strict=True)
+        logs = np.stack([_row_laws.log_density(*one) for one in of_targets], axis=1)
+        smooth = flat(logs - np.log(units))
+        outside = (x < self.support[0]) | (x > self.support[1])
+        smooth = np.where(outside, -np.inf, smooth)
+        return np.where(np.isnan(smooth) | np.isposinf(plain), plain, smooth)
+
+    def pdf(self, x):
+        return np.exp(self.log_pdf(x))
 
 
 def laws_of(model, forecasts, offsets):
