@@ -46,8 +46,8 @@ class DistributionVerbs:
         Its median is the forecast of `predict`, and its size that of the latest errors, the same
         for every row; it is symmetric. With ``spread="rows"`` its size is what rows tell, it may
         lean to one side, and its median is not the forecast; `pdf` and `log_pdf` are then a smooth
-        density of their own, which is no derivative of `cdf`: that one is held to shares. The whole line is all that is known in
-        the first two rounds: means are NaN then.
+        density of their own, which is no derivative of `cdf`: that one is held to shares. The whole
+        line is all that is known in the first two rounds: means are NaN then.
         """
         return self._law(X, ahead)
 

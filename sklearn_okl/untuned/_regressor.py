@@ -269,8 +269,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     .95 of those of running sizes on sixteen tables, CRPS .89 to .99, and .99 on errors of one size.
 
     *Densities.* With ``spread="rows"`` the density of a target is a mixture of ten: a Gaussian, two
-    of Student's laws of 3 and 6 degrees of freedom, and two of kernels around the latest 500 errors,
-    each in the running size and in that of the row. :class:`~sklearn_okl.aggregators.SoftBayes`
+    of Student's laws of 3 and 6 degrees of freedom, and two of kernels around the latest 500
+    errors, each in the running size and in that of the row. Soft-Bayes, as `aggregators` have it,
     weighs them by their likelihood, every eighth row, none below a thousandth. What is out of
     `target_range` stands at its ends. On five made laws it is likelier than the density between
     the quantiles by .3 a row.
