@@ -15,7 +15,7 @@ from ._weighted import WeightedRegressor
 
 _LEAST, _MOST = 0.01, 0.99  # coverages of intervals
 _BLOCK = 1024  # rows whose laws are held at once
-_DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 class DistributionVerbs:
@@ -53,7 +53,7 @@ class DistributionVerbs:
 
     @explained_by(predict_distribution)
     def predict_quantiles(
-        self, X: ArrayLike, alpha: float | ArrayLike = _DECILES, *, ahead: bool = False
+        self, X: ArrayLike, alpha: float | ArrayLike = DECILES, *, ahead: bool = False
     ) -> Array:
         """Return quantiles of the target of each row, which never cross; changes nothing.
 
@@ -74,7 +74,7 @@ class DistributionVerbs:
         self,
         X: ArrayLike,
         y: ArrayLike,
-        alpha: float | ArrayLike = _DECILES,
+        alpha: float | ArrayLike = DECILES,
         sample_weight: ArrayLike | None = None,
     ) -> Array:
         """Learn as `partial_fit` does, row by row, and return the quantiles issued on the way.
