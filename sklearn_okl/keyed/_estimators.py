@@ -133,7 +133,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
 
         Returns
         -------
-        quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+        quantiles : ndarray of shape (n_samples[, n_targets], q)
             NaN for unknown keys where there is no prior.
         """
         return self._ask_more(X, "predict_quantiles", keys, alpha, np.shape(alpha))
@@ -147,8 +147,8 @@ class KeyedRegressor(RegressorMixin, Keyed):
 
         Returns
         -------
-        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_levels, 2)
-            Of several targets behind an axis of these; NaN as of quantiles.
+        intervals : ndarray of shape (n_samples[, n_targets][, n_levels], 2)
+            NaN as of quantiles.
         """
         return self._ask_more(X, "predict_interval", keys, coverage, (*np.shape(coverage), 2))
 
