@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import _num_samples
 
 from .._documentation import explained_by
 from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike
+from .._validation import refuse_second_writer
+from ._state import twin
 from ._weighted import WeightedRegressor
 
 _LEAST, _MOST = 0.01, 0.99  # coverages of intervals
-_DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_BLOCK = 1024  # rows whose laws are held at once
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 class DistributionVerbs:
@@ -42,14 +45,15 @@ class DistributionVerbs:
         -----
         Its median is the forecast of `predict`, and its size that of the latest errors, the same
         for every row; it is symmetric. With ``spread="rows"`` its size is what rows tell, it may
-        lean to one side, and its median is not the forecast. The whole line is all that is known in
-        the first two rounds: means are NaN then.
+        lean to one side, and its median is not the forecast; `pdf` and `log_pdf` are then a smooth
+        density of their own, which is no derivative of `cdf`: that one is held to shares. The whole
+        line is all that is known in the first two rounds: means are NaN then.
         """
         return self._law(X, ahead)
 
     @explained_by(predict_distribution)
     def predict_quantiles(
-        self, X: ArrayLike, alpha: float | ArrayLike = _DECILES, *, ahead: bool = False
+        self, X: ArrayLike, alpha: float | ArrayLike = DECILES, *, ahead: bool = False
     ) -> Array:
         """Return quantiles of the target of each row, which never cross; changes nothing.
 
@@ -70,7 +74,7 @@ class DistributionVerbs:
         self,
         X: ArrayLike,
         y: ArrayLike,
-        alpha: float | ArrayLike = _DECILES,
+        alpha: float | ArrayLike = DECILES,
         sample_weight: ArrayLike | None = None,
     ) -> Array:
         """Learn as `partial_fit` does, row by row, and return the quantiles issued on the way.
@@ -78,36 +82,24 @@ class DistributionVerbs:
         Returns
         -------
         issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
-            Each from what was known before the row's target; NaN for the very first row.
-
-        Raises
-        ------
-        ValueError
-            If labels come late: ask `predict_quantiles` for each row when it is due.
+            Each from what was known when the row was due; NaN for the very first row, or the first
+            ``label_delay + 1``.
 
         Notes
         -----
-        It costs what a loop of `predict_quantiles` and `partial_fit` over single rows does, some
-        milliseconds a row.
+        It is what a loop of `predict_quantiles` and `partial_fit` over single rows gives, in
+        blocks. Labels that come D rounds late may find another model in place, one that began anew
+        in these D rounds; then it is the law that this one would have issued.
         """
         alpha = _checked_alpha(alpha)
-        if self.label_delay:
-            raise ValueError(
-                f"With label_delay={self.label_delay} rows are due before the targets of the rows "
-                "before them: ask 'predict_quantiles' for each when it is due."
-            )
-        model, found = copy.deepcopy(self), []
-        begun = model.__sklearn_is_fitted__()
-        weights = [None] * len(y) if sample_weight is None else np.asarray(sample_weight)
-        for t in range(len(y)):
-            rows, weight = _rows(X, t), None if sample_weight is None else weights[t : t + 1]
-            if begun or t:
-                found.append(model.predict_quantiles(rows, alpha)[0])
-            model.partial_fit(rows, _rows(y, t), weight)
-        if not begun:
-            found.insert(0, np.full_like(model.predict_quantiles(_rows(X, 0), alpha)[0], np.nan))
-        self.__dict__.update(vars(model))
-        return np.array(found)
+        before, model, found = vars(self).get("_state"), twin(self), []
+        for rows in gen_batches(_num_samples(y), _BLOCK):
+            weights = None if sample_weight is None else _rows(sample_weight, rows)
+            law, is_known = model._laws_on_the_way(_rows(X, rows), _rows(y, rows), weights)
+            found.append(np.where(is_known.T, law.ppf(alpha).T, np.nan).T)
+        refuse_second_writer(self, before is vars(self).get("_state"))
+        self.__dict__ = vars(model)  # the one assignment
+        return np.concatenate(found)
 
     @explained_by(predict_distribution, interval_frame)
     def predict_interval(
@@ -163,9 +155,9 @@ class DistributionVerbs:
         return interval_frame(self._law(X, ahead).interval(levels), levels, as_frame, index=X)
 
 
-def _rows(values, t):
-    """Return row t of anything, as a table of one row."""
-    return values.iloc[t : t + 1] if hasattr(values, "iloc") else values[t : t + 1]
+def _rows(values, rows):
+    """Return a slice of the rows of anything."""
+    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
 
 
 def _checked_alpha(alpha):

@@ -8,12 +8,14 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from .._delegating import inner_has
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_dates, refuse_other_targets
 from ..algorithms import ImproperLogisticClassifier
+from ..base._distributions import DECILES, DistributionVerbs
 from ..learners import VAWRegressor
 from ._keyed import Keyed
 from ._one_row import is_plain
@@ -123,6 +125,34 @@ class KeyedRegressor(RegressorMixin, Keyed):
         """
         return self._ask(X, "predict", keys)
 
+    @available_if(inner_has("predict_quantiles"))
+    @explained_by(DistributionVerbs.predict_quantiles, predict)
+    def predict_quantiles(
+        self, X: ArrayLike, alpha: float | ArrayLike = DECILES, *, keys: ArrayLike | None = None
+    ) -> Array:
+        """Return quantiles of the target of each row, by the model of its key; changes nothing.
+
+        Returns
+        -------
+        quantiles : ndarray of shape (n_samples[, n_targets], q)
+            NaN for unknown keys where there is no prior.
+        """
+        return self._ask_more(X, "predict_quantiles", keys, alpha, np.shape(alpha))
+
+    @available_if(inner_has("predict_interval"))
+    @explained_by(DistributionVerbs.predict_interval, predict)
+    def predict_interval(
+        self, X: ArrayLike, coverage: float | ArrayLike = 0.9, *, keys: ArrayLike | None = None
+    ) -> Array:
+        """Return the intervals of each row, by the model of its key; changes nothing.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples[, n_targets][, n_levels], 2)
+            NaN as of quantiles.
+        """
+        return self._ask_more(X, "predict_interval", keys, coverage, (*np.shape(coverage), 2))
+
     @explained_by(Keyed.fit)
     def score(
         self,
@@ -158,6 +188,14 @@ class KeyedRegressor(RegressorMixin, Keyed):
 
     def _nothing(self, y, verb):
         return np.zeros(y.shape[1:])
+
+    @property
+    def _inner(self):
+        return self._unfitted()
+
+    def _ask_more(self, X, verb, keys, levels, shape):
+        check_is_fitted(self)
+        return self._ask(X, verb, keys, np.full((*self._shape, *shape), np.nan), levels)
 
     def _nothing_known(self, verb):
         return np.zeros(self._shape)

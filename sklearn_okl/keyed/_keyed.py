@@ -390,8 +390,11 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
     def _told(self):
         return None
 
-    def _ask(self, X, verb, keys):
-        """Return what a verb answers of each row, by the model of its key or by the prior."""
+    def _ask(self, X, verb, keys, nothing=None, *given):
+        """Return what a verb answers of each row, by the model of its key or by the prior.
+
+        Beside rows the verb is `given` more; `nothing` is its answer of who knows none.
+        """
         check_is_fitted(self)
         self._check_structure()
         state, X = self._state, container_of(X)
@@ -399,7 +402,7 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
         state = dict(state)
         names, X = self._read_keys(state, X, keys)
         self._bring_back(state, names)
-        nothing = self._nothing_known(verb)
+        nothing = self._nothing_known(verb) if nothing is None else nothing
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
         bank = self._bank()
@@ -423,10 +426,10 @@ class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 if entry is None:
                     continue
                 part = X if len(rows) == len(order) else _safe_indexing(X, rows)
-                answers[rows] = getattr(entry.model, verb)(part)
+                answers[rows] = getattr(entry.model, verb)(part, *given)
             if unknown and state["prior"] is not None:
                 rows = np.flatnonzero(np.isin(lives.places, unknown))
-                answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows))
+                answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
         return answers
 
 

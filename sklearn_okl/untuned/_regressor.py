@@ -23,7 +23,7 @@ from .rounds._guard import Guard
 from .rounds._model import DefaultModel
 from .rounds._renewal import n_rows
 from .rounds._rounds import checked_weights
-from .rounds._spread import RECORDS, law_of, start_sizes
+from .rounds._spread import RECORDS, law_of, laws_of, start_sizes, traced
 from .rows import _columns as columns
 
 
@@ -268,6 +268,13 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     has as much of this law below as above, and its level moves. Interval scores at 90 % were .57 to
     .95 of those of running sizes on sixteen tables, CRPS .89 to .99, and .99 on errors of one size.
 
+    *Densities.* With ``spread="rows"`` the density of a target is a mixture of ten: a Gaussian, two
+    of Student's laws of 3 and 6 degrees of freedom, and two of kernels around the latest 500
+    errors, each in the running size and in that of the row. Soft-Bayes, as `aggregators` have it,
+    weighs them by their likelihood, every eighth row, none below a thousandth. What is out of
+    `target_range` stands at its ends. On five made laws it is likelier than the density between
+    the quantiles by .3 a row.
+
     References
     ----------
     .. [1] Wintenberger 2017.
@@ -462,6 +469,14 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     def _law(self, X, ahead):
         return law_of(self, X, ahead)
 
+    def _laws_on_the_way(self, X, y, weights):
+        self._trace = []
+        try:
+            forecasts = self.prequential_predict(X, y, weights)
+            return laws_of(self, forecasts, np.array(self._trace))
+        finally:
+            del self._trace
+
     def _start_from(self, layout, n_columns, seed):
         state = super()._start_from(layout, n_columns, seed)
         return state | {"sizes": start_sizes(self, layout, n_columns, seed)}
@@ -482,7 +497,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
             which = "'faulty_rows_' says which they were in this call."
             cure = "name it in 'missing_values'"
             warnings.warn(_faults.many(n_rows(state), which, cure), UserWarning, stacklevel=2)
-        return self._within(forecasts)
+        return forecasts if "_trace" in vars(self) else self._within(forecasts)
 
     def _learn_known(self, state, X, y, sample_weight, is_known):
         """Learn the rows whose targets are known, and forecast the others where they come."""
@@ -496,6 +511,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
                 doubted.append(first + state["doubted"])
             elif n_rows(state) > self.label_delay:
                 forecasts[rows] = self._forecast(state, X[rows])
+            if not is_known[first] and "_trace" in vars(self):
+                self._trace.extend(traced(self, state, X[rows]))
         state["doubted"] = np.concatenate([np.empty(0, dtype=int), *doubted])
         return forecasts
 

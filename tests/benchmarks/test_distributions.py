@@ -22,4 +22,5 @@ def test_distributions(tmp_path, capsys, monkeypatch):
     assert 0.9 < line["ratio"] < 1.1
     assert 0.85 < line["rows, ratio"] < 1.15
     assert 0.7 < line["90 %"] <= 1.0
+    assert 0.7 < found["made"]["counts"][2] <= 1.0
     assert f"{line['ratio']:.4g}" in capsys.readouterr().out

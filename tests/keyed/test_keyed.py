@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import SGDRegressor
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from sklearn_okl import (
     ImproperLogisticClassifier,
     KeyedClassifier,
     KeyedRegressor,
+    OnlineKernelRegressor,
     RefitRegressor,
     RunningStandardScaler,
     VAWRegressor,
@@ -303,3 +305,23 @@ def test_a_file_of_many_keys_goes_on_bit_for_bit(tmp_path):
         )
         assert (one == two).all()
         assert other.keys_ == model.keys_
+
+
+def test_quantiles_and_intervals_are_those_of_the_models():
+    model = OnlineKernelRegressor(budget="fast", random_state=0)
+    rng = np.random.default_rng(3)
+    X, keys = rng.normal(size=(24, 2)), np.array(["a", "b"] * 12)
+    y = X[:, 0] + rng.normal(size=24)
+    keyed = KeyedRegressor(model, prior=None).fit(X, y, keys=keys)
+    asked = np.array(["a", "b", "c"])
+    quantiles = keyed.predict_quantiles(X[:3], [0.1, 0.7], keys=asked)
+    intervals = keyed.predict_interval(X[:3], 0.8, keys=asked)
+    assert quantiles.shape == (3, 2)
+    for row, key in enumerate("ab"):
+        alone, rows = clone(model).fit(X[keys == key], y[keys == key]), slice(row, row + 1)
+        assert_allclose(quantiles[rows], alone.predict_quantiles(X[rows], [0.1, 0.7]))
+        assert_allclose(intervals[rows], alone.predict_interval(X[rows], 0.8))
+    assert np.isnan(quantiles[2]).all()
+    assert np.isnan(intervals[2]).all()
+    assert keyed.predict_quantiles(X[:3], 0.5, keys=asked).shape == (3,)
+    assert not hasattr(KeyedRegressor(), "predict_quantiles")

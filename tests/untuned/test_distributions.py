@@ -54,25 +54,65 @@ def test_one_law_answers_all_and_nothing_crosses(n_targets):
     assert np.isfinite(log_score(Y[:7], law))
 
 
-@pytest.mark.long
-def test_prequential_quantiles_are_those_of_a_loop_and_teach_as_partial_fit_does():
-    X, y = stream(90)
-    model, literal = clone(FAST), clone(FAST)
+def in_a_loop(model, X, y, alpha, weights=None):
+    """Return the quantiles of rows one by one, each when it is due, from a new model."""
+    model, delay, found = clone(model), model.label_delay, []
+    for t in range(1 + delay, len(y)):
+        rows = slice(t - 1 - delay, t - delay)
+        model.partial_fit(X[rows], y[rows], None if weights is None else weights[rows])
+        found.append(model.predict_quantiles(X[t : t + 1], alpha)[0])
+    return np.array([np.full_like(found[0], np.nan)] * (1 + delay) + found)
+
+
+def streams_with_trouble(n=330):
+    X, y = stream(n)
+    changed, gaps = y.copy(), y.copy()
+    changed[100] += 1e4  # a fault, then a level, then another law
+    changed[150:200] += 30.0
+    changed[200:] = 3.0 * X[200:, 2] - y[200:]
+    gaps[[5, 50, 51, 200, 201]] = np.nan
+    return {
+        "young": (X[:36], y[:36], {}),
+        "late": (X[:90], y[:90], {"label_delay": 4}),
+        "changes, two targets": (X, np.column_stack([changed, -y]), {}),
+        "gaps": (X, gaps, {}),
+        "a range": (X, np.abs(y), {"target_range": (0.0, None)}),
+        "much later": (X, y, {"label_delay": 7}),
+    }
+
+
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in list(streams_with_trouble())[1:]]
+
+
+@pytest.mark.parametrize("spread", ["running", pytest.param("rows", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["young", *LONG])
+def test_prequential_quantiles_are_those_of_a_loop_and_teach_as_partial_fit_does(name, spread):
+    X, y, options = streams_with_trouble()[name]
+    model, n = clone(FAST).set_params(spread=spread, **options), len(y)
+    weights = np.random.default_rng(1).integers(0, 3, size=n).astype(float)
+    expected = in_a_loop(model, X, y, ALPHA, weights)
     found = [
-        model.prequential_quantiles(X[rows], y[rows], ALPHA) for rows in (slice(50), slice(50, 90))
+        model.prequential_quantiles(X[rows], y[rows], ALPHA, weights[rows])
+        for rows in (slice(7), slice(7, n - 20), slice(n - 20, n))
     ]
-    expected = [np.full(19, np.nan)]
-    for t in range(90):
-        if t:
-            expected.append(literal.predict_quantiles(X[t : t + 1], ALPHA)[0])
-        literal.partial_fit(X[t : t + 1], y[t : t + 1])
-    assert_array_equal(np.concatenate(found), expected)
-    assert_array_equal(model.predict(X), literal.predict(X))
-    assert model.n_samples_seen_ == 90
+    whole = clone(model)
+    whole.partial_fit(X, y, weights)
+    kept = np.ones(n, dtype=bool)
+    if model.label_delay:  # the models that begin anew after 8, 16, 32 and 64 rows go on
+        kept[1 + model.label_delay : 66 + model.label_delay] = False
+    found = np.concatenate(found)
+    assert_allclose(found[kept], expected[kept], rtol=1e-10, atol=1e-10)
+    assert_allclose(model.predict(X), whole.predict(X), rtol=1e-9, atol=1e-9)
+    assert model.n_samples_seen_ == whole.n_samples_seen_
+    assert "_trace" not in vars(model)
+
+
+def test_prequential_quantiles_of_frames():
     pd = pytest.importorskip("pandas")
-    frame, series = pd.DataFrame(X, index=np.arange(5, 95)), pd.Series(y)
-    of_frame = clone(FAST).prequential_quantiles(frame[:30], series[:30], 0.5)
-    assert_array_equal(of_frame[1:], np.array(expected)[1:30, 9])
+    X, y = stream(30)
+    frame, series = pd.DataFrame(X, index=np.arange(5, 35)), pd.Series(y)
+    found = clone(FAST).prequential_quantiles(frame, series, 0.5)
+    assert_array_equal(found, clone(FAST).prequential_quantiles(X, y, 0.5))
 
 
 def test_a_bad_row_leaves_the_model_as_it_was():
@@ -102,8 +142,6 @@ def test_the_first_rows_a_range_and_late_labels():
     assert_array_equal(
         late.predict_quantiles(X[:4], 0.5, ahead=True), late.predict(X[:4], ahead=True)
     )
-    with pytest.raises(ValueError, match="label_delay"):
-        late.prequential_quantiles(X, y)
     with pytest.raises(ValueError, match="at most label_delay"):
         late.predict_distribution(X, ahead=True)
 

@@ -34,25 +34,31 @@ _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros
 def start(delay=0):
     """Return the state of a tracker that has seen no error, and sees each `delay` rounds late."""
     return {
-        "scores": np.empty(0),  # the latest WINDOW, in their order
+        "scores": np.empty(0),  # the latest WINDOW + delay, in their order
+        "seen": 0,  # how many there were in all
         "size": 0.0,  # faded sum of abs(error)
         "weight": 0.0,
         "largest": 0.0,
         "levels": LEVELS.copy(),
         # running size and largest scores held, by level, in the latest `delay` rounds
         "issued": np.zeros((delay, 1 + len(LEVELS))),
+        # scores seen by then, -1 where nothing was known at all, and levels
+        "past": np.hstack([-np.ones((delay, 1)), np.tile(LEVELS, (delay, 1))]),
     }
 
 
-def learn(state, errors, faulty=None, weights=None):
+def learn(state, errors, faulty=None, weights=None, trace=None):
     """Learn errors of forecasts (n,), in order; return in how many rounds each level held.
+
+    A `trace`, a list, gets the quantiles (199,) that were issued for each of the rounds.
 
     Where the target was `faulty` (n,), the error is a hit or a miss like any other, but no score:
     the next one is hardly of its size. Nor is one where the row has no weight; in the running size
     errors count by their `weights` (n,).
     """
-    scores, ordered = state["scores"].tolist(), np.sort(state["scores"]).tolist()
-    levels = state["levels"]
+    scores, ordered = state["scores"].tolist(), np.sort(state["scores"][-WINDOW:]).tolist()
+    levels, past = state["levels"], deque(state["past"])
+    said = None if trace is None else deque(_as_issued(state))
     issued = deque((float(row[0]), row[1:]) for row in state["issued"])
     step = _step(state)
     covered = np.zeros(len(LEVELS), dtype=int)
@@ -61,9 +67,14 @@ def learn(state, errors, faulty=None, weights=None):
     rounds = np.abs(errors).tolist(), (faulty | (weights == 0.0)).tolist(), weights.tolist()
     for error, no_score, weight in zip(*rounds, strict=True):
         unit = _unit(state)
+        if trace is not None:
+            said.append(_quantiles(ordered, levels, unit, state["weight"], _step(state)))
+            trace.append(said.popleft())
         if issued:  # the interval was made before the errors of the latest rounds were known
             issued.append((unit, _held_at(ordered, levels, step)))
             unit, held = issued.popleft()
+            past.append(np.concatenate([[state["seen"] if state["weight"] else -1.0], levels]))
+            past.popleft()
         if unit > 0.0:
             score = error / unit
             hit = score <= held if issued else levels >= _level_needed(ordered, score, step)
@@ -75,11 +86,13 @@ def learn(state, errors, faulty=None, weights=None):
             score = error / unit if unit > 0.0 else 1.0  # the first one is its own unit
             insort(ordered, score)
             scores.append(score)
-            if len(scores) > WINDOW:
-                del ordered[bisect_left(ordered, scores.pop(0))]
+            state["seen"] += 1
+            if len(ordered) > WINDOW:
+                del ordered[bisect_left(ordered, scores[-WINDOW - 1])]
         _learn_size(state, error, weight)
-    state["scores"], state["levels"] = np.array(scores), levels
+    state["scores"], state["levels"] = np.array(scores[-WINDOW - len(past) :]), levels
     if issued:
+        state["past"] = np.array(past)
         state["issued"] = np.array([[unit, *held] for unit, held in issued])
     return covered
 
@@ -94,18 +107,34 @@ def quantiles(state):
 
     Before there is an error all but the median are infinite; they are 0 where all errors were 0.
     """
-    if len(state["scores"]) == 0:
-        nothing = state["weight"] > 0.0 and state["size"] == 0.0
-        reach = np.full(len(LEVELS), 0.0 if nothing else np.inf)
+    ordered = np.sort(state["scores"][-WINDOW:])
+    return _quantiles(ordered, state["levels"], _unit(state), state["weight"], _step(state))
+
+
+def _quantiles(ordered, levels, unit, weight, step):
+    """Return those of scores in order, by levels, a running size, and a step of the levels."""
+    if len(ordered) == 0:
+        reach = np.full(len(LEVELS), 0.0 if weight > 0.0 else np.inf)
     else:
-        ordered, levels = np.sort(state["scores"]), _rising(state["levels"])
-        reach = np.interp(levels * (len(ordered) + 1.0), np.arange(len(ordered)), ordered)
+        levels, n = _rising(levels), len(ordered)
+        reach = np.interp(levels * (n + 1.0), np.arange(n), ordered)
         for k in np.flatnonzero(levels >= 1.0):
-            reach[k] = _score_at(ordered, levels[k], _step(state))
-        lowest = np.minimum(levels * (len(ordered) + 1.0), 1.0)  # no atom where the forecast is
+            reach[k] = _score_at(ordered, levels[k], step)
+        lowest = np.minimum(levels * (n + 1.0), 1.0)  # no atom where the forecast is
         with np.errstate(over="ignore"):
-            reach = _unit(state) * np.maximum.accumulate(reach * lowest)
+            reach = unit * np.maximum.accumulate(reach * lowest)
     return np.concatenate([-reach[::-1], [0.0], reach])
+
+
+def _as_issued(state):
+    """Return the quantiles (D, 199) issued in the latest D rounds, whose targets are not known."""
+    found = []
+    for (seen, *levels), unit in zip(state["past"], state["issued"][:, 0], strict=True):
+        scores = state["scores"][: len(state["scores"]) - state["seen"] + int(max(seen, 0.0))]
+        weight = float(seen >= 0.0)
+        ordered = np.sort(scores[-WINDOW:])
+        found.append(_quantiles(ordered, np.array(levels), unit, weight, _step(state)))
+    return found
 
 
 def _rising(levels):

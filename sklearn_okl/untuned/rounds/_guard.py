@@ -62,17 +62,27 @@ class Guard(NoGuard):
         n_first = max(1 + model.label_delay - n_rows(state), 0)
         forecasts, doubted, low = np.empty_like(Y), [], 0
         anew, kept = state.pop("anew"), vars(model).get("_state", {})  # of no copy of the state
+        trace = vars(model).get("_trace")
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
             watches = renewal.wants_twin(anew, n_rows(state))
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
-            part, faulty = model._learn_rounds(state, *of_rows, Call(run, kept, watches))
+            said = [None if trace is None else [] for _ in range(2)]  # of both models
+            call = Call(run, kept, watches, said[0])
+            part, faulty = model._learn_rounds(state, *of_rows, call)
             if anew["twin"]:
-                call = Call(run, kept and kept["anew"]["twin"], False)
+                call = Call(run, kept and kept["anew"]["twin"], False, said[1])
                 theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
-                part = renewal.learn(anew, of_rows[1], part, theirs, t)
+                odds = []
+                part = renewal.learn(anew, of_rows[1], part, theirs, t, odds)
+                if trace is not None:
+                    said[0] = [
+                        said[int(is_ahead)][i] for i, is_ahead in enumerate(np.array(odds) > 0.0)
+                    ]
+            if trace is not None:
+                trace.extend(said[0])
             forecasts[low : low + len(part)] = part
             doubted += [low + row for row in faulty]
             low += len(part)
@@ -200,12 +210,22 @@ class Guard(NoGuard):
         state["t"] += n
         scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
         of_scored = None if weights is None else weights[scored]
-        self.model._record.learn(state, misses[scored], errors[scored], of_scored)
+        self._score(state, misses[scored], errors[scored], of_scored, units[:n])
         for j, lags in back.items():
             self._move(state, j, np.concatenate([u[:, j], lags]))
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
+
+    def _score(self, state, misses, errors, weights, units):
+        """Learn errors (n, q); trace the laws of the rows, of which the first may have none."""
+        trace, said = self.call.trace, None if self.call.trace is None else []
+        self.model._record.learn(state, misses, errors, weights, said)
+        if trace is None:
+            return
+        trace.extend(np.full((len(units) - len(misses), len(state["errors"]), 199), np.nan))
+        if len(misses):
+            trace.extend(units[-len(misses) :, :, None] * np.array(said).swapaxes(0, 1))
 
     def _meet(self, state, X, u, least, units):
         """Meet targets u (1, q) alone; return as what they are learnt, and how levels move."""
@@ -256,7 +276,7 @@ class Guard(NoGuard):
         if not beside:
             return answer, misses, errors
         if beside["twin"]:
-            guard = Guard(self.model, beside["twin"], call._replace(watches=False))
+            guard = Guard(self.model, beside["twin"], call._replace(watches=False, trace=None))
             theirs = guard._learn_block(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], call.run, guard)
             mixed = self.trust.learn(beside, y, answer, theirs)

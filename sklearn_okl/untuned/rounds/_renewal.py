@@ -125,12 +125,14 @@ class Renewal(Trust):
         if t == anew["heard_from"]:
             anew["odds"][-1] = -self.odds
 
-    def learn(self, state: Any, y: Any, ours: Any, theirs: Any, t: Any = 0) -> Any:
+    def learn(
+        self, state: Any, y: Any, ours: Any, theirs: Any, t: Any = 0, told: Any = None
+    ) -> Any:
         """Learn targets of rounds t, ... and both forecasts (n, q); return what these make, mixed.
 
-        Those of the new model count once it is heard.
+        Those of the new model count once it is heard. A list `told` gets the log odds.
         """
-        return super().learn(state, y, ours, theirs if t >= state["heard_from"] else ours)
+        return super().learn(state, y, ours, theirs if t >= state["heard_from"] else ours, told)
 
     def has_won(self, anew: Any, state: Any) -> Any:
         """At the end of a block, let the one go that has lost; tell whether the new one is left."""

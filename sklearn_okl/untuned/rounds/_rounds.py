@@ -30,11 +30,15 @@ _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 
 
 class Call(NamedTuple):
-    """What a call gives to its rounds: threads, the state before it, if changes are looked for."""
+    """What a call gives to its rounds: threads, the state before it, if changes are looked for.
+
+    A `trace` gets how far the quantiles (q, 199) of each row lay from its forecast.
+    """
 
     run: Callable
     kept: dict
     watches: bool
+    trace: list | None = None
 
     def stands_at(self, t):
         """Return whether the state that the call does not touch is that of round t."""

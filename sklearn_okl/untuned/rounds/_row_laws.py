@@ -22,6 +22,7 @@ import numpy as np
 
 from ..._delay import late
 from ..._linalg import row_slices, softmax
+from . import _densities
 from ._conformal import LEVELS, WINDOW, _learn_size, _rising, _unit, forgive, standard_deviation
 
 __all__ = ["forgive", "learn", "offsets", "standard_deviation", "start"]
@@ -55,6 +56,7 @@ def start(delay=0):
         "largest": 0.0,
         "scores": np.empty((0, 2)),  # the latest WINDOW: over running sizes, over those of rows
         "regrets": np.zeros((2, 3)),  # faded sums, second-order ones, and those of squares
+        "density": _densities.start(),
         "since": np.zeros((2, 3)),  # of regrets and squares since weights were taken
         # what was known before each of the latest rounds
         "issued": {
@@ -64,38 +66,52 @@ def start(delay=0):
     }
 
 
-def learn(state, errors, sizes, faulty=None, weights=None):
+def learn(state, errors, sizes, faulty=None, weights=None, trace=None):
     """Learn errors of forecasts (n,), and the sizes (n,) issued for their rows.
 
-    Returns in how many rounds each level held. What is `faulty` (n,), or has no weight, is a hit or
+    Returns in how many rounds each level held. A `trace`, a list, gets the quantiles (199,) issued
+    for each. What is `faulty` (n,), or has no weight, is a hit or
     a miss, and no score.
     """
     weights = np.ones(len(errors)) if weights is None else weights
     kept = weights > 0.0 if faulty is None else (weights > 0.0) & ~faulty
     parts, covered = (errors, sizes, kept, weights), np.zeros(len(LEVELS), dtype=int)
     for rows in row_slices(len(errors), _TILE):
-        covered += _learn_tile(state, *(part[rows] for part in parts))
+        covered += _learn_tile(state, *(part[rows] for part in parts), trace)
     return covered
 
 
 def offsets(state, sizes):
     """Return how far the `QUANTILES` (n, 199) lie from forecasts whose errors are of such sizes."""
-    unit = _unit(state)
-    if len(state["scores"]) == 0:
-        nothing = state["weight"] > 0.0 and state["size"] == 0.0
-        reach = np.full((len(sizes), len(LEVELS)), 0.0 if nothing else np.inf)
-        return np.hstack([-reach, np.zeros((len(sizes), 1)), reach])
-    scales = _scales(np.full(len(sizes), unit), sizes)
-    law = _mixed(np.broadcast_to(state["shares"], (len(sizes), 3)), scales, state["tables"][None])
-    levels = _rising(state["levels"])
+    n, unit = len(sizes), _unit(state)
+    scales = _scales(np.full(n, unit), sizes)
+    law = _mixed(np.broadcast_to(state["shares"], (n, 3)), scales, state["tables"][None])
+    known = bool(len(state["scores"])) or (state["weight"] > 0.0 and state["size"] == 0.0)
+    return _offsets(law, np.tile(_rising(state["levels"]), (n, 1)), np.full(n, known), _step(state))
+
+
+def log_density(state, errors, sizes):
+    """Return the logarithms (n,) of the densities of errors of such sizes, NaN where none is."""
+    scales = _scales(np.full(len(sizes), _unit(state)), sizes)[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = _densities.log_density(state["density"], errors, scales)
+    return np.where((scales > 0.0).all(axis=1), found, np.nan)
+
+
+def _offsets(law, levels, known, step):
+    """Return quantiles (n, 199) of laws (n, 2, J) by levels (n, 99), infinite if not `known`."""
     median, inside = law[:, :, :1], np.clip(levels, 0.0, _REACHES[-1])
     high = np.clip(np.searchsorted(_REACHES, inside), 1, len(_REACHES) - 1)
-    share = (inside - _REACHES[high - 1]) / (_REACHES[high] - _REACHES[high - 1])
-    found = law[..., high - 1] + share * (law[..., high] - law[..., high - 1])
+    share = ((inside - _REACHES[high - 1]) / (_REACHES[high] - _REACHES[high - 1]))[:, None]
+    high = np.broadcast_to(high[:, None], (len(law), 2, high.shape[1]))
+    below, above = (np.take_along_axis(law, at, axis=-1) for at in (high - 1, high))
+    found = below + share * (above - below)
     with np.errstate(over="ignore"):
-        found = median + (found - median) * np.exp2(np.maximum(levels - 1.0, 0.0) / _step(state))
+        wider = np.exp2(np.maximum(levels - 1.0, 0.0) / step)
+        found = median + (found - median) * wider[:, None]
     low, high = np.maximum.accumulate(np.stack([-found[:, 0], found[:, 1]]), axis=-1)
-    return np.hstack([-low[:, ::-1], median[:, 0], high])
+    low, high = (np.where(known[:, None], side, np.inf) for side in (low, high))
+    return np.hstack([-low[:, ::-1], np.where(known[:, None], median[:, 0], 0.0), high])
 
 
 def _step(state):
@@ -103,7 +119,7 @@ def _step(state):
     return STEP / (1.0 + len(state["issued"]["units"]))
 
 
-def _learn_tile(state, errors, sizes, kept, weights):
+def _learn_tile(state, errors, sizes, kept, weights, trace=None):
     """Learn a few rows; return in how many of them each level held."""
     n, issued = len(errors), state["issued"]
     path = _learn_units(state, np.abs(errors), kept, weights)
@@ -116,9 +132,14 @@ def _learn_tile(state, errors, sizes, kept, weights):
     losses = _losses(errors, units, scales, tables)
     path = _learn_shares(state, losses, dues)[of_rows]
     shares, issued["shares"] = late(path, issued["shares"])
-    needed = _needed(_mixed(shares, scales, tables), errors, _step(state))
+    law, path = _mixed(shares, scales, tables), None if trace is None else []
+    needed = _needed(law, errors, _step(state))
+    knows = (units > 0.0) | (state["t"] + np.arange(n) > len(issued["units"]))
     state["t"] += n
-    return _learn_levels(state, needed, units > 0.0)
+    covered = _learn_levels(state, needed, units > 0.0, path)
+    if path is not None:
+        trace.extend(_offsets(law, np.array(path), knows, _step(state)))
+    return covered
 
 
 def _dues(t, n):
@@ -154,7 +175,11 @@ def _learn_tables(state, errors, scales, kept, dues):
     says = kept & ((scales[:, 0] > 0.0) | (errors != 0.0))
     seen = np.concatenate([state["scores"], scores[says]])
     ends = (len(state["scores"]) + np.cumsum(says))[dues - 1].tolist()
-    tables = [state["tables"], *(_table(seen[max(end - WINDOW, 0) : end]) for end in ends)]
+    windows = [seen[max(end - WINDOW, 0) : end] for end in ends]
+    tables = [state["tables"], *map(_table, windows)]
+    smooth = says & (scales > 0.0).all(axis=1)
+    counts = np.cumsum(smooth)[dues - 1].tolist()
+    _densities.learn(state["density"], scores[smooth], scales[smooth], windows, counts)
     state["scores"], state["tables"] = seen[-WINDOW:].copy(), tables[-1]
     return np.array(tables)
 
@@ -233,8 +258,11 @@ def _needed(law, errors, step):
     return np.select([place == 0, place == len(_REACHES)], [0.0, farther], found)
 
 
-def _learn_levels(state, needed, counts):
-    """Move levels by those needed (n,) in the rounds that count; return how often each held."""
+def _learn_levels(state, needed, counts, path):
+    """Move levels by those needed (n,) in the rounds that count; return how often each held.
+
+    The levels as they were issued are added to a `path`, as far as they rise.
+    """
     step, levels, issued = _step(state), state["levels"], deque(state["issued"]["levels"])
     covered = np.zeros(len(LEVELS), dtype=int)
     for need, is_counted in zip(needed.tolist(), counts.tolist(), strict=True):
@@ -242,6 +270,8 @@ def _learn_levels(state, needed, counts):
         if issued:
             issued.append(levels)
             held = issued.popleft()
+        if path is not None:
+            path.append(_rising(held))
         if is_counted:
             hit = held >= need
             covered += hit

@@ -20,20 +20,24 @@ class SquaredErrors:
             "errors": [self.laws.start(delay) for _ in range(n_targets)],
         }
 
-    def learn(self, state, misses, errors, weights):
+    def learn(self, state, misses, errors, weights, trace=None):
         """Learn by how much forecasts have missed (n, q), and the errors that a guard makes of it.
 
-        All in units of the targets.
+        All in units of the targets. A `trace`, a list, gets the quantiles that were issued, a list
+        for each target.
         """
+        traces = [None if trace is None else [] for _ in state["errors"]]
         weighted = errors if weights is None else weights[:, None] * errors
         for j in range(errors.shape[1]):
             state["loss"][j] += weighted[:, j] @ errors[:, j]
         state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
         of_targets = zip(
-            state["errors"], misses.T, errors.T, self._sizes(state, misses), strict=True
+            state["errors"], misses.T, errors.T, self._sizes(state, misses), traces, strict=True
         )
-        for known, missed, learnt, more in of_targets:
-            self.laws.learn(known, missed, *more, missed != learnt, weights)
+        for known, missed, learnt, more, said in of_targets:
+            self.laws.learn(known, missed, *more, missed != learnt, weights, said)
+        if trace is not None:
+            trace.extend(traces)
 
     def forget_target(self, state, j, delay):
         """Forget the errors of target j."""

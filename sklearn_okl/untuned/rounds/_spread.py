@@ -4,7 +4,7 @@ import numpy as np
 
 from ..._linalg import one_blas_thread
 from ...conformal import QuantileDistribution
-from . import _conformal
+from . import _conformal, _row_laws
 from . import _targets as targets
 from ._scores import ErrorsOfRows, SquaredErrors
 
@@ -24,15 +24,55 @@ def law_of(model, X, ahead):
     """Return the distributions of the targets of rows."""
     state, forecasts = model._foreseen(X, ahead)
     state = model.constants.renewal.likelier(state)
-    beyond = model._record.offsets(state, _sizes(model, state, X, ahead))
+    sizes = None
+    if model.spread == "rows":
+        with one_blas_thread:
+            sizes = model._experts().forecast_sizes(state, model._asked(X)[1], ahead=ahead)
+    law = laws_of(model, forecasts, _offsets(model, state, sizes))[0]
+    if sizes is not None:
+        law.__class__, law._density = SmoothDistribution, (model._flat, forecasts, sizes, state)
+    return law
+
+
+class SmoothDistribution(QuantileDistribution):
+    """Quantiles that are tracked, and a density of its own, which is smooth."""
+
+    def log_pdf(self, x):
+        flat, forecasts, sizes, state = self._density
+        with np.errstate(divide="ignore"):
+            plain = np.log(super().pdf(x))
+        x = np.broadcast_to(np.asarray(x, dtype=np.float64), self._rows)
+        units = np.array([targets.unit(of) for of in state["targets"]])
+        errors = (x - forecasts).reshape(sizes.shape) / units
+        of_targets = zip(state["errors"], errors.T, sizes.T, strict=True)
+        logs = np.stack([_row_laws.log_density(*one) for one in of_targets], axis=1)
+        smooth = flat(logs - np.log(units))
+        outside = (x < self.support[0]) | (x > self.support[1])
+        smooth = np.where(outside, -np.inf, smooth)
+        return np.where(np.isnan(smooth) | np.isposinf(plain), plain, smooth)
+
+    def pdf(self, x):
+        return np.exp(self.log_pdf(x))
+
+
+def laws_of(model, forecasts, offsets):
+    """Return distributions so far from forecasts (n, q, 199), and which rows have one."""
+    quantiles = forecasts[..., None] + model._flat(offsets, axis=-2)
+    law = QuantileDistribution(_conformal.QUANTILES, quantiles, model._range())
+    return law, ~np.isnan(quantiles[..., 0])
+
+
+def traced(model, state, X):
+    """Return the offsets (n, q, 199) of rows that are not learnt, NaN where nothing is known."""
+    state, n = model.constants.renewal.likelier(state), len(X)
+    if state["t"] <= model.label_delay:
+        return np.full((n, model._n_outputs, len(_conformal.QUANTILES)), np.nan)
+    sizes = None if model.spread == "running" else model._experts().forecast_sizes(state, X)
+    offsets = _offsets(model, state, sizes)
+    return np.broadcast_to(offsets, (n, *offsets.shape[-2:]))
+
+
+def _offsets(model, state, sizes):
+    """Return how far quantiles lie from forecasts of errors of such sizes, as rows tell them."""
     units = np.array([targets.unit(of) for of in state["targets"]])
-    quantiles = forecasts[..., None] + model._flat(units[:, None] * beyond, axis=-2)
-    return QuantileDistribution(_conformal.QUANTILES, quantiles, model._range())
-
-
-def _sizes(model, state, X, ahead):
-    """Return the sizes (n, q) of errors as rows tell them, None where they do not."""
-    if model.spread == "running":
-        return None
-    with one_blas_thread:
-        return model._experts().forecast_sizes(state, model._asked(X)[1], ahead=ahead)
+    return units[:, None] * model._record.offsets(state, sizes)

@@ -149,13 +149,20 @@ class Trust:
         minor = np.maximum(expit(-np.abs(odds)) - expit(-self.settled), 0.0)  # at once, not a step
         return np.where(odds > 0.0, theirs - minor * apart, ours + minor * apart)
 
-    def learn(self, state: Any, y: ArrayLike, ours: ArrayLike, theirs: ArrayLike) -> Any:
-        """Learn targets (n, q) and both forecasts of them; return what these make, mixed."""
+    def learn(
+        self, state: Any, y: ArrayLike, ours: ArrayLike, theirs: ArrayLike, told: Any = None
+    ) -> Any:
+        """Learn targets (n, q) and both forecasts of them; return what these make, mixed.
+
+        A list `told` gets the log odds by which they were.
+        """
         path, odds = np.empty(len(y)), float(state["odds"][-1])
         for i, gain in enumerate(self._gains(state, y, ours, theirs).tolist()):
             path[i] = odds
             odds = min(max(odds + gain, -self.limit), self.limit)
         known, past = late(path, state["odds"][:-1])
+        if told is not None:
+            told.extend(known)
         state["odds"] = np.append(past, odds)
         scales, past = late(np.tile(state["scales"][-1], (len(y), 1)), state["scales"][:-1])
         state["scales"] = np.vstack([past, state["scales"][-1:]])
