@@ -210,6 +210,7 @@ SOUGHT = {
     "missing values": "questions",
     "delayed labels": "questions",
     "horizon": "questions",
+    "without an order": "questions",
     "latency": "questions",
     "monitoring": "questions",
     "multi-class": "questions",
