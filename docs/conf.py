@@ -46,7 +46,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "show_outputs",
 ]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", "paper"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn_okl"
