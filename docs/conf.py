@@ -143,6 +143,17 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
+if "OKL_BROWSER" in os.environ:  # examples that run in the browser; `browser` builds them
+    import browser
+
+    extensions.append("jupyterlite_sphinx")
+    jupyterlite_config = os.environ["OKL_BROWSER"]
+    jupyterlite_bind_ipynb_suffix = False
+    sphinx_gallery_conf["jupyterlite"] = {
+        "use_jupyter_lab": True,
+        "notebook_modification_function": browser.install_first,
+    }
+
 
 # TeX sets a thin space between the name of a function and what is no bracket; docutils does not
 THIN = '<mspace width="0.17em"></mspace>'

@@ -1,5 +1,7 @@
 """Nothing keeps the package from a browser's Python, which has no threads and no processes."""
 
+import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -64,3 +66,34 @@ def test_the_wheel_is_pure():
     assert not (ROOT / "setup.py").exists()
     assert "ext-modules" not in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert "py3-none-any.whl" in (ROOT / ".ci" / "package").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def browser():
+    spec = importlib.util.spec_from_file_location("browser", ROOT / "docs" / "browser.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_is_not_at_hand_is_said_and_no_error(browser, tmp_path, capsys):
+    assert browser.main() == 0
+    assert capsys.readouterr().out.startswith("Skipped. ")
+    assert "not installed" in browser.missing(tmp_path, ["no_such_package"])
+    assert "No folder" in browser.missing(None, [])
+    assert "unpack" in browser.missing(tmp_path, [])
+    packages = {name: {"file_name": f"{name}.whl"} for name in browser.NEEDED}
+    (tmp_path / "pyodide-lock.json").write_text(json.dumps({"packages": packages}))
+    assert "no wheel of numpy" in browser.missing(tmp_path, [])
+    for name in browser.NEEDED:
+        (tmp_path / f"{name}.whl").touch()
+    assert browser.missing(tmp_path, []) is None
+
+
+def test_notebooks_begin_by_loading_the_package(browser):
+    notebook = {"cells": [{"cell_type": "code", "source": ["import sklearn_okl"]}]}
+    browser.install_first(notebook, "plot_0.ipynb")
+    assert [cell["cell_type"] for cell in notebook["cells"]] == ["code", "code"]
+    assert "sklearn_okl" in notebook["cells"][0]["source"][0]
+    told = browser.settings(ROOT, ROOT / "ours.whl")
+    assert told["PipliteAddon"]["piplite_urls"] == [str(ROOT / "ours.whl")]
