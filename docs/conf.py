@@ -12,6 +12,7 @@ import matplotlib
 from docutils.nodes import SkipNode
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from numpydoc.docscrape_sphinx import SphinxDocString
 from sphinx.util import logging
 
 DOCS = Path(__file__).parent
@@ -171,6 +172,14 @@ def tidy(app, what, name, obj, options, lines):
     text = re.sub(r"(?<=shape \()(\w+_)(?=,|\))", r"``\1``", text)
     text = re.sub(r"(?<=, )(\w+_)(?=\)(\n| or| if|,))", r"``\1``", text)
     lines[:] = text.split("\n")
+
+
+def attribute(self, name, said, fake_autosummary, process=SphinxDocString._process_param):
+    """Show what a class says of an attribute, where numpydoc takes a property's first line."""
+    return process(self, name, said, fake_autosummary and not said)
+
+
+SphinxDocString._process_param = attribute
 
 
 def mathml(self, node, as_block):
