@@ -35,12 +35,13 @@ def missing(folder, builders=BUILDERS):
     return None
 
 
-def settings(folder, wheel):
-    """Return what JupyterLite is told: where Pyodide is, and the wheel of this package."""
-    return {
-        "PyodideAddon": {"pyodide_url": str(Path(folder).resolve())},
-        "PipliteAddon": {"piplite_urls": [str(wheel)]},
-    }
+def settings(folder, wheel, work=WORK):
+    """Return what JupyterLite is told, the wheel of this package; Pyodide is where it looks."""
+    place = work / "static" / "pyodide"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    place.symlink_to(Path(folder).resolve(), target_is_directory=True)
+    return {"PipliteAddon": {"piplite_urls": [str(wheel)]}}
 
 
 def install_first(notebook, name):

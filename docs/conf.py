@@ -149,6 +149,7 @@ if "OKL_BROWSER" in os.environ:  # examples that run in the browser; `browser` b
 
     extensions.append("jupyterlite_sphinx")
     jupyterlite_config = os.environ["OKL_BROWSER"]
+    jupyterlite_dir = str(Path(jupyterlite_config).parent)
     jupyterlite_bind_ipynb_suffix = False
     sphinx_gallery_conf["jupyterlite"] = {
         "use_jupyter_lab": True,

@@ -90,10 +90,11 @@ def test_what_is_not_at_hand_is_said_and_no_error(browser, tmp_path, capsys):
     assert browser.missing(tmp_path, []) is None
 
 
-def test_notebooks_begin_by_loading_the_package(browser):
+def test_notebooks_begin_by_loading_the_package(browser, tmp_path):
     notebook = {"cells": [{"cell_type": "code", "source": ["import sklearn_okl"]}]}
     browser.install_first(notebook, "plot_0.ipynb")
     assert [cell["cell_type"] for cell in notebook["cells"]] == ["code", "code"]
     assert "sklearn_okl" in notebook["cells"][0]["source"][0]
-    told = browser.settings(ROOT, ROOT / "ours.whl")
+    told = browser.settings(ROOT, ROOT / "ours.whl", tmp_path)
+    assert (tmp_path / "static" / "pyodide").resolve() == ROOT
     assert told["PipliteAddon"]["piplite_urls"] == [str(ROOT / "ours.whl")]
