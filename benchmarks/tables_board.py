@@ -15,25 +15,32 @@ for _row in figures("boards"):
 
 
 def save_run(folder, stream, line, model, run, y):
-    """Write one run of a stream with targets y: a file for each model, stream and seed.
+    """Write one run of a stream with targets y: a file for each model, stream and seed."""
+    metrics = {
+        "rmse": run["mse"] ** 0.5,
+        "mae": run["mae"],
+        "r2": float(1.0 - run["mse"] / np.var(y)),
+    }
+    seconds = run["ms"] * len(y) / 1e3
+    return save_submission(folder, "regression", model, stream, run["seed"], metrics, seconds, line)
+
+
+def save_submission(folder, task, model, stream, seed, metrics, seconds, line=""):
+    """Write the file of one run.
 
     Its form is described in submissions/README.md of github.com/TechyNilesh/StreamArena. Who
     submits it says where to reach them.
     """
-    algorithm = "OnlineKernelRegressor-" + re.sub(r"\W+", "-", line)
+    path = file_of(folder, model, stream, seed, line)
     given = {**model.get_params(), "constants": model.constants}
     content = {
-        "task": "regression",
-        "algorithm": algorithm,
+        "task": task,
+        "algorithm": path.parent.name,
         "dataset": stream,
-        "seed": run["seed"],
+        "seed": seed,
         "status": "ok",
-        "metrics": {
-            "rmse": run["mse"] ** 0.5,
-            "mae": run["mae"],
-            "r2": float(1.0 - run["mse"] / np.var(y)),
-        },
-        "wallclock_s": run["ms"] * len(y) / 1e3,
+        "metrics": metrics,
+        "wallclock_s": seconds,
         "hyperparameters": {
             name: value if isinstance(value, int | float | str | None) else repr(value)
             for name, value in given.items()
@@ -45,8 +52,13 @@ def save_run(folder, stream, line, model, run, y):
             "library_versions": {"sklearn_okl": version("sklearn_okl")},
         },
     }
-    file = f"{stream.replace('/', '__')}__seed{run['seed']}.json"
-    return save_json(folder / algorithm / file, content)
+    return save_json(path, content)
+
+
+def file_of(folder, model, stream, seed, line=""):
+    """Return the path of the file of one run; a line is what the model differs by."""
+    algorithm = "-".join([type(model).__name__, *([re.sub(r"\W+", "-", line)] if line else [])])
+    return folder / algorithm / f"{stream.replace('/', '__')}__seed{seed}.json"
 
 
 def beside_the_board(tables):

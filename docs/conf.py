@@ -12,6 +12,7 @@ import matplotlib
 from docutils.nodes import SkipNode
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from numpydoc.docscrape_sphinx import SphinxDocString
 from sphinx.util import logging
 
 DOCS = Path(__file__).parent
@@ -46,7 +47,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "show_outputs",
 ]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", "paper"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn_okl"
@@ -143,6 +144,18 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
+if "OKL_BROWSER" in os.environ:  # examples that run in the browser; `browser` builds them
+    import browser
+
+    extensions.append("jupyterlite_sphinx")
+    jupyterlite_config = os.environ["OKL_BROWSER"]
+    jupyterlite_dir = str(Path(jupyterlite_config).parent)
+    jupyterlite_bind_ipynb_suffix = False
+    sphinx_gallery_conf["jupyterlite"] = {
+        "use_jupyter_lab": True,
+        "notebook_modification_function": browser.install_first,
+    }
+
 
 # TeX sets a thin space between the name of a function and what is no bracket; docutils does not
 THIN = '<mspace width="0.17em"></mspace>'
@@ -160,6 +173,14 @@ def tidy(app, what, name, obj, options, lines):
     text = re.sub(r"(?<=shape \()(\w+_)(?=,|\))", r"``\1``", text)
     text = re.sub(r"(?<=, )(\w+_)(?=\)(\n| or| if|,))", r"``\1``", text)
     lines[:] = text.split("\n")
+
+
+def attribute(self, name, said, fake_autosummary, process=SphinxDocString._process_param):
+    """Show what a class says of an attribute, where numpydoc takes a property's first line."""
+    return process(self, name, said, fake_autosummary and not said)
+
+
+SphinxDocString._process_param = attribute
 
 
 def mathml(self, node, as_block):

@@ -210,6 +210,7 @@ SOUGHT = {
     "missing values": "questions",
     "delayed labels": "questions",
     "horizon": "questions",
+    "without an order": "questions",
     "latency": "questions",
     "monitoring": "questions",
     "multi-class": "questions",
@@ -259,6 +260,9 @@ def test_the_documentation_builds(full_size, tmp_path):
     assert done.returncode == 0, done.stderr
     for page in ("index", "choosing", "theory/vovk", "api/sklearn_okl.VAWRegressor"):
         assert (tmp_path / "html" / f"{page}.html").exists()
+    for name in "Regressor", "Classifier":  # what a class says of an attribute is not lost
+        page = tmp_path / "html" / "api" / f"sklearn_okl.OnlineKernel{name}.html"
+        assert "mean_loss" in page.read_text(encoding="utf-8")
     found = titles_in(tmp_path / "html" / "searchindex.js")
     for words, page in SOUGHT.items():
         assert page in {name for title, names in found.items() if words in title for name in names}

@@ -121,3 +121,15 @@ def test_public_signatures_have_hints(name, thing):
 def test_types_are_declared():
     assert (ROOT / "sklearn_okl" / "py.typed").exists()
     assert "Typing :: Typed" in PROJECT["classifiers"]
+
+
+def test_the_paper_has_the_form_that_its_journal_asks_for():
+    folder = ROOT / "docs" / "paper"
+    _, head, text = (folder / "paper.md").read_text(encoding="utf-8").split("---\n", 2)
+    for field in "title", "tags", "authors", "affiliations", "date", "bibliography":
+        assert re.search(rf"^{field}:", head, re.M)
+    for heading in "Summary", "Statement of need", "State of the field", "References":
+        assert f"\n# {heading}\n" in text
+    assert 250 <= len(text.split()) <= 1750
+    entries = re.findall(r"^@\w+\{(\w+),", (folder / "paper.bib").read_text("utf-8"), re.M)
+    assert sorted(entries) == sorted(set(re.findall(r"@(\w+)", text)))

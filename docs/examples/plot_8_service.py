@@ -86,7 +86,7 @@ print("the same answers, to the last bit:", equal)
 # They are refused with a sentence for the log, and forecasts are what they were.
 
 before = service.answer(X[0])
-for row, target in [(X[0, :3], 1.0), (X[0], np.nan), (X[0], np.inf)]:
+for row, target in [(X[0, :3], 1.0), (X[0] * np.inf, 1.0), (X[0], np.inf)]:
     print("refused:", service.learn(row, target)[:88])
 print("as it was:", service.answer(X[0]) == before)
 

@@ -165,7 +165,7 @@ class AdaRakerRegressor(_AdaRaker, OnlineRegressor):
 
     .. math:: h_{I,t+1} = h_{I,t} \exp\bigl( \eta_I (\ell(\hat y_t, y_t) - \ell(\hat y_{I,t}, y_t))
               \bigr), \qquad h_{I,\cdot} = \eta_I \text{ at first,} \qquad
-              \hat y_t = \sum_I h_{I,t} \hat y_{I,t} \Big/ \sum_I h_{I,t} .
+              \hat y_t = \sum_I h_{I,t} \hat y_{I,t} / \sum_I h_{I,t} .
 
     See Also
     --------

@@ -37,7 +37,7 @@ class SFOGD(_ThresholdTracker):
 
     With :math:`g_t = \alpha - \mathrm{miss}_t`, the slope of the loss at :math:`q_t`,
 
-    .. math:: q_{t+1} = q_t - \eta\, g_t \Big/ \sqrt{\textstyle\sum_{s \le t} g_s^2} .
+    .. math:: q_{t+1} = q_t - \eta\, g_t / \sqrt{\textstyle\sum_{s \le t} g_s^2} .
 
     Parameters
     ----------

@@ -57,7 +57,8 @@ def aggregation_report(
         Text, or a dict:
 
         - ``"losses"`` : dict of str to float, mean losses of the aggregator, under the name of its
-          class, and of the four;
+          class, and of ``"uniform mean"``, ``"best expert"``, ``"best convex combination"`` and
+          ``"best linear combination"``;
         - ``"percentages"`` : dict of str to float, their mean absolute percentage errors, NaN where
           a target is 0;
         - ``"experts"`` : dict of str to float, mean losses of the experts;

@@ -20,7 +20,8 @@ def interval_coverage(y_true: ArrayLike, intervals: ArrayLike) -> Array:
     y_true : array-like of shape (...)
         Targets, such as (n_samples,), or (horizon, n_series); those that are NaN are left out.
     intervals : array-like of shape (..., n_levels, 2)
-        Lower and upper ends, as `predict_interval` gives them.
+        Lower and upper ends, as `predict_interval` gives them. Beside targets those of one level
+        may have the shape (..., 2).
 
     Returns
     -------
@@ -279,6 +280,8 @@ def _known(y_true, intervals):
     y, intervals = (np.asarray(values, dtype=np.float64) for values in (y_true, intervals))
     if intervals.ndim < 2 or intervals.shape[-1] != 2:
         raise ValueError(_shape_sentence(intervals))
+    if intervals.shape[:-1] == y.shape:
+        intervals = intervals[..., None, :]  # of one level, which was no list
     if intervals.shape[:-2] != y.shape:
         raise ValueError(
             f"intervals has shape {intervals.shape}, but y_true has {y.shape}: give "

@@ -28,7 +28,7 @@ def fused_ridge_comparator(
 ) -> Any:
     r"""Fit the best path of linear forecasters in hindsight.
 
-    The minimiser over :math:`u_1, \dots, u_n` of :math:`\sum_t (u_t^T x_t - y_t)^2 + \alpha
+    The minimiser over :math:`u_1, \ldots, u_n` of :math:`\sum_t (u_t^T x_t - y_t)^2 + \alpha
     \|u_1\|^2 + \mu \sum_{t<n} \|u_{t+1} - u_t\|^2`: fused ridge regression, which is the Kalman
     smoother of a random walk.
 

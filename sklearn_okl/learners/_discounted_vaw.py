@@ -52,7 +52,7 @@ class DiscountedVAWRegressor(HintedRegressor, RidgeRecursion):
 
     *Theorem.* Let :math:`F_t(u) = \lambda_t \|u\|^2 + \sum_{s \le t} \gamma^{t-s} (u^T z_s -
     y_s)^2`, with :math:`\lambda_t` what is left of the ridge. Against every path
-    :math:`u_1, \dots, u_T` (Theorem 3.1 of [1]_, derived anew, here without its factors 1/2)
+    :math:`u_1, \ldots, u_T` (Theorem 3.1 of [1]_, derived anew, here without its factors 1/2)
 
     .. math:: \sum_t (\hat y_t - y_t)^2 - (u_t^T z_t - y_t)^2 \le \gamma \alpha \|u_1\|^2
               + \sum_t (y_t - h_t)^2 \ln(1 + l_t)

@@ -24,7 +24,7 @@ from ._covering import levels_begun, log_prior_of
 class StronglyAdaptiveRegressor(OnlineRegressor):
     r"""Any online regressor, begun anew on intervals of all lengths, and a mixture of the copies.
 
-    Rounds go in blocks of `min_length`. With block :math:`j = 1, 2, \dots` new copies begin for
+    Rounds go in blocks of `min_length`. With block :math:`j = 1, 2, \ldots` new copies begin for
     each power :math:`2^k` that divides j, and learn for :math:`2^k` blocks, so that each round lies
     in one interval of every length up to its past: these are the geometric covering intervals [1]_.
     The copies that are awake are mixed by Vovk's aggregating algorithm for experts who sleep, with

@@ -65,6 +65,16 @@ def test_ends_belong_to_their_interval():
     assert scores == [3.5, 3.5, 0.0]  # a target at an end misses nothing
 
 
+def test_one_level_needs_no_axis():
+    # `predict_interval(X, coverage=0.9)` has none
+    y, intervals = np.arange(4.0), gaussian_intervals((4,))[:, 1]
+    assert_array_equal(interval_coverage(y, intervals), interval_coverage(y, intervals[:, None]))
+    one = interval_score(y, intervals[:, None], COVERAGE[1])
+    assert_array_equal(interval_score(y, intervals, COVERAGE[1]), one)
+    two = np.stack([y, y], axis=1), np.stack([intervals, intervals], axis=1)
+    assert interval_coverage(*two) == interval_coverage(y, intervals)
+
+
 def test_unknown_targets_are_left_out():
     y = np.array([0.0, np.nan, 3.0])
     intervals = gaussian_intervals((3,))
