@@ -224,7 +224,7 @@ class RunningUnits:
     def known(self, state: Any) -> Any:
         """Return what is known now of the columns, (3, 2, d)."""
         means, variances = mean_and_variance(state["weights"], state["sums"], state["squares"])
-        centers = means + state["origin"]
+        centers = means if state["origin"] is None else means + state["origin"]
         scales = deviations(centers, variances)
         steady, _ = self.steady(
             state["steady"], state["weights"][None], centers[None], scales[None]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RunningStandardScaler
 from sklearn_okl import make_streaming_pipeline as pipeline
@@ -74,6 +75,23 @@ def test_all_targets_missing_and_weights():
     assert_equal(model.predict(X), expected.predict(X))
     with pytest.raises(ValueError, match="sample_weight"):
         fast().fit(X, np.where(some, y, np.nan), weights[:80])
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"label_delay": 2}, {"lags": 0, "spread": "rows"}, {"trees": Ridge()}], ids=str
+)
+@pytest.mark.parametrize("n", [1, 3])
+def test_before_the_first_target_there_is_an_answer_to_all_questions(n, options):
+    X, y, _ = stream(60)
+    for Y in (y, np.column_stack([y, -y])):
+        model = fast(**options).partial_fit(X[:n], np.full_like(Y[:n], np.nan))
+        assert not model.predict(X).any()
+        assert np.isinf(model.predict_interval(X)).all()
+        assert model.predict_quantiles(X, [0.1, 0.9]).shape == (60, *Y.shape[1:], 2)
+        assert not model.experts_["weight"].any()
+        assert model.summary() == "No target has been learnt yet; rows have 3 inputs."
+        found = model.prequential_predict(X[n:], Y[n:])
+        assert_equal(found, fast(**options).prequential_predict(X[n:], Y[n:]))
 
 
 def test_several_targets():

@@ -328,7 +328,7 @@ class Experts:
         has_leaves = bool(state["leaves"]["trees"])
         # the last ones of the banks, born at this very round, have learnt nothing
         members = members[: len(born) - has_leaves] + [LEAVES] * has_leaves
-        columns = {name: np.array([member[name] for member in members]) for name in members[0]}
+        columns = {name: np.array([member[name] for member in members]) for name in LEAVES}
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         mean_weights = self._mean_weights(state)[born]
         mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost

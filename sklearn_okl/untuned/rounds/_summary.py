@@ -13,6 +13,8 @@ _SHOWN = 8  # targets whose losses are named
 def summary_of_numbers(model, state):
     """Return a paragraph on a regressor in lines of at most 88 characters."""
     table, t, q = model.experts_, n_rows(state), len(state["targets"])
+    if not t:  # all targets are missing
+        return f"No target has been learnt yet; rows have {model.n_features_in_} inputs."
     columns = {name: part[: len(part) // q] for name, part in table.items()}
     by_target = {name: table[name].reshape(q, -1) for name in ("weight", "mean_loss")}
     weight = by_target["weight"].mean(axis=0)
