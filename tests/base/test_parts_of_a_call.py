@@ -11,6 +11,7 @@ from sklearn_okl import (
     BOARegressor,
     CONKONSRegressor,
     MultiKernelRegressor,
+    NONSALDRegressor,
     VAW2Regressor,
     VAWRegressor,
 )
@@ -101,3 +102,9 @@ def test_a_call_that_fails_leaves_the_parts_of_its_parameters():
     assert_array_equal(model.set_params(forgetting=1.0).predict(X), before)
     expected = clone(model).fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
     assert_array_equal(model.partial_fit(X[30:], y[30:]).predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize(("horizon", "novelty"), [(None, 0.01), (1, 0.5), (50, 0.5), (1000, 0.025)])
+def test_how_new_a_row_must_be_follows_from_how_many_will_come(horizon, novelty):
+    assert NONSALDRegressor(horizon=horizon)._rule().novelty == novelty
+    assert NONSALDRegressor(horizon=horizon, novelty=0.2)._rule().novelty == 0.2

@@ -206,6 +206,8 @@ def test_there_is_room_for_all_that_are_alive_at_once():
         (lambda: DtACI((0.1, -1.0)), "give step sizes"),
         (lambda: DtACI(interval=2.5), "interval=2.5"),
         (lambda: SFOGD(np.nan), "eta=nan"),
+        (lambda: SFOGD(np.inf), "eta=inf"),
+        (lambda: SFOGD(0.0), "eta=0.0"),
         (lambda: ConformalPID(gain=-1.0), "at least 0"),
         (lambda: ConformalPID(saturation=0.0), "above 0"),
         (lambda: ECI(sharpness="1"), "sharpness='1'"),

@@ -129,6 +129,12 @@ def test_seeds_of_one_stream_are_blocks_and_repeats_are_no_evidence():
     assert np.isfinite(ranks.pairs["A", "C"])
 
 
+def test_two_blocks_tell_little_and_one_tells_nothing():
+    scores = np.array([[1.0, 2.0], [1.0, 2.5]])
+    assert made_up(scores[..., None]).ranks().pairs["A", "B"] == pytest.approx(0.5)
+    assert np.isnan(made_up(scores[:1, :, None]).ranks().pairs["A", "B"])
+
+
 def test_a_model_that_fails_ranks_last():
     scores = np.tile([1.0, 2.0, 3.0], (7, 1)) + np.arange(7)[:, None] * [0.0, 0.1, 0.3]
     scores[2, 0] = scores[3, 0] = np.nan
