@@ -19,23 +19,13 @@ class MergesKeys:
 
     @explained_by(SumsOfRows.merge)
     def merge(self, other: Any) -> Self:
-        """Learn what another model has learnt from other rows, of the same keys or of others.
-
-        Parameters
-        ----------
-        other : estimator object
-            Of the same class and parameters; it is left as it is.
-
-        Raises
-        ------
-        TypeError
-            If `other` is of another class, or the order of rows matters: to `max_keys` and `idle`,
-            to the model of a key that both know, or to that of the prior.
+        """Learn what another such model knows, of the same keys or of others.
 
         Notes
         -----
-        A key that one of them knows keeps its model, whatever it is; a key of both needs models
-        that merge, as the prior does: :class:`VAWRegressor` is such a one.
+        A key that one of the two knows keeps its model, whatever it is. A key of both needs models
+        that merge, and so does the prior: :class:`VAWRegressor` is such a one. Where keys go, by
+        `max_keys` or `idle`, the order of rows matters, and the call is a TypeError.
         """
         if type(other) is not type(self):
             raise TypeError(
