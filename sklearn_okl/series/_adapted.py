@@ -14,7 +14,6 @@ from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
-from ..meta import CertifiedRegressor
 from . import _correction, _fixed_share, _frames, _intervals, _rounds
 from ._forecaster import OnlineForecaster
 from ._shell import SeriesEstimator
@@ -262,7 +261,6 @@ class AdaptedForecaster(SeriesEstimator):
         """What the regret is at most on any stretch of the rows so far, per step and series."""
         return _fixed_share.bounds(self._known_state()["shares"])[0]
 
-    @explained_by(CertifiedRegressor.regret_certificate)
     def regret_certificate(self) -> Bunch:
         """Return how far the forecasts so far are behind the base, and each of the other four.
 
