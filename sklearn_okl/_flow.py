@@ -73,6 +73,12 @@ def learns_from_data(transformer):
     return True
 
 
+def still(transformer):
+    """Return a transformer out of the hull that freezes it."""
+    is_frozen = isinstance(transformer, _known().frozen)
+    return transformer.estimator if is_frozen else transformer
+
+
 def learn_once(steps, prefix=""):
     """Yield the names and the transformers, at any depth, that learn but cannot learn on."""
     for name, transformer in active(steps):

@@ -19,7 +19,7 @@ from ._model_trials import (
     try_model,
     try_pipeline,
 )
-from ._tail import SharedInverse
+from ._tail import TAIL, SharedInverse
 from .aggregators import _class_mixture
 from .base import OnlineEstimator, OnlineTransformer, SumsOfRows, SwapMixin, parameter_values
 from .base._intercept import start_lookout
@@ -234,7 +234,9 @@ def _leaves_inverses(inverse):
         tails = [inverse.tail]
         if inverse.former is not None and k >= inverse.n_replaced:
             tails.append(inverse.former)
-        taken = sum(np.square(tail.filled()[1][place]).sum(axis=-2) for tail in tails)
+        taken = sum(
+            tail.signed(np.square(tail.filled()[1][place]), -2).sum(axis=-2) for tail in tails
+        )
         if (taken[..., : before.shape[-1]] > (1.0 + ROUNDING) * before).any():
             return False
     return True
@@ -329,6 +331,7 @@ def _arrays_of(inverse):
     """Return the arrays of a shared inverse: what is committed, and what waits."""
     tails = [inverse.tail] if inverse.former is None else [inverse.tail, inverse.former]
     waits = [part for tail in tails for part in (tail.rows, tail.directions)]
+    waits += [tail.signs for tail in tails if tail.signs is not None]
     return [part.array for _, *pair in inverse.groups for part in pair] + waits
 
 
@@ -383,6 +386,10 @@ def _fits(fresh, state):
     )
 
 
+def _are_signs(signs):
+    return signs.shape == (TAIL,) and (np.abs(signs) == 1.0).all()
+
+
 def _unlike_inverse(shape, inverse):
     """Return in what a shared inverse is of another shape than matrices (..., D, D), or None."""
     parts = [part.array for _, *pair in inverse.groups for part in pair]
@@ -398,5 +405,6 @@ def _unlike_inverse(shape, inverse):
         and n_all == (2 * shape[0] if len(shape) == 3 else 2)
         and inverse.floors.shape == shape[:-2]
         and all(part.shape[:-2] == shape[:-2] and part.shape[-1] == shape[-1] for part in rows)
+        and all(tail.signs is None or _are_signs(tail.signs) for tail in tails)
     )
     return None if sound else f"is not of its shape: inverses should be {shape}"

@@ -67,13 +67,16 @@ class Tail:
         How many of them count.
     written : list of int, default=None
         How many were written by anybody: shared by all that share the buffers.
+    signs : ndarray of shape (size,), default=None
+        -1 for rows that were taken away, and 1 for others; None where all were added.
     """
 
-    def __init__(self, rows, directions, forgetting=1.0, length=0, written=None):
+    def __init__(self, rows, directions, forgetting=1.0, length=0, written=None, signs=None):
         self.rows = rows
         self.directions = directions
         self.forgetting = forgetting
         self.length = length
+        self.signs = signs
         if written is None:  # nobody may go on in buffers that are mapped from a file
             written = [length if rows.flags.writeable and directions.flags.writeable else -1]
         self._written = written
@@ -107,19 +110,34 @@ class Tail:
         """Return the rows and the directions that count, of shape (..., length, D)."""
         return self.rows[..., : self.length, :], self.directions[..., : self.length, :]
 
-    def and_rows(self, rows, directions):
+    def signed(self, parts, axis=-1):
+        """Return numbers of the rows that count, those of rows taken away with the other sign."""
+        if self.signs is None:
+            return parts
+        signs = self.signs[: self.length]
+        return parts * (signs if axis == -1 else signs[:, None])
+
+    def taken(self, Z):
+        """Return Z V' V, by which P has shrunk for rows Z (..., n, D)."""
+        V = self.filled()[1]
+        return self.signed(Z @ V.swapaxes(-1, -2)) @ V
+
+    def and_rows(self, rows, directions, are_added=True):
         """Return this tail and rows more, of shape (..., n, D), for which there is room."""
         own = self if self._is_last(self.length) else self.alone()
-        length = self.length + rows.shape[-2]
+        length, signs = self.length + rows.shape[-2], self.signs
         own.rows[..., self.length : length, :] = rows
         own.directions[..., self.length : length, :] = directions
         own._written[0] = length
-        return Tail(own.rows, own.directions, self.forgetting, length, own._written)
+        if not are_added:
+            signs = np.ones(TAIL) if signs is None else signs.copy()
+            signs[self.length : length] = -1.0
+        return Tail(own.rows, own.directions, self.forgetting, length, own._written, signs)
 
     def wider(self):
         """Return a copy with one feature more, which was 0 in all rows."""
         parts = (np.pad(part, ((0, 0), (0, 1))) for part in (self.rows, self.directions))
-        return Tail(*parts, self.forgetting, self.length)
+        return Tail(*parts, self.forgetting, self.length, signs=self.signs)
 
     def written(self, n, row, direction):
         """Write row n, where n count, in place if nobody else has; return the tail it is in."""
@@ -135,13 +153,13 @@ class Tail:
 
     def with_length(self, length):
         """Return a tail in the same buffers of which so many rows count."""
-        return Tail(self.rows, self.directions, self.forgetting, length, self._written)
+        return Tail(self.rows, self.directions, self.forgetting, length, self._written, self.signs)
 
     def alone(self):
         """Return a copy with buffers of its own, zeros behind the rows that count."""
         *lead, _, width = self.rows.shape
         own = Tail.empty(lead, width, self.forgetting)
-        own.length = self.length
+        own.length, own.signs = self.length, self.signs
         for mine, part in zip(own.filled(), self.filled(), strict=True):
             mine[...] = part
         own._written = [self.length]
@@ -149,6 +167,8 @@ class Tail:
 
     def __getstate__(self):
         state = {"forgetting": self.forgetting, "length": self.length}
+        if self.signs is not None:
+            state["signs"] = self.signs
         for name in ("rows", "directions"):
             state[name] = np.zeros_like(getattr(self, name))
             state[name][..., : self.length, :] = getattr(self, name)[..., : self.length, :]
@@ -227,8 +247,7 @@ class SharedInverse:
             V = self.former.filled()[1][rest]
             out[rest] -= (Z[rest] @ V.swapaxes(-1, -2)) @ V
         if self.tail.length:
-            V = self.tail.filled()[1]
-            out -= (Z @ V.swapaxes(-1, -2)) @ V
+            out -= self.tail.taken(Z)
 
     def sizes(self, Z):
         """Return z' S^-1 z (..., n) of rows Z (n, D) or (..., n, D), not less than 0."""
@@ -249,15 +268,25 @@ class SharedInverse:
             sizes[rest] -= np.square(Z[rest] @ V.swapaxes(-1, -2)).sum(axis=-1)
         if self.tail.length:
             V = self.tail.filled()[1]
-            sizes -= np.add.reduce(np.square(Z @ V.swapaxes(-1, -2)), axis=-1)
+            squares = self.tail.signed(np.square(Z @ V.swapaxes(-1, -2)))
+            sizes -= np.add.reduce(squares, axis=-1)
             sizes *= self.tail.growth
         return np.maximum(sizes, 0.0, out=sizes)
 
-    def and_rows(self, rows, directions):
-        """Return this and rows more, of shape (..., n, D); see `Tail`."""
+    def and_rows(self, rows, directions, are_added=True):
+        """Return this and rows more, of shape (..., n, D), or less; see `Tail`."""
         other = self._twin()
-        other.tail = self.tail.and_rows(rows, directions)
+        other.tail = self.tail.and_rows(rows, directions, are_added)
         return other
+
+    def diagonals(self):
+        """Return the diagonals (D,) of A and P of a single learner that forgets nothing."""
+        _, A, P = self.groups[0]
+        rows, V = (self.tail.signed(np.square(part), -2) for part in self.tail.filled())
+        return (
+            A.array.diagonal() + np.add.reduce(rows, axis=0),
+            P.array.diagonal() - np.add.reduce(V, axis=0),
+        )
 
     def with_filled(self, tail, n):
         """Return this with another tail, of which the first n rows count."""
@@ -321,8 +350,7 @@ class SharedInverse:
             if self.is_whole:
                 return [part.array.copy() for (part,) in parts]
             return [np.concatenate([part.array for part in matrices]) for matrices in parts]
-        rows, V = self.tail.filled()
-        A, P = (part.swapaxes(-1, -2) @ part for part in (rows, V))
+        A, P = (part.swapaxes(-1, -2) @ self.tail.signed(part, -2) for part in self.tail.filled())
         np.negative(P, out=P)
         for place, known_A, known_P in self.groups:
             A[place][..., :n, :n] += known_A.array

@@ -28,6 +28,7 @@ from ._flow import (
     learn_once,
     learns_from_data,
     part_of,
+    still,
     through,
 )
 from ._flow_rows import PipelineWork
@@ -38,6 +39,7 @@ from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, describe
 from .base._explainable import Explainable
 from .base._row_path import HasRowPath
 from .features import CalendarFeatures
+from .features._running import RunningScaler
 from .inspection._steps import sums_through
 
 __all__ = ["StreamingPipeline", "make_streaming_pipeline"]
@@ -210,18 +212,15 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         -----
         A TypeError says if the order of rows matters to a step: transformers are to learn nothing,
         such as :class:`FourierFeatures` with a whole number as `random_state`, or to be fitted and
-        frozen, and the last step has `merge`.
+        frozen, and the last step has `merge`. A scaler that has frozen, ``freeze_after``, fits to
+        a FrozenEstimator of it in the other pipeline, which has then not learnt the rows before.
         """
         if not isinstance(other, StreamingPipeline):
             raise TypeError(f"merge needs another pipeline, got {type(other).__name__}.")
         mine, theirs = self._still_steps("merge"), other._still_steps("merge")
-        if joblib.hash(mine[:-1]) != joblib.hash(theirs[:-1]):
-            raise ValueError(
-                "The transformers of the pipelines differ. Give both the same fitted ones, in "
-                "sklearn.frozen.FrozenEstimator, and the same whole numbers as random_state."
-            )
+        before = _merged_steps(mine[:-1], theirs[:-1])
         final = copied_step(mine[-1][1]).merge(theirs[-1][1])
-        return self._with_final(final, self._state["t"] + other._state["t"])
+        return self._with_final(before, final, self._state["t"] + other._state["t"])
 
     @explained_by(SumsOfRows.unlearn, DelegatingVerbs.partial_fit)
     def unlearn(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
@@ -235,9 +234,13 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         -----
         A TypeError says if the order of rows matters to a step, as :meth:`merge` does.
         """
-        final = copied_step(self._still_steps("unlearn")[-1][1])
-        final.unlearn(self._asked(X)[1], y, **params)
-        return self._with_final(final, self._state["t"] - len(y))
+        steps, X = self._still_steps("unlearn"), self._checked(X)
+        for _, transformer in active(steps[:-1]):
+            if isinstance(transformer, RunningScaler):
+                transformer._refuse_learnt(X)
+            X = transformer.transform(X)
+        final = copied_step(steps[-1][1]).unlearn(X, y, **params)
+        return self._with_final(steps[:-1], final, self._state["t"] - len(y))
 
     def _row_work(self):
         return PipelineWork(self)
@@ -250,7 +253,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
                 raise TypeError(
                     f"A pipeline cannot {verb} where the step {name!r} ({type(step).__name__}) "
                     "learns: rows went in as it made them then, so that their order matters. Fit "
-                    "it on first rows and freeze it, sklearn.frozen.FrozenEstimator(step)."
+                    "it on first rows and freeze it, sklearn.frozen.FrozenEstimator(step); scalers "
+                    "of this package freeze by themselves, freeze_after=n."
                 )
         name, final = steps[-1]
         if not hasattr(final, verb):
@@ -261,10 +265,10 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
             )
         return steps
 
-    def _with_final(self, final, n_rows):
+    def _with_final(self, steps, final, n_rows):
         """Put another last step in place, after so many rows, in one assignment; return self."""
         model = twin(self)
-        model.steps_ = [*self.steps_[:-1], (self.steps_[-1][0], final)]
+        model.steps_ = [*steps, (self.steps_[-1][0], final)]
         model._state = self._state | {"t": n_rows}
         self.__dict__ = model.__dict__
         return self
@@ -519,6 +523,27 @@ def make_streaming_pipeline(*steps: Any, update: str = "row", warmup: int = 0) -
     from sklearn.pipeline import _name_estimators
 
     return StreamingPipeline(_name_estimators(steps), update=update, warmup=warmup)
+
+
+def _merged_steps(mine, theirs):
+    """Return the transformers of two pipelines that are the same, but for what freezes them."""
+    pairs = list(zip(active(mine), (step for _, step in active(theirs)), strict=False))
+    both = [[still(step) for _, step in active(steps)] for steps in (mine, theirs)]
+    if joblib.hash(both[0]) != joblib.hash(both[1]):
+        raise ValueError(
+            "The transformers of the pipelines differ. Give both the same fitted ones, in "
+            "sklearn.frozen.FrozenEstimator, and the same whole numbers as random_state."
+        )
+    known = dict(mine)
+    for (name, step), other in pairs:
+        if isinstance(other, RunningScaler):  # it knows which rows came before it froze
+            if isinstance(step, RunningScaler):
+                raise ValueError(
+                    f"Both pipelines have learnt the rows before their step {name!r} froze. Give "
+                    "all but one of them the frozen step, in sklearn.frozen.FrozenEstimator."
+                )
+            known[name] = other
+    return list(known.items())
 
 
 def _is_watched(final):

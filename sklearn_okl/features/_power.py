@@ -11,7 +11,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike
 from ..base import OnlineTransformer
 from ._moments import moderate
-from ._scalers import RunningScaler
+from ._running import RunningScaler
 
 GRID = np.arange(-20, 21) / 10.0  # exponents
 _PLAIN = 30  # place of the exponent 1, which changes nothing

@@ -5,116 +5,15 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from .._delay import kept_late
 from .._documentation import inherit_documentation
-from .._types import Any, Array, ArrayLike, Self
-from ..base import OnlineTransformer, _copied, _same
+from .._types import Any, Array
 from . import _moments
+from ._running import RunningScaler
 
 _REFRESH = 64  # rows between two looks at the window of the robust scaler
 _FAR = 100.0  # its ranges beyond which a target is faulty: who takes it expects heavy tails
-
-
-class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
-    """Base of the running scalers: z = (x - center) / scale, with statistics of the past.
-
-    A subclass says::
-
-        _start(row) -> state                 from the first row alone, not yet learnt
-        _learn(state, X) -> centers, scales, learnt
-                                             (n, d) each: what was known before each row, and the
-                                             row as it was learnt, faulty values nearer
-        _known(state) -> center, scale       (d,) each: what is known now
-        _merged(state, theirs)               adds what other rows have shown, where order is nothing
-
-    The verbs get moderate numbers, see `_moments.LARGEST`, and call a scale below the inverse of
-    that 1: no row can then make the quotients of later ones overflow.
-    """
-
-    def inverse_transform(self, X: ArrayLike) -> Array:
-        """Undo the scaling of rows by what is known now; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Scaled rows.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-            Rows in their own units.
-        """
-        X, dtype = self._asked(X)
-        center, scale = self._known(self._state)
-        return self._unscaled(X, center, scale).astype(dtype, copy=False)
-
-    def merge(self, other: Any) -> Self:
-        """Learn what another scaler has learnt from other rows, whose order is of no matter.
-
-        Parameters
-        ----------
-        other : RunningScaler
-            Of the same class and parameters, fitted on rows of the same features; it is left as it
-            is.
-
-        Returns
-        -------
-        self : RunningScaler
-            The one that would have learnt the rows of both, but that what is faulty was judged in
-            each part by itself.
-
-        Notes
-        -----
-        A TypeError says where the order of rows matters after all: where the latest count for more,
-        or alone. What does not fit together is a ValueError.
-        """
-        if type(other) is not type(self):
-            raise TypeError(
-                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
-            )
-        for scaler in (self, other):
-            check_is_fitted(scaler)
-            scaler._check_structure()
-        why = self._order_matters() or other._order_matters()
-        if why is not None:
-            raise TypeError(f"A {type(self).__name__} cannot be merged: {why}")
-        state, theirs = _copied(self._state), _copied(other._state)
-        names = [getattr(scaler, "feature_names_in_", None) for scaler in (self, other)]
-        if self.n_features_in_ != other.n_features_in_ or not _same(*names):
-            raise ValueError("The scalers have learnt other features than each other.")
-        if "past" in state or "past" in theirs:
-            raise ValueError("Scalers that know late labels cannot be merged: rows are waiting.")
-        self._merged(state, theirs)
-        self._state = state
-        return self
-
-    def _order_matters(self):
-        return None
-
-    def _scaled(self, X, center, scale):
-        return (X - center) / scale
-
-    def _unscaled(self, X, center, scale):
-        return X * scale + center
-
-    def _begin(self, X, y):
-        return self._start(_moments.moderate(X[0]))
-
-    def _flow(self, state, X, y, delay):
-        rows = _moments.moderate(X)
-        centers, scales, _ = self._learn(state, rows)
-        if delay:
-            known = np.stack(np.broadcast_arrays(centers, scales), axis=1)  # (n, 2, d)
-            centers, scales = kept_late(state, known, delay).swapaxes(0, 1)
-        return self._scaled(rows, centers, scales)
-
-    def _ask(self, state, X):
-        center, scale = self._known(state)
-        return self._scaled(_moments.moderate(X), center, scale)
 
 
 @inherit_documentation
@@ -181,10 +80,14 @@ class RunningStandardScaler(RunningScaler):
 
     _test_parameters = ({}, {"forgetting": 0.99})
 
-    _parameter_constraints = {"forgetting": [Interval(Real, 0, 1, closed="right")]}
+    _parameter_constraints = {
+        **RunningScaler._parameter_constraints,
+        "forgetting": [Interval(Real, 0, 1, closed="right")],
+    }
 
-    def __init__(self, forgetting: float = 1.0) -> None:
+    def __init__(self, forgetting: float = 1.0, *, freeze_after: int | None = None) -> None:
         self.forgetting = forgetting
+        self.freeze_after = freeze_after
 
     @property
     def mean_(self) -> Array:
@@ -208,7 +111,7 @@ class RunningStandardScaler(RunningScaler):
     def _order_matters(self):
         if self.forgetting < 1.0:
             return f"with forgetting={self.forgetting} the latest rows count for more."
-        return None
+        return super()._order_matters()
 
     def _merged(self, state, theirs):
         _moments.merge(state, theirs)
@@ -260,7 +163,8 @@ class RunningMaxNormScaler(RunningScaler):
            [0.5, 0. ]])
     """
 
-    _parameter_constraints = {}
+    def __init__(self, *, freeze_after: int | None = None) -> None:
+        self.freeze_after = freeze_after
 
     @property
     def max_norm_(self) -> float:
@@ -332,11 +236,22 @@ class RunningMinMaxScaler(RunningScaler):
 
     _test_parameters = ({}, {"feature_range": (-1, 1), "clip": True})
 
-    _parameter_constraints = {"feature_range": [tuple], "clip": ["boolean"]}
+    _parameter_constraints = {
+        **RunningScaler._parameter_constraints,
+        "feature_range": [tuple],
+        "clip": ["boolean"],
+    }
 
-    def __init__(self, feature_range: Any = (0, 1), *, clip: bool = False) -> None:
+    def __init__(
+        self,
+        feature_range: Any = (0, 1),
+        *,
+        clip: bool = False,
+        freeze_after: int | None = None,
+    ) -> None:
         self.feature_range = feature_range
         self.clip = clip
+        self.freeze_after = freeze_after
 
     def _validate_params(self):
         super()._validate_params()
@@ -427,13 +342,21 @@ class RunningRobustScaler(RunningScaler):
     _test_parameters = ({"window": 100},)
 
     _parameter_constraints = {
+        **RunningScaler._parameter_constraints,
         "window": [Interval(Integral, 2, None, closed="left")],
         "quantile_range": [tuple],
     }
 
-    def __init__(self, window: int = 500, *, quantile_range: Any = (25.0, 75.0)) -> None:
+    def __init__(
+        self,
+        window: int = 500,
+        *,
+        quantile_range: Any = (25.0, 75.0),
+        freeze_after: int | None = None,
+    ) -> None:
         self.window = window
         self.quantile_range = quantile_range
+        self.freeze_after = freeze_after
 
     def _validate_params(self):
         super()._validate_params()

@@ -33,7 +33,7 @@ def bank_of(estimator):
         return None
     has_scaler = bool(maps) and type(maps[0][1]) is RunningStandardScaler
     if has_scaler:
-        if maps[0][1].forgetting != 1.0:
+        if maps[0][1].forgetting != 1.0 or maps[0][1].freeze_after is not None:
             return None
         maps = maps[1:]
     if any(not hasattr(one, "transform") or learns_from_data(one) for _, one in maps):

@@ -23,13 +23,14 @@ from ._call import CallByKey
 from ._entries import Entries, Entry
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, outnumbered, overdue
+from ._merged import MergesKeys
 from ._one_row import forecast_one, learn_one
 from ._record import Record
 from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
 from ._trial import look_over
 
 
-class Keyed(MetaEstimatorMixin, SwapMixin, BaseEstimator):
+class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     """Base: one model a key.
 
     A subclass says which estimator there is by default, `_by_default`, what `y` is, `_targets`,

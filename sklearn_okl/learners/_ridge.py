@@ -19,7 +19,7 @@ from .._validation import refuse_arguments, weights_of
 from ..base import SumsOfRows, WeightedRegressor
 from ..base._intercept import MissesIntercept
 from ._ridge_rows import RidgeRows
-from ._ridge_sums import merged, rounds_until, without
+from ._ridge_sums import merged, rounds_until, row_away, without
 
 _BLOCK = 32  # rows a block: 16 to 64 are equally good, below that calls, above that n^2 work rule
 _STRETCH = 128  # rounds between two visits to the exact sums: long products are cheaper
@@ -118,8 +118,21 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _without(self, state, X, y, sample_weight=None):
         weights = None if sample_weight is None else weights_of(sample_weight, len(y))
+        Z = self._design(X)
+        if len(Z) == 1 and self._is_one(state):
+            weight = 1.0 if weights is None else float(weights[0])
+            self._close(state, grows=True)
+            row_away(state, Z[0], float(y[0]), weight, partial(self._reopen, state))
+        else:
+            self._open(state)
+            without(state, Z, y.reshape(len(y), -1), weights, self._rebuild)
+
+    def _reopen(self, state, anew):
+        """Bring the rows that wait into P and A, and compute P anew if it is time."""
         self._open(state)
-        without(state, self._design(X), y.reshape(len(y), -1), weights, self._rebuild)
+        if anew:
+            self._rebuild(state)
+        self._close(state, grows=True)
 
     @property
     def coef_(self) -> Array:

@@ -88,7 +88,9 @@ class RidgeRows(RowEngine):
     def _after_row(self):
         self.growth = self.forgetting ** -(self.n + 1.0)  # of the next row
         self.asked = self.found = None
-        self.taught = self.tail.directions[: self.n]
+        self.taught = self.signed = self.tail.directions[: self.n]
+        if self.tail.signs is not None:
+            self.signed = self.taught * self.tail.signs[: self.n, None]
 
     def _write(self, row, direction):
         self.tail = self.tail.written(self.n, row, direction)
@@ -110,7 +112,7 @@ class RidgeRows(RowEngine):
         if asked != self.asked:
             direction = self.P.dot(z)  # P is symmetric
             if self.n:
-                direction -= self.taught.dot(z).dot(self.taught)
+                direction -= self.taught.dot(z).dot(self.signed)
             leverage = max(float(z.dot(direction)), 0.0)
             self.asked, self.found = asked, (direction, leverage, float(z.dot(self.theta)))
         return self.found

@@ -12,6 +12,7 @@ _YOUNG = 64  # rounds before the learner's own first rebuild, up to which P is c
 _MOST = 1e5  # condition of what is left: beyond, it is known to less than ten digits
 _TIMES = 10.0  # how much worse than that of a new model it may be, if that is bad by itself
 _HOPELESS = 1e12  # and however bad that is
+_TINY = np.finfo(np.float64).tiny
 _NEVER = (
     "These rows cannot be unlearnt: with their weights they are not among the rows that were "
     "learnt, or nothing but rounding would be left."
@@ -29,8 +30,8 @@ def merged(state, theirs, rebuild):
     ridge = state["alpha"] * np.eye(len(state["A"]))
     if "peaks" in state or "peaks" in theirs:
         both = [peaks_of(state), peaks_of(theirs)]
-        state["peaks"] = {name: both[0][name] + both[1][name] for name in ("largest", "total")}
-        state["peaks"]["worn"] = 1.0
+        added = {name: both[0][name] + both[1][name] for name in ("largest", "total")}
+        state["peaks"] = both[0] | added | {"worn": 1.0, "t": -1}
     for name in ("t", "mass"):
         state[name] += theirs[name]
     for name in ("b", "squares"):
@@ -53,16 +54,63 @@ def without(state, Z, Y, weights, rebuild):
         If what is left would be rounding.
     """
     t, before = state["t"], _total(state)
-    peaks = state["peaks"] = peaks_of(state, before)
+    peaks = state["peaks"] = _peaks(state, np.diag(state["A"]), before)
     for low in range(0, len(Z), _BLOCK):
         rows = slice(low, low + _BLOCK)
         _block_away(state, peaks, Z[rows], Y[rows], None if weights is None else weights[rows])
-    is_due = state["t"] < _YOUNG or t // _REBUILD > state["t"] // _REBUILD
     left = _total(state)
-    if is_due or peaks["worn"] > _WORN or (before > _WORN**2 * left).any():
+    if _is_worn(state, peaks, t, before, left):
         rebuild(state)
         peaks["worn"] = 1.0
-    _look_at(state, peaks, left)
+    peaks["t"] = state["t"]
+    _look_at(peaks, np.diag(state["A"]), np.diag(state["P"]), left)
+
+
+def row_away(state, z, y, weight, reopened):
+    """Take a row z (D,) of one target away, into the tail: P and A are read, not written.
+
+    `reopened` brings what waits into A and P, and is told whether P is to be computed anew too.
+    """
+    inverse, theta, b, t = state["inverse"], state["theta"], state["b"], state["t"]
+    before = float(state["squares"]) + max(float(b.dot(theta)), 0.0)
+    peaks = state["peaks"] = _peaks_before(state, before)
+    if weight != 1.0:
+        z, y = math.sqrt(weight) * z, math.sqrt(weight) * y
+    direction = inverse.times(z)
+    pivot = 1.0 - float(z.dot(direction))
+    if not pivot > 0.0:
+        raise ValueError(_NEVER)
+    direction *= 1.0 / math.sqrt(pivot)
+    error = (y - float(z.dot(theta))) / math.sqrt(pivot)
+    theta -= direction * error
+    b -= z * y
+    squares = max(float(state["squares"]) - error * error, 0.0)
+    left = squares + max(float(b.dot(theta)), 0.0)
+    inverse = inverse.and_rows(z[None], direction[None], are_added=False)
+    state.update(t=t - 1, mass=state["mass"] - weight, squares=np.array(squares), inverse=inverse)
+    peaks["t"] = t - 1
+    peaks["worn"] /= pivot
+    peaks["bound"] *= math.sqrt(before / max(left, _TINY)) / pivot if before else 1.0 / pivot
+    if _is_worn(state, peaks, t, before, left):
+        reopened(True)
+        peaks["worn"] = 1.0
+    elif not inverse.tail.room:  # who learns expects some
+        reopened(False)
+    if not peaks["bound"] <= _MOST:
+        _look_at(peaks, *state["inverse"].diagonals(), np.asarray(left))
+
+
+def _peaks_before(state, total):
+    """Return the peaks before a row is taken away; nothing has grown if no row has come since."""
+    if "peaks" in state and state["peaks"]["t"] == state["t"]:
+        return state["peaks"].copy()
+    return _peaks(state, state["inverse"].diagonals()[0], np.asarray(total))
+
+
+def _is_worn(state, peaks, t, before, left):
+    """Tell whether P is to be computed anew, where there were t rows and such totals before."""
+    is_due = state["t"] < _YOUNG or t // _REBUILD > state["t"] // _REBUILD
+    return is_due or peaks["worn"] > _WORN or np.any(before > _WORN**2 * left)
 
 
 def rounds_until(share, forgetting, most):
@@ -72,16 +120,22 @@ def rounds_until(share, forgetting, most):
     return int(min(most, max(1.0, np.log(share) / np.log(forgetting))))
 
 
-def peaks_of(state, total=None):
+def peaks_of(state):
     """Return the largest sums that there have been: a share of them is rounding in those of now.
 
     And by which factor errors of P have grown since it was rebuilt.
     """
-    known, total = state.get("peaks", {}), _total(state) if total is None else total
+    return _peaks(state, np.diag(state["A"]), _total(state))
+
+
+def _peaks(state, sums, total):
+    known = state.get("peaks", {})
     return {
-        "largest": np.maximum(known.get("largest", 0.0), np.diag(state["A"])),
+        "largest": np.maximum(known.get("largest", 0.0), sums),
         "total": np.asarray(np.maximum(known.get("total", 0.0), total)),
         "worn": known.get("worn", 1.0),
+        "bound": math.inf,  # on how much worse than A the largest A is for P, until a row comes
+        "t": -1,  # after which number of rows
     }
 
 
@@ -106,12 +160,6 @@ def _block_away(state, peaks, Z, Y, weights):
 
 def _solved(products, errors, Z):
     """Divide Z P and errors by the root of I - Z P Z'; return the least pivot of that too."""
-    if len(Z) == 1:  # ten calls less
-        pivot = 1.0 - float(products[0] @ Z[0])
-        if not pivot > 0.0:
-            raise ValueError(_NEVER)
-        root = math.sqrt(pivot)
-        return products / root, errors / root, pivot
     try:
         factor = np.linalg.cholesky(np.eye(len(Z)) - products @ Z.T)
     except np.linalg.LinAlgError:
@@ -121,14 +169,17 @@ def _solved(products, errors, Z):
     return products, errors, float(np.diag(factor).min() ** 2)
 
 
-def _look_at(state, peaks, left):
-    """Refuse what is no more than the rounding of sums that were larger once."""
-    spread = np.diag(state["P"])
-    now = float(np.diag(state["A"]) @ spread)
+def _look_at(peaks, sums, spread, left):
+    """Refuse what is no more than the rounding of sums that were larger once.
+
+    Of now are the diagonals of A and P, and what is left of the sum of squared targets.
+    """
+    now = float(sums @ spread)
     once = float(peaks["largest"] @ spread)
     # the larger the targets once were beside those left, the more of these was rounded away
-    shares = peaks["total"] / np.maximum(left, np.finfo(np.float64).tiny)
+    shares = peaks["total"] / np.maximum(left, _TINY)
     once *= math.sqrt(np.maximum.reduce(shares, axis=None, initial=1.0))
+    peaks["bound"] = once
     if not (spread > 0.0).all() or not once <= min(max(_MOST, _TIMES * now), _HOPELESS):
         raise ValueError(
             "These rows outweigh all that would be left by so much that the rest is known to less "

@@ -13,7 +13,7 @@ from ..features import RunningPowerTransformer
 from ..features._moments import learn as fenced
 from ..features._moments import moderate
 from ..features._moments import start as start_fence
-from ..features._scalers import RunningScaler
+from ..features._running import RunningScaler
 
 _N_FIRST = 32  # errors that are those of a beginner, and errors before which nothing is smeared
 WINDOW = 256  # latest errors that forecasts are smeared by
@@ -44,7 +44,7 @@ class _Scaled(_Running):
 
     def known_before(self, state, column):
         known = np.empty((len(column), 2, 1))
-        known[:, 0], known[:, 1], nearer = self.scaler._learn(state, moderate(column))
+        known[:, 0], known[:, 1], nearer = self.scaler._learn_first(state, moderate(column))
         return known, nearer
 
     def transformed(self, state, column, known):

@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import explained_by
@@ -89,9 +90,10 @@ class AdaptedForecaster(SeriesEstimator):
     whatever the base says and whatever comes, where :math:`c_s` is the inverse of the rate and
     :math:`D_s` the sum of the mixability gaps (section 2 of [3]_; the summation by parts for a
     switching rate of 1 / t as in section 5 of [4]_; for late targets [5]_). Both are known:
-    `regret_bound_` is this with r = 1. If all five are off by at most B, for the first step
-    :math:`D_s \le 3 B^2` and :math:`c_s \le 4 B^2`: the mean loss to the base vanishes like
-    :math:`\ln s / s`. At step h it is :math:`O(B^2 \sqrt{h / s})` at most.
+    `regret_bound_` is this with r = 1, and :meth:`regret_certificate` has both for all five. If all
+    five are off by at most B, for the first step :math:`D_s \le 3 B^2` and :math:`c_s \le 4 B^2`:
+    the mean loss to the base vanishes like :math:`\ln s / s`. At step h it is :math:`O(B^2 \sqrt{h
+    / s})` at most.
 
     *Intervals* are those of `OnlineForecaster`, of the errors of these forecasts, without phases of
     the season.
@@ -252,12 +254,31 @@ class AdaptedForecaster(SeriesEstimator):
     @property
     def regret_(self) -> Array:
         """Squared errors so far less those of the base, per step and series."""
-        return self._known_state()["shares"]["regret"].copy()
+        return self._known_state()["shares"]["regrets"][0].copy()
 
     @property
     def regret_bound_(self) -> Array:
         """What the regret is at most on any stretch of the rows so far, per step and series."""
-        return _fixed_share.bound(self._known_state()["shares"])
+        return _fixed_share.bounds(self._known_state()["shares"])[0]
+
+    def regret_certificate(self) -> Bunch:
+        """Return how far the forecasts so far are behind the base, and each of the other four.
+
+        Returns
+        -------
+        told : Bunch
+            - ``n_rounds`` : ndarray of int of shape (horizon, n_series), forecasts judged so far;
+            - ``experts`` : ndarray of shape (horizon, n_series, 5), the squared errors of the
+              forecasts less those of each expert, in the order of `expert_weights_`, exactly;
+            - ``bounds`` : ndarray of the same shape, what each of these can be at most, on any
+              stretch of the rounds.
+        """
+        shares = self._known_state()["shares"]
+        return Bunch(
+            n_rounds=shares["n"].astype(int),
+            experts=np.moveaxis(shares["regrets"], 0, -1).copy(),
+            bounds=np.moveaxis(_fixed_share.bounds(shares), 0, -1),
+        )
 
     def _asked(self, base_forecasts, X_future, n_steps):
         """Return what is said of the next rows, the forecasts (n_steps, m), and the layout."""

@@ -49,7 +49,7 @@ def start(prior, horizon, n_series):
         "n": np.zeros(lead),  # rounds
         "inverse_rate": np.zeros(lead),  # c
         "gaps": np.zeros(lead),  # D
-        "regret": np.zeros(lead),  # squared errors of the forecasts less those of the base
+        "regrets": np.zeros((len(prior), *lead)),  # losses of the forecasts less each expert's
     }
 
 
@@ -80,11 +80,11 @@ def learn(state, losses, loss):
     state["inverse_rate"] = rate
     state["gaps"] = state["gaps"] + known * gap
     state["n"] = n
-    state["regret"] = state["regret"] + (loss - losses[0])
+    state["regrets"] = state["regrets"] + (loss - losses)
 
 
-def bound(state):
-    """Return what the regret (H, m) to the base is at most, on every stretch of rounds so far."""
+def bounds(state):
+    """Return what the regrets (K, H, m) are at most, on every stretch of rounds so far."""
     n = np.maximum(state["n"], 1.0)
-    surprise = np.log(n) - state["log_prior"][0] + np.log(n + 1.0)
+    surprise = np.log(n) - state["log_prior"][:, None, None] + np.log(n + 1.0)
     return state["gaps"] + state["inverse_rate"] * surprise

@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+from copy import copy
 
 import numpy as np
 import pytest
@@ -85,6 +86,41 @@ def test_between_rows_one_by_one_with_weights_and_targets(seed):
         u, least = ridge(X[known], y[known, j], 2.0, w[known])
         assert_allclose(model.coef_[j], u, rtol=1e-9)
         assert_allclose(model._state["squares"][j], least, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("vaw", 0),
+        *(pytest.param(n, 1, marks=pytest.mark.long) for n in MAKERS if n in ("vaw", "ridge")),
+    ],
+)
+def test_rows_learnt_and_unlearnt_wait_side_by_side(name, seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    X, y = stream(seed, n=180)
+    w = rng.integers(0, 3, size=180).astype(float)
+    verbs = lambda rows: (X[rows], y[rows], w[rows])  # noqa: E731
+    model, known = MAKERS[name]().fit(*verbs(slice(100))), list(range(100))
+    for t in range(100, 180):
+        model.partial_fit(*verbs([t]))
+        known.append(t)
+        for _ in range(rng.integers(0, 3)):
+            model.unlearn(*verbs([known.pop(rng.integers(len(known)))]))
+        if t == 140:
+            other, others = pickle.loads(pickle.dumps(model)), known.copy()
+            save(model, tmp_path / "model")
+        if t == 150:  # copies of a state share what waits, and part
+            shallow, left = copy(model), known.copy()
+    for t in range(20):
+        shallow.partial_fit(*verbs([t]))
+        shallow.unlearn(*verbs([left.pop()]))
+    for one, rows in ((model, known), (other, others), (load(tmp_path / "model"), others),
+                      (shallow, [*left, *range(20)])):  # fmt: skip
+        never = MAKERS[name]().fit(*verbs(rows))
+        assert_same(one, never, X)
+        assert_allclose(one.predict(X, True)[1], never.predict(X, True)[1], rtol=1e-9)
+        batch = one.prequential_predict(*verbs(slice(40)))
+        assert_allclose(batch, never.prequential_predict(*verbs(slice(40))), rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.long(every=7)

@@ -118,7 +118,24 @@ def test_the_bound_of_fixed_share_holds_whatever_experts_say(delay):
                 worst[t] = (said - y) ** 2 - losses[0, 0, 0]
         sums = np.concatenate([[0.0], np.cumsum(worst)])
         regret = (sums - np.minimum.accumulate(sums)).max()
-        assert regret <= _fixed_share.bound(state)[0, 0]
+        assert regret <= _fixed_share.bounds(state)[0, 0, 0]
+
+
+def test_the_certificate_is_against_each_of_the_five():
+    y, base = stream(2, n=110, seed=5)
+    models = [adapted().fit(y, base), adapted()]
+    for low in range(0, 110, 50):
+        models[1].partial_fit(y[low : low + 50], base[low : low + 50])
+    told, cut = (model.regret_certificate() for model in models)
+    for name in told:
+        assert_array_equal(told[name], cut[name])
+    assert told.experts.shape == told.bounds.shape == (H, 2, 5)
+    assert (told.experts <= told.bounds).all()
+    assert_array_equal(told.experts[..., 0], models[0].regret_)
+    assert_array_equal(told.bounds[..., 0], models[0].regret_bound_)
+    assert_array_equal(told.n_rounds, 110 - 32)
+    with pytest.raises(NotFittedError):
+        adapted().regret_certificate()
 
 
 def test_without_delay_the_regret_grows_like_a_logarithm():

@@ -67,8 +67,8 @@ def test_intervals_that_know_the_row_are_those_of_the_loop():
 def test_the_bound_on_what_knowing_the_row_costs_is_kept():
     *_, (_, _, state, _) = ridden(n=60)
     shares = state["shares"]
-    assert (shares["regret"] <= _fixed_share.bound(shares)).all()
-    assert (_fixed_share.bound(shares) > 0.0).all()
+    assert (shares["regrets"] <= _fixed_share.bounds(shares)).all()
+    assert (_fixed_share.bounds(shares) > 0.0).all()
 
 
 def held(x, errors):

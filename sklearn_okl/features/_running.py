@@ -1,0 +1,166 @@
+"""What scalers that learn on the fly share: how rows flow, when they freeze, what is merged."""
+
+from __future__ import annotations
+
+import hashlib
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from .._delay import kept_late
+from .._types import Any, Array, ArrayLike, Self
+from ..base import OnlineTransformer, _copied, _same
+from . import _moments
+
+
+class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
+    """Base of the running scalers: z = (x - center) / scale, with statistics of the past.
+
+    A subclass says::
+
+        _start(row) -> state                 from the first row alone, not yet learnt
+        _learn(state, X) -> centers, scales, learnt
+                                             (n, d) each: what was known before each row, and the
+                                             row as it was learnt, faulty values nearer
+        _known(state) -> center, scale       (d,) each: what is known now
+        _merged(state, theirs)               adds what other rows have shown, where order is nothing
+
+    The verbs get moderate numbers, see `_moments.LARGEST`, and call a scale below the inverse of
+    that 1: no row can then make the quotients of later ones overflow.
+
+    Parameters
+    ----------
+    freeze_after : int, default=None
+        Number of rows after which the statistics stay as they are: later rows are scaled, and
+        neither learnt nor counted. A :class:`StreamingPipeline` of frozen steps merges, and
+        unlearns the rows that came later. None never freezes.
+    """
+
+    _structural = ("freeze_after",)
+    _parameter_constraints = {"freeze_after": [Interval(Integral, 1, None, closed="left"), None]}
+
+    @property
+    def learns_from_data(self) -> bool:
+        """Whether rows are learnt still: not after `freeze_after` of them."""
+        if self.freeze_after is None or not self.__sklearn_is_fitted__():
+            return True
+        return self._state["t"] < self.freeze_after
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Undo the scaling of rows by what is known now; changes nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Scaled rows.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            Rows in their own units.
+        """
+        X, dtype = self._asked(X)
+        center, scale = self._known(self._state)
+        return self._unscaled(X, center, scale).astype(dtype, copy=False)
+
+    def merge(self, other: Any) -> Self:
+        """Learn what another scaler has learnt from other rows, whose order is of no matter.
+
+        Parameters
+        ----------
+        other : RunningScaler
+            Of the same class and parameters, fitted on rows of the same features; it is left as it
+            is.
+
+        Returns
+        -------
+        self : RunningScaler
+            The one that would have learnt the rows of both, but that what is faulty was judged in
+            each part by itself.
+
+        Notes
+        -----
+        A TypeError says where the order of rows matters after all: where the latest count for more,
+        or alone. What does not fit together is a ValueError.
+        """
+        if type(other) is not type(self):
+            raise TypeError(
+                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
+            )
+        for scaler in (self, other):
+            check_is_fitted(scaler)
+            scaler._check_structure()
+        why = self._order_matters() or other._order_matters()
+        if why is not None:
+            raise TypeError(f"A {type(self).__name__} cannot be merged: {why}")
+        state, theirs = _copied(self._state), _copied(other._state)
+        names = [getattr(scaler, "feature_names_in_", None) for scaler in (self, other)]
+        if self.n_features_in_ != other.n_features_in_ or not _same(*names):
+            raise ValueError("The scalers have learnt other features than each other.")
+        if "past" in state or "past" in theirs:
+            raise ValueError("Scalers that know late labels cannot be merged: rows are waiting.")
+        self._merged(state, theirs)
+        self._state = state
+        return self
+
+    def _order_matters(self):
+        if self.freeze_after is not None:
+            return f"with freeze_after={self.freeze_after} the first rows alone count."
+        return None
+
+    def _refuse_learnt(self, X):
+        """Refuse rows that were learnt: they left as what was known then made them."""
+        rows = _moments.moderate(self._asked(X)[0])
+        if "seen" in self._state and np.isin(_names_of(rows), self._state["seen"]).any():
+            raise ValueError(
+                f"Of these rows some are among the first {self.freeze_after}, or equal one of "
+                f"them: they were scaled before {type(self).__name__} froze, so that their part "
+                "in what was learnt is not known. Name later rows only."
+            )
+
+    def _scaled(self, X, center, scale):
+        return (X - center) / scale
+
+    def _unscaled(self, X, center, scale):
+        return X * scale + center
+
+    def _begin(self, X, y):
+        seen = {} if self.freeze_after is None else {"seen": np.empty(0, dtype=np.uint64)}
+        return self._start(_moments.moderate(X[0])) | seen
+
+    def _flow(self, state, X, y, delay):
+        rows = _moments.moderate(X)
+        centers, scales, _ = self._learn_first(state, rows)
+        if delay:
+            known = np.stack(np.broadcast_arrays(centers, scales), axis=1)  # (n, 2, d)
+            centers, scales = kept_late(state, known, delay).swapaxes(0, 1)
+        return self._scaled(rows, centers, scales)
+
+    def _learn_first(self, state, rows):
+        """Do what `_learn` does with the rows that come before `freeze_after`; scale others."""
+        if self.freeze_after is None:
+            return self._learn(state, rows)
+        n, parts = max(self.freeze_after - state["t"], 0), []
+        for some, told in ((rows[:n], self._learn), (rows[n:], self._frozen)):
+            if len(some):
+                parts.append([np.broadcast_to(part, some.shape) for part in told(state, some)])
+        if n > 0 and "seen" in state:
+            state["seen"] = np.append(state["seen"], _names_of(rows[:n]))
+        return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+    def _frozen(self, state, rows):
+        return *self._known(state), rows
+
+    def _ask(self, state, X):
+        center, scale = self._known(state)
+        return self._scaled(_moments.moderate(X), center, scale)
+
+
+def _names_of(rows):
+    """Return numbers (n,) by which rows are known again."""
+    rows = np.ascontiguousarray(rows + 0.0, dtype="<f8")  # there are two zeros
+    digests = [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
