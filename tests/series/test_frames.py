@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.utils import get_tags
 
-from sklearn_okl import OnlineForecaster
+from sklearn_okl import AdaptedForecaster, OnlineForecaster
 from sklearn_okl.series import _seasons
 
 pd = pytest.importorskip("pandas")
@@ -109,3 +110,11 @@ def test_noise_is_forecast_by_its_mean(seed):
     y[1] = y[0] + 1e-6
     forecasts = OnlineForecaster(4).prequential_predict(y)
     assert np.mean((forecasts[300:497, 0] - y[300:497]) ** 2) < 1.2 * np.var(y[300:497])
+
+
+@pytest.mark.parametrize("model", [OnlineForecaster(3), AdaptedForecaster(3)], ids=repr)
+def test_what_it_says_of_itself_is_so(model):
+    tags = get_tags(model)
+    assert tags.target_tags.required
+    assert tags.target_tags.multi_output  # many series
+    assert tags.input_tags.allow_nan  # and gaps
