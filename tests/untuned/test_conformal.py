@@ -15,7 +15,8 @@ def radius(state, coverage):
     """Return the half width of the interval that a coverage's own level makes."""
     if not len(state["scores"]):
         return 0.0 if state["weight"] > 0.0 and state["size"] == 0.0 else np.inf
-    level, ordered = np.interp(coverage, LEVELS, state["levels"]), np.sort(state["scores"])
+    level = np.interp(coverage, LEVELS, state["levels"])
+    ordered = np.sort(state["scores"][-WINDOW:])
     with np.errstate(over="ignore"):
         reach = _conformal._score_at(ordered, level, _conformal._step(state))
         return _conformal._unit(state) * reach

@@ -27,7 +27,6 @@ STEP = 0.05  # gamma of the paper: what one miss moves a level by
 LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
 QUANTILES = np.concatenate([(1.0 - LEVELS[::-1]) / 2.0, [0.5], (1.0 + LEVELS) / 2.0])
 _FADING = 0.98  # of the running size of the errors: about the last fifty
-_LARGEST = 1e300  # score that the state can hold in place of an infinite one
 _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
 
 
@@ -40,10 +39,9 @@ def start(delay=0):
         "weight": 0.0,
         "largest": 0.0,
         "levels": LEVELS.copy(),
-        # running size and largest scores held, by level, in the latest `delay` rounds
-        "issued": np.zeros((delay, 1 + len(LEVELS))),
-        # scores seen by then, -1 where nothing was known at all, and levels
-        "past": np.hstack([-np.ones((delay, 1)), np.tile(LEVELS, (delay, 1))]),
+        # of the latest `delay` rounds: scores seen by then, -1 where nothing was known at all,
+        # the running size, and levels
+        "issued": np.tile([-1.0, 0.0, *LEVELS], (delay, 1)),
     }
 
 
@@ -56,11 +54,10 @@ def learn(state, errors, faulty=None, weights=None, trace=None):
     the next one is hardly of its size. Nor is one where the row has no weight; in the running size
     errors count by their `weights` (n,).
     """
-    scores, ordered = state["scores"].tolist(), np.sort(state["scores"][-WINDOW:]).tolist()
-    levels, past = state["levels"], deque(state["past"])
+    scores, levels, issued = state["scores"].tolist(), state["levels"], deque(state["issued"])
     said = None if trace is None else deque(_as_issued(state))
-    issued = deque((float(row[0]), row[1:]) for row in state["issued"])
-    step = _step(state)
+    latest, step, gone = _Window(scores), _step(state), state["seen"] - len(scores)
+    judging = _Window(scores[: _n_then(issued[0], gone)]) if issued else latest
     covered = np.zeros(len(LEVELS), dtype=int)
     faulty = np.zeros(len(errors), dtype=bool) if faulty is None else faulty
     weights = np.ones(len(errors)) if weights is None else weights
@@ -68,33 +65,51 @@ def learn(state, errors, faulty=None, weights=None, trace=None):
     for error, no_score, weight in zip(*rounds, strict=True):
         unit = _unit(state)
         if trace is not None:
-            said.append(_quantiles(ordered, levels, unit, state["weight"], _step(state)))
+            said.append(_quantiles(latest.ordered, levels, unit, state["weight"], step))
             trace.append(said.popleft())
+        judged = levels
         if issued:  # the interval was made before the errors of the latest rounds were known
-            issued.append((unit, _held_at(ordered, levels, step)))
-            unit, held = issued.popleft()
-            past.append(np.concatenate([[state["seen"] if state["weight"] else -1.0], levels]))
-            past.popleft()
+            n_seen = gone + len(scores) if state["weight"] else -1.0
+            issued.append(np.array([n_seen, unit, *levels]))
+            then = issued.popleft()
+            judging.move(scores, _n_then(then, gone))
+            unit, judged = then[1], then[2:]
         if unit > 0.0:
-            score = error / unit
-            hit = score <= held if issued else levels >= _level_needed(ordered, score, step)
+            hit = judged >= _level_needed(judging.ordered, error / unit, step)
             covered += hit
             levels = levels + step * (LEVELS - hit)
         if no_score:
             continue
         if error > 0.0 or unit > 0.0:
             score = error / unit if unit > 0.0 else 1.0  # the first one is its own unit
-            insort(ordered, score)
             scores.append(score)
-            state["seen"] += 1
-            if len(ordered) > WINDOW:
-                del ordered[bisect_left(ordered, scores[-WINDOW - 1])]
+            latest.move(scores, len(scores))
         _learn_size(state, error, weight)
-    state["scores"], state["levels"] = np.array(scores[-WINDOW - len(past) :]), levels
+    state["seen"], state["levels"] = gone + len(scores), levels
+    state["scores"] = np.array(scores[-WINDOW - len(issued) :])
     if issued:
-        state["past"] = np.array(past)
-        state["issued"] = np.array([[unit, *held] for unit, held in issued])
+        state["issued"] = np.array(issued)
     return covered
+
+
+class _Window:
+    """The latest `WINDOW` of some scores, `ordered` by their size."""
+
+    def __init__(self, scores):
+        self.ordered, self._n = sorted(scores[-WINDOW:]), len(scores)
+
+    def move(self, scores, n):
+        """Let the first n scores be all, where they were fewer."""
+        for i in range(self._n, n):
+            insort(self.ordered, scores[i])
+            if len(self.ordered) > WINDOW:
+                del self.ordered[bisect_left(self.ordered, scores[i - WINDOW])]
+        self._n = max(n, self._n)
+
+
+def _n_then(issued, gone):
+    """Return how many scores a round's interval knew, of those that are not `gone`."""
+    return max(int(issued[0]) - gone, 0)
 
 
 def forgive(state):
@@ -129,11 +144,11 @@ def _quantiles(ordered, levels, unit, weight, step):
 def _as_issued(state):
     """Return the quantiles (D, 199) issued in the latest D rounds, whose targets are not known."""
     found = []
-    for (seen, *levels), unit in zip(state["past"], state["issued"][:, 0], strict=True):
-        scores = state["scores"][: len(state["scores"]) - state["seen"] + int(max(seen, 0.0))]
-        weight = float(seen >= 0.0)
-        ordered = np.sort(scores[-WINDOW:])
-        found.append(_quantiles(ordered, np.array(levels), unit, weight, _step(state)))
+    gone = state["seen"] - len(state["scores"])
+    for issued in state["issued"]:
+        ordered = np.sort(state["scores"][: _n_then(issued, gone)][-WINDOW:])
+        weight = float(issued[0] >= 0.0)
+        found.append(_quantiles(ordered, issued[2:], issued[1], weight, _step(state)))
     return found
 
 
@@ -193,19 +208,3 @@ def _score_at(ordered, level, step=STEP):
         return 0.0
     place = int(np.floor(level * (n + 1.0)))  # a score with as many below it is still held
     return ordered[min(place, n - 1)]
-
-
-def _held_at(ordered, levels, step):
-    """Return the largest score held by each level, finite, and less than any where none is."""
-    n = len(ordered)
-    if n == 0:
-        return np.full(len(levels), _LARGEST)
-    places = np.minimum(levels * (n + 1.0), n - 1.0).astype(int)
-    held = np.array([ordered[place] for place in places.tolist()])
-    held[levels < 0.0] = -1.0
-    above = levels >= 1.0
-    if np.logical_or.reduce(above):
-        with np.errstate(over="ignore"):  # an interval may be the whole line
-            beyond = ordered[-1] * np.exp2((levels[above] - 1.0) / step)
-        held[above] = np.minimum(beyond, _LARGEST)
-    return held
