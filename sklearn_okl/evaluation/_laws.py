@@ -29,6 +29,8 @@ from ._law_of_structure import check_structural
 
 _RTOL = 1e-8
 _CLASSES = np.array([0.0, 1.0])
+_PREQUENTIAL = "prequential_predict_proba", "prequential_predict"
+_FAR = 1e20  # a target whose rounding would be seen among forecasts that have to do with it
 _POOLS = {"joblib", "multiprocessing", "concurrent", "threading", "queue", "weakref"}
 
 
@@ -73,6 +75,7 @@ def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False
         "the same rows, the same forecasts": _check_same,
         "cutting the stream changes nothing": _check_cutting,
         "prequential_predict is the loop of predict and partial_fit": _check_prequential,
+        "no forecast knows its own target, or a later one": _check_unknown,
         "what is learnt depends on the targets": _check_learns,
         "fit forgets": _check_fit_forgets,
         "predict is pure": _check_purity,
@@ -235,6 +238,31 @@ def _check_prequential(estimator, X, y):
         one_by_one[t + delay] = model.predict(X[t + delay : t + delay + 1])[0]
         learnt = t
     assert_allclose(forecasts, one_by_one, rtol=_RTOL, atol=_RTOL * np.abs(forecasts).max())
+
+
+def _check_unknown(estimator, X, y):
+    verbs = [verb for verb in _PREQUENTIAL if hasattr(estimator, verb)]
+    if not verbs:
+        return
+    delay = getattr(estimator, "label_delay", 0)
+
+    def forecasts(targets):
+        return getattr(clone(estimator), verbs[0])(X, targets, **_named(estimator))
+
+    expected = forecasts(y)
+    scale = np.abs(expected).max()
+    for t in (5, 67):
+        others = y.copy()
+        if is_classifier(estimator):
+            others[t:] = _CLASSES[(y[t:] == _CLASSES[0]).astype(int)]
+        else:
+            others[t] = _FAR
+        try:
+            found = forecasts(others)
+        except ValueError:  # a target so far off may be refused
+            continue
+        known = slice(0, t + delay + 1)
+        assert_allclose(found[known], expected[known], rtol=_RTOL, atol=_RTOL * scale)
 
 
 def _experts(X):

@@ -118,3 +118,24 @@ def test_a_model_that_is_meant_to_grow_is_told_how_to_say_so():
     with pytest.raises(AssertionError, match=r"the pickle grows: .* grows=True"):
         check_online_estimator(model)
     assert names(model) - names(model, grows=True) == {"the model does not grow"}
+
+
+class Peeping(MeanRow):
+    """Centres a block of rows by all of its targets."""
+
+    def _learn(self, state, X, y):
+        return super()._learn(state, X, y) + y.mean()
+
+
+class PeepingClassifier(MeanRowClassifier):
+    """Has another answer where most targets of a block are of the first class."""
+
+    def _learn(self, state, X, y):
+        return super()._learn(state, X, y) * (1.0 if np.mean(y) < 0 else -1.0)
+
+
+@pytest.mark.parametrize("peeping", [Peeping(), PeepingClassifier()])
+def test_a_forecast_that_knows_later_targets_is_found(peeping):
+    check = dict(online_checks(peeping))["no forecast knows its own target, or a later one"]
+    with pytest.raises(AssertionError):
+        check()
