@@ -38,22 +38,26 @@ class _OneThread:
         self._lock = Lock()
         self._mine = local()  # how deep this thread is inside
         self._inside = 0
-        self._controller = None  # made on first use: finding the libraries takes milliseconds
-        self._limit = self._taker = None
+        self._libraries = None  # found on first use: that takes milliseconds
+        self._limited = self._taker = None  # which were limited, with their numbers before
 
     def look_again(self):
         """Find the libraries anew, those included that were loaded since."""
         with self._lock:
-            self._controller = None
+            self._libraries = None
 
     def __enter__(self):
         with self._lock:
             self._inside += 1
             self._mine.depth = getattr(self._mine, "depth", 0) + 1
-            if self._limit is None:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api=self._user_api)
+            if self._limited is None:
+                if self._libraries is None:
+                    self._libraries = self._found()
+                # not `ThreadpoolController.limit`, which looks up all there is to say of each
+                known = [(library, library.num_threads) for library in self._libraries]
+                self._limited = [(library, n) for library, n in known if n != 1]
+                for library, _ in self._limited:
+                    library.set_num_threads(1)
                 self._taker = get_ident()
 
     def __exit__(self, *_):
@@ -61,9 +65,16 @@ class _OneThread:
             self._inside -= 1
             self._mine.depth -= 1
             taker_leaves = self._taker == get_ident() and self._mine.depth == 0
-            if self._limit is not None and (taker_leaves or self._inside == 0):
-                self._limit.restore_original_limits()
-                self._limit = None
+            if self._limited is not None and (taker_leaves or self._inside == 0):
+                for library, n in self._limited:
+                    library.set_num_threads(n)
+                self._limited = None
+
+    def _found(self):
+        found = ThreadpoolController()
+        if self._user_api is not None:
+            found = found.select(user_api=self._user_api)
+        return found.lib_controllers
 
 
 one_blas_thread = _OneThread("blas")
