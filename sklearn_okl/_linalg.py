@@ -5,6 +5,7 @@ uses NumPy's stacked products only: they release the interpreter lock, SciPy's w
 threads over experts gain.
 """
 
+from functools import lru_cache
 from threading import Lock, get_ident, local
 from typing import NamedTuple
 
@@ -225,7 +226,7 @@ def solve_lower(L, B):
     for i, place in enumerate(places):
         width = place.stop - place.start
         tiles[..., i, :width, :width] = L[..., place, place]
-    tiles *= np.tri(tile)
+    tiles *= _lower(tile)
     inverses = np.linalg.inv(tiles)
     for i, place in enumerate(places):
         width = place.stop - place.start
@@ -233,6 +234,12 @@ def solve_lower(L, B):
         if i > 0:
             rows -= L[..., place, : place.start] @ B[..., : place.start, :]
         rows[...] = inverses[..., i, :width, :width] @ rows
+
+
+@lru_cache(16)
+def _lower(n):
+    """Return a lower triangle (n, n) of ones: NumPy's own takes longer than the product with it."""
+    return np.tri(n)
 
 
 def inverse_spd(A, floor):
@@ -252,7 +259,7 @@ def inverse_spd(A, floor):
     """
     P = np.empty_like(A)
     floors = np.broadcast_to(floor, A.shape[:-2])
-    lower = np.tri(A.shape[-1], dtype=bool)
+    lower = _lower(A.shape[-1]) > 0.0
     for k in np.ndindex(A.shape[:-2]):  # rare, so LAPACK through SciPy, which does not stack
         # the transpose of A is A, in the order that LAPACK takes without a copy of its own
         factor, failed = dpotrf(A[k].T, lower=1, clean=0)
