@@ -90,10 +90,11 @@ def _copied(state):
     if kind is list:
         return [_copied(value) for value in state]
     if kind is Shared:
-        return Shared(
-            (name, value if isinstance(value, np.ndarray) else _copied(value))
-            for name, value in state.items()
-        )
+        copied = Shared(state)
+        for name, value in state.items():
+            if not isinstance(value, np.ndarray):
+                copied[name] = _copied(value)
+        return copied
     if isinstance(state, np.ndarray):  # such as one mapped from a file
         return state.copy()
     if getattr(kind, "_swaps_state", False):
@@ -136,7 +137,7 @@ def _sum(state, small):
     if kind is list:
         return sum([_sum(value, small) for value in state])
     if kind is Shared:  # its arrays were asked when they were made
-        return sum([_sum(v, small) for v in state.values() if not isinstance(v, np.ndarray)])
+        return sum([_sum(v, small) for v in state.values() if type(v) is not np.ndarray])
     if kind is Committed or kind is SharedInverse:
         return 0.0 if state.is_finite else math.nan
     return 0.0
