@@ -46,8 +46,8 @@ def means_of(F, losses, rounds):
     asleep = np.isnan(F)
     if np.logical_or.reduce(asleep, axis=None):
         losses, F = np.where(asleep, np.inf, losses), np.where(asleep, 0.0, F)
-    weights = np.broadcast_to(likelihoods_of(losses, rounds), F.shape)
-    return np.einsum("nqk,nqk->nq", weights, F) / np.add.reduce(weights, axis=-1)
+    weights = likelihoods_of(losses, rounds)
+    return np.einsum("...k,...k->...", weights, F) / np.add.reduce(weights, axis=-1)
 
 
 def likelihoods_of(losses, rounds):

@@ -113,7 +113,8 @@ def _learn_sizes(state, errors, kept, weights):
             path[i + 1] = np.where(is_kept, _FADING * path[i] + path[i + 1], path[i])
         errors = np.where(kept, errors, 0.0)
     largest = np.maximum.accumulate(np.concatenate([state["largest"][None], errors]))
-    (state["size"], state["weight"]), state["largest"] = path[-1].copy(), largest[-1]
+    for name, now in zip(("size", "weight", "largest"), (*path[-1], largest[-1]), strict=True):
+        state[name] = np.array(now)
     return path[:-1], _units(path[:-1, 0], path[:-1, 1], largest[:-1])
 
 
@@ -139,7 +140,7 @@ def _learn_scores(state, scores, are_scores):
         first = np.maximum(ends[-1] - size, 0)
         places = first[..., None] + np.arange(int((ends[-1] - first).max()))
         state["scores"] = np.take_along_axis(every, places, axis=-1)
-    state["seen"] = state["seen"] + n_new[-1]
+    state["seen"] = np.asarray(state["seen"] + n_new[-1])
     return every, ends - are_scores
 
 
