@@ -5,6 +5,7 @@ uses NumPy's stacked products only: they release the interpreter lock, SciPy's w
 threads over experts gain.
 """
 
+from functools import lru_cache
 from threading import Lock, get_ident, local
 from typing import NamedTuple
 
@@ -38,22 +39,26 @@ class _OneThread:
         self._lock = Lock()
         self._mine = local()  # how deep this thread is inside
         self._inside = 0
-        self._controller = None  # made on first use: finding the libraries takes milliseconds
-        self._limit = self._taker = None
+        self._libraries = None  # found on first use: that takes milliseconds
+        self._limited = self._taker = None  # which were limited, with their numbers before
 
     def look_again(self):
         """Find the libraries anew, those included that were loaded since."""
         with self._lock:
-            self._controller = None
+            self._libraries = None
 
     def __enter__(self):
         with self._lock:
             self._inside += 1
             self._mine.depth = getattr(self._mine, "depth", 0) + 1
-            if self._limit is None:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api=self._user_api)
+            if self._limited is None:
+                if self._libraries is None:
+                    self._libraries = self._found()
+                # not `ThreadpoolController.limit`, which looks up all there is to say of each
+                known = [(library, library.num_threads) for library in self._libraries]
+                self._limited = [(library, n) for library, n in known if n != 1]
+                for library, _ in self._limited:
+                    library.set_num_threads(1)
                 self._taker = get_ident()
 
     def __exit__(self, *_):
@@ -61,9 +66,16 @@ class _OneThread:
             self._inside -= 1
             self._mine.depth -= 1
             taker_leaves = self._taker == get_ident() and self._mine.depth == 0
-            if self._limit is not None and (taker_leaves or self._inside == 0):
-                self._limit.restore_original_limits()
-                self._limit = None
+            if self._limited is not None and (taker_leaves or self._inside == 0):
+                for library, n in self._limited:
+                    library.set_num_threads(n)
+                self._limited = None
+
+    def _found(self):
+        found = ThreadpoolController()
+        if self._user_api is not None:
+            found = found.select(user_api=self._user_api)
+        return found.lib_controllers
 
 
 one_blas_thread = _OneThread("blas")
@@ -214,7 +226,7 @@ def solve_lower(L, B):
     for i, place in enumerate(places):
         width = place.stop - place.start
         tiles[..., i, :width, :width] = L[..., place, place]
-    lower = np.tri(tile)
+    lower = _lower(tile)
     tiles *= lower
     inverses = np.linalg.inv(tiles)
     inverses *= lower  # a later row that is huge would show through what rounding leaves above
@@ -224,6 +236,12 @@ def solve_lower(L, B):
         if i > 0:
             rows -= L[..., place, : place.start] @ B[..., : place.start, :]
         rows[...] = inverses[..., i, :width, :width] @ rows
+
+
+@lru_cache(16)
+def _lower(n):
+    """Return a lower triangle (n, n) of ones: NumPy's own takes longer than the product with it."""
+    return np.tri(n)
 
 
 def inverse_spd(A, floor):
@@ -243,7 +261,7 @@ def inverse_spd(A, floor):
     """
     P = np.empty_like(A)
     floors = np.broadcast_to(floor, A.shape[:-2])
-    lower = np.tri(A.shape[-1], dtype=bool)
+    lower = _lower(A.shape[-1]) > 0.0
     for k in np.ndindex(A.shape[:-2]):  # rare, so LAPACK through SciPy, which does not stack
         # the transpose of A is A, in the order that LAPACK takes without a copy of its own
         factor, failed = dpotrf(A[k].T, lower=1, clean=0)

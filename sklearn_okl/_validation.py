@@ -173,7 +173,11 @@ def _needs_no_more(
     ):
         return False
     if y is not None and not (
-        y_numeric and type(y) is np.ndarray and y.dtype == np.float64 and y.shape == X.shape[:1]
+        y_numeric
+        and type(y) is np.ndarray
+        and y.dtype == np.float64
+        and y.shape[:1] == X.shape[:1]
+        and (y.ndim == 1 or (y.ndim == 2 and y.size > 0 and options.get("multi_output")))
     ):
         return False
     return _are_finite(X) and (y is None or _are_finite(y))

@@ -20,7 +20,7 @@ _OF_ALL = "log_prior", "surprises"  # and that are the same for all targets
 def start(n_targets, n_ways, n_experts, delay, boa=_BOA):
     """Return the state of BOAs, `n_ways` for each target, that mix the same number of experts."""
     state, lead = boa._start(n_experts, late=delay), (n_targets, n_ways)
-    for name in ("squares", "caps", "rates", "regrets"):
+    for name in ("squares", "caps", "rates", "regrets", "log_prior", "surprises"):
         state[name] = np.tile(state[name], (*lead, 1))
     for name in {"past", "out"} & state.keys():
         state[name] = np.tile(state[name][:, None, None], (1, *lead, 1))
@@ -41,6 +41,7 @@ def learn(state, F, y, factors, bound=None):
         no_weight, awake = np.where(asleep, -np.inf, 0.0), 1.0 - asleep
     F = F[:, :, None]
     known = np.empty((len(y), *state["rates"].shape[:-1], 1))
+    is_one = known[0].size == 1  # then numbers will do, which cost less than arrays of one
     past = deque(state["past"]) if "past" in state else None
     rounds = zip(F, pairs, y[..., None, None], factors, strict=True)
     for i, (f, pair, target, factor) in enumerate(rounds):
@@ -50,12 +51,14 @@ def learn(state, F, y, factors, bound=None):
             mixing = past.popleft()
         if asleep is not None:
             mixing += no_weight[i]
-        mixing -= np.maximum.reduce(mixing, axis=-1, keepdims=True)
+        mixing -= np.maximum.reduce(mixing, axis=None if is_one else -1, keepdims=not is_one)
         sums = np.exp(mixing, out=mixing) @ pair
-        known[i] = forecasts = sums[..., :1] / sums[..., 1:]
+        forecasts = np.divide(sums[..., :1], sums[..., 1:], out=known[i])
+        if is_one:
+            forecasts, target, factor = forecasts.item(), target.item(), factor.item()
         errors = forecasts - target
         if state["unheard"]:  # of who wakes rounding would be all that is known
-            errors[np.abs(errors) <= ROUNDING * np.abs(forecasts)] = 0.0
+            errors *= np.abs(errors) > ROUNDING * np.abs(forecasts)
         errors *= factor
         regrets = forecasts - f
         regrets *= errors

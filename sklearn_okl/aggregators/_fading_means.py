@@ -44,13 +44,15 @@ def likelihood_paths(state, squares, fading, weights=None):
 def means_of(F, losses, rounds):
     """Return the means (n, q) of forecasts F (n, q, K) under the likelihoods of who is awake."""
     asleep = np.isnan(F)
-    weights = likelihoods_of(np.where(asleep, np.inf, losses), rounds)
-    return np.einsum("nqk,nqk->nq", weights, np.where(asleep, 0.0, F)) / weights.sum(axis=-1)
+    if np.logical_or.reduce(asleep, axis=None):
+        losses, F = np.where(asleep, np.inf, losses), np.where(asleep, 0.0, F)
+    weights = likelihoods_of(losses, rounds)
+    return np.einsum("...k,...k->...", weights, F) / np.add.reduce(weights, axis=-1)
 
 
 def likelihoods_of(losses, rounds):
     """Return likelihoods (..., K), the best one 1, of faded sums of squares and their counts."""
-    least = losses.min(axis=-1, keepdims=True)
+    least = np.minimum.reduce(losses, axis=-1, keepdims=True)
     with np.errstate(over="ignore"):  # beside an expert without fault nobody else counts
         excess = (losses - least) / np.maximum(least, _TINY)
         return np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)

@@ -156,20 +156,25 @@ class BOARegressor(_SecondOrder):
             state["out"] = late(np.zeros((n, state["out"].shape[1])), state["out"])[1]
 
     def _log_weights(self, state):
-        log_weights = np.log(state["rates"])
+        rates = state["rates"]
+        log_weights = np.log(rates)
         log_weights += state["log_prior"]
-        log_weights += state["rates"] * state["regrets"]
+        log_weights += rates * state["regrets"]
         return log_weights
 
     def _update(self, state, regrets, y):
         squares, caps = state["squares"], state["caps"]
-        squares += regrets * regrets
+        products = regrets * regrets
+        squares += products
         if "past" in state:
             out = state["out"]
             squares += 2.0 * np.abs(regrets * np.add.reduce(out, axis=0))
             out[:-1], out[-1] = out[1:], regrets
-        new = np.abs(regrets) * caps > 1.0
-        if np.logical_or.reduce(new, axis=None):
+        sizes = np.abs(regrets)
+        sizes *= caps
+        largest = np.maximum.reduce(sizes, axis=None)
+        if largest > 1.0:
+            new = sizes > 1.0
             caps[new] = 1.0 / _power_of_two(np.abs(regrets[new]))
         rates = _root_rates(state)
         np.minimum(rates, caps, out=rates)
@@ -179,11 +184,12 @@ class BOARegressor(_SecondOrder):
             least = np.where(least == np.inf, state["rates"], least)
             rates = np.where(unheard, least, rates)
             state["unheard"] = bool(np.logical_or.reduce(unheard, axis=None))
+            largest = 1.0  # rates are no longer below the caps
         state["rates"] = rates
-        scaled = rates * regrets
-        change = regrets - scaled * regrets
-        if np.maximum.reduce(scaled, axis=None) > 0.5:
-            change += (scaled > 0.5) / caps
+        products *= rates
+        change = np.subtract(regrets, products, out=products)
+        if largest > 0.5:
+            change += np.where(rates * regrets > 0.5, 1.0 / caps, 0.0)
         change *= 0.5
         state["regrets"] += change
 

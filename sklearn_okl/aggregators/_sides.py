@@ -67,7 +67,8 @@ class Learning(Side):
             yield learn_likelihoods(state, squares, fading, self._weights)
 
     def corrections(self, D, base):
-        errors = np.clip((self._y - base) / self.scales, -_LARGEST, _LARGEST).T[..., None]
+        errors = np.minimum(np.maximum((self._y - base) / self.scales, -_LARGEST), _LARGEST)
+        errors = errors.T[..., None]
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
             known = regression(*stack, "past" in state)
             yield known._learn(state, D, errors, self._weights)[..., 0].T

@@ -345,16 +345,19 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         F = _awake(everybody, heard)
         if self.n_direct and self.fadings:
             F = self._without_hopeless(F, *side.latest_losses(F))
-        columns = [side.first(F)]
-        columns += [means_of(F, *known) for known in side.likelihoods(everybody, columns[0])]
-        base = columns[min(1, len(self.fadings))]
+        n_means = 1 + len(self.fadings)
+        n_ways = n_means + len(self.stacks)
+        ways = np.empty((*F.shape[:-1], n_ways + self.n_direct))
+        ways[..., 0] = side.first(F)
+        for k, known in enumerate(side.likelihoods(everybody, ways[..., 0]), 1):
+            ways[..., k] = means_of(F, *known)
+        base = ways[..., min(1, len(self.fadings))]
         D = _deviations(F, base, side.scales)
-        corrected = [base + side.scales * part for part in side.corrections(D, base)]
-        columns = [np.stack(columns, axis=-1)]
-        if corrected:
-            columns.append(_limits.sane(np.stack(corrected, axis=-1), side.limits))
-        columns.append(F[..., : self.n_direct])
-        return side.last(_apart(np.concatenate(columns, axis=-1), side.scales)), side.limits
+        for k, part in enumerate(side.corrections(D, base), n_means):
+            ways[..., k] = base + side.scales * part
+        ways[..., n_means:n_ways] = _limits.sane(ways[..., n_means:n_ways], side.limits)
+        ways[..., n_ways:] = F[..., : self.n_direct]
+        return side.last(_apart(ways, side.scales)), side.limits
 
     def _n_within(self, F, heard, side):
         """Return how many rows come before one that the best expert leads beyond the limits."""

@@ -122,7 +122,7 @@ def _learn_usual(state, F, y, weights):
     squares = np.square(F - y[..., None], out=terms[..., :-1])
     asleep = np.isnan(squares)
     if asleep.any():  # who sleeps is never the best
-        np.copyto(squares, np.nanmax(squares, axis=-1, keepdims=True), where=asleep)
+        np.copyto(squares, np.fmax.reduce(squares, axis=-1, keepdims=True), where=asleep)
     if weights is not None:
         squares *= weights[:, None, None]
     path = np.empty((n + 1, q, K + 2))

@@ -1,7 +1,7 @@
 """How a bank of experts, one per kernel, learns a stream together: by groups that fit the cache."""
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,18 +21,26 @@ class threads:
     """
 
     def __init__(self, n_jobs):
-        self.n_jobs = effective_n_jobs(n_jobs)
+        self._asked, self._pool = n_jobs, None
+        if n_jobs == 0:
+            effective_n_jobs(n_jobs)  # which says what is wrong with it
 
     def __enter__(self):
-        self._pool = None if self.n_jobs == 1 else ThreadPoolExecutor(self.n_jobs)
         return self
 
     def __exit__(self, *_):
         if self._pool is not None:
             self._pool.shutdown()
 
+    @cached_property
+    def n_jobs(self):
+        """How many threads there are: asked where rows are many, as joblib takes its time."""
+        return effective_n_jobs(self._asked)
+
     def map(self, function, items):
         """Call a function on each item; return the results in order."""
+        if self.n_jobs > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_jobs)
         return list((map if self._pool is None else self._pool.map)(function, items))
 
 

@@ -340,11 +340,9 @@ def mix(log_weights, F, asleep=None):
 
 def within(forecasts, F, asleep=None):
     """Take away what rounding adds beyond the range of the experts awake."""
-    if asleep is None:
-        return np.clip(forecasts, F.min(axis=-1), F.max(axis=-1))
-    low = np.where(asleep, np.inf, F).min(axis=-1)
-    high = np.where(asleep, -np.inf, F).max(axis=-1)
-    return np.clip(forecasts, low, high)
+    lows, highs = (F, F) if asleep is None else (np.where(asleep, x, F) for x in (np.inf, -np.inf))
+    low, high = np.minimum.reduce(lows, axis=-1), np.maximum.reduce(highs, axis=-1)
+    return np.minimum(np.maximum(forecasts, low), high)
 
 
 def _tiles(X):

@@ -73,15 +73,21 @@ def twin(estimator):
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
-    if kind is dict:  # there are hundreds of arrays and scalars: a call takes longer than a look
+    if kind is dict:
         copied = state.copy()
-        for name, value in state.items():
-            kind = type(value)
-            if kind is np.ndarray:
-                if value.size:
-                    copied[name] = value.copy()
-            elif kind not in _FIXED:
-                copied[name] = _copied(value)
+        ahead = [copied]
+        while ahead:  # there are hundreds of parts: a call takes longer than a look
+            part = ahead.pop()
+            for name, value in part.items():
+                kind = type(value)
+                if kind is np.ndarray:
+                    if value.size:
+                        part[name] = value.copy()
+                elif kind is dict:
+                    part[name] = value = value.copy()
+                    ahead.append(value)
+                elif kind not in _FIXED:
+                    part[name] = _copied(value)
         return copied
     if kind is np.ndarray:
         return state.copy()
@@ -90,10 +96,11 @@ def _copied(state):
     if kind is list:
         return [_copied(value) for value in state]
     if kind is Shared:
-        return Shared(
-            (name, value if isinstance(value, np.ndarray) else _copied(value))
-            for name, value in state.items()
-        )
+        copied = Shared(state)
+        for name, value in state.items():
+            if not isinstance(value, np.ndarray):
+                copied[name] = _copied(value)
+        return copied
     if isinstance(state, np.ndarray):  # such as one mapped from a file
         return state.copy()
     if getattr(kind, "_swaps_state", False):
@@ -105,8 +112,32 @@ def _copied(state):
 
 def _is_finite(state, allow_nan=False):
     """Tell whether all floating-point numbers in the arrays of a state are finite, or missing."""
-    small = []
-    total = _sum(state, small)
+    total, small, ahead = 0.0, [], [(state,)]
+    while ahead:  # there are hundreds of parts: a call takes longer than a look
+        for value in ahead.pop():
+            kind = type(value)
+            if kind is np.ndarray:
+                if value.dtype.kind != "f":
+                    continue
+                if value.size <= _SMALL:
+                    small.append(value.ravel())
+                else:
+                    total += float(np.add.reduce(value, axis=None))
+            elif kind is dict:
+                ahead.append(value.values())
+            elif kind in _FIXED:
+                continue
+            elif kind is list:
+                ahead.append(value)
+            elif kind is Shared:  # its arrays were asked when they were made
+                others = [part for part in value.values() if not isinstance(part, np.ndarray)]
+                if others:
+                    ahead.append(others)
+            elif kind is Committed or kind is SharedInverse:
+                if not value.is_finite:
+                    total = math.nan
+            elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                total += float(np.add.reduce(value, axis=None))
     if small:  # one sum: any nan or inf survives it
         total += float(np.add.reduce(np.concatenate(small)))
     return math.isfinite(total) or (allow_nan and not _has_infinity(state))
@@ -116,30 +147,6 @@ def _has_infinity(state):
     if isinstance(state, (dict, list)):
         return any(map(_has_infinity, state.values() if isinstance(state, dict) else state))
     return isinstance(state, np.ndarray) and state.dtype.kind == "f" and np.isinf(state).any()
-
-
-def _sum(state, small):
-    """Return the sum of the large arrays of a state, and put the small ones into a list."""
-    kind = type(state)
-    if kind is dict:
-        total = 0.0
-        for value in state.values():
-            kind = type(value)
-            if kind is np.ndarray and value.size <= _SMALL:
-                if value.size and value.dtype.kind == "f":
-                    small.append(value.ravel())
-            elif kind not in _FIXED:
-                total += _sum(value, small)
-        return total
-    if kind is np.ndarray or isinstance(state, np.ndarray):
-        return float(np.add.reduce(state, axis=None)) if state.dtype.kind == "f" else 0.0
-    if kind is list:
-        return sum([_sum(value, small) for value in state])
-    if kind is Shared:  # its arrays were asked when they were made
-        return sum([_sum(v, small) for v in state.values() if not isinstance(v, np.ndarray)])
-    if kind is Committed or kind is SharedInverse:
-        return 0.0 if state.is_finite else math.nan
-    return 0.0
 
 
 def _same(a, b):

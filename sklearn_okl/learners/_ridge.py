@@ -230,7 +230,9 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         That is a last column of ones, which is shrunk as the forecasts are.
         """
         n, q = Y.shape[-2:]
-        return np.ones((*state["alpha"].shape, n, q + self._tells_shrinkage))
+        if not self._tells_shrinkage:
+            return np.empty((*state["alpha"].shape, n, q))
+        return np.ones((*state["alpha"].shape, n, q + 1))
 
     def _shaped(self, state, forecasts, y):
         if self._tells_shrinkage or y.ndim > 2:

@@ -1,6 +1,7 @@
 """Sums over the rows of one ridge regression: those of two added, rows taken away again."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -113,6 +114,7 @@ def _is_worn(state, peaks, t, before, left):
     return is_due or peaks["worn"] > _WORN or np.any(before > _WORN**2 * left)
 
 
+@lru_cache(64)
 def rounds_until(share, forgetting, most):
     """Return after how many whole rounds, one to `most`, forgetting has left no less than share."""
     if forgetting == 1.0:

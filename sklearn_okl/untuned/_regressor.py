@@ -17,7 +17,6 @@ from ..base import DistributionVerbs, WeightedRegressor
 from ..features import _faults
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
-from .rounds import _conformal
 from .rounds import _targets as targets
 from .rounds._guard import Guard
 from .rounds._model import DefaultModel
@@ -433,8 +432,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         if not return_std:
             return forecasts
         likelier = self.constants.renewal.likelier(state)
-        known = zip(likelier["targets"], likelier["errors"], strict=True)
-        std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
+        std = [targets.unit(of) for of in likelier["targets"]] * self._record.deviations(likelier)
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
     def predict_experts(self, X: ArrayLike) -> Array:

@@ -103,8 +103,11 @@ def test_levels_and_scores_are_inverse():
             if level < 0.0:
                 assert edge == 0.0
                 continue
-            assert _conformal._level_needed(ordered.tolist(), edge) <= level + 1e-12
-            assert _conformal._level_needed(ordered.tolist(), edge * (1 + 1e-6)) > level - 1e-12
+            at_edge, beyond = _conformal._levels_needed(
+                ordered, np.array([n, n]), edge * np.array([1.0, 1.0 + 1e-6])
+            )
+            assert at_edge <= level + 1e-12
+            assert beyond > level - 1e-12
 
 
 def test_hits_are_those_of_the_radius():

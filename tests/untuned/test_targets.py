@@ -291,9 +291,9 @@ def test_first_targets_are_judged_as_a_whole():
 def test_a_faulty_target_is_a_miss_of_the_interval():
     X, y = friedman(2, 500)
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
-    levels, widths = model._state["errors"][0]["levels"], np.ptp(model.predict_interval(X[:1]))
+    levels, widths = model._state["errors"]["levels"][0], np.ptp(model.predict_interval(X[:1]))
     model.partial_fit(X[:1], [1e6])
-    assert (model._state["errors"][0]["levels"] > levels).all()
+    assert (model._state["errors"]["levels"][0] > levels).all()
     assert np.ptp(model.predict_interval(X[:1])) < 3.0 * widths
 
 

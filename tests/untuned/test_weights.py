@@ -158,7 +158,7 @@ def test_rows_of_weight_0_teach_nothing_but_are_known(trees):
         assert_allclose(model.experts_[name], before.experts_[name], rtol=1e-12)
     assert model._state["scored"].tolist() == [mass[0] + 40, mass[1]]
     assert_array_equal(model.predict(X[:2], return_std=True)[1], before.predict(X[:2], True)[1])
-    scores = [m._state["errors"][0]["scores"] for m in (before, model)]
+    scores = [m._state["errors"]["scores"][0] for m in (before, model)]
     assert_array_equal(scores[1], scores[0])
     # the latest targets are those of these rows
     known = model._state["inputs"]["lags"]

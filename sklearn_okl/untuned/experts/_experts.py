@@ -121,7 +121,8 @@ class Experts:
         counted = np.ones(len(u)) if weights is None else weights
         if weights is not None:
             squares *= weights[n_first:, None]
-        state["losses"] += np.nansum(squares, axis=-2)
+        squares[np.isnan(squares)] = 0.0
+        state["losses"] += np.add.reduce(squares, axis=-2)
         if self.kind.first_counts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())

@@ -17,10 +17,15 @@ its miss is known. With a step of :math:`\gamma / (D + 1)` a level stays as near
 share of hits within D + 1 times the bound.
 """
 
-from bisect import bisect_left, insort
 from collections import deque
+from functools import cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..._delay import late
+from ..._linalg import row_slices
+from ...features._moments import faded
 
 WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
@@ -28,108 +33,225 @@ LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
 QUANTILES = np.concatenate([(1.0 - LEVELS[::-1]) / 2.0, [0.5], (1.0 + LEVELS) / 2.0])
 _FADING = 0.98  # of the running size of the errors: about the last fifty
 _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
+_TILE = 2**18  # scores that are looked at together
 
 
-def start(delay=0):
-    """Return the state of a tracker that has seen no error, and sees each `delay` rounds late."""
+def start(delay=0, targets=()):
+    """Return the state of trackers that have seen no error, and see each `delay` rounds late.
+
+    There is one for each target of a row; `targets` is () or (q,).
+    """
     return {
-        "scores": np.empty(0),  # the latest WINDOW + delay, in their order
-        "seen": 0,  # how many there were in all
-        "size": 0.0,  # faded sum of abs(error)
-        "weight": 0.0,
-        "largest": 0.0,
-        "levels": LEVELS.copy(),
+        # the latest WINDOW + delay in their order; -1 behind those of who has fewer than others
+        "scores": np.empty((*targets, 0)),
+        "seen": np.zeros(targets, dtype=np.intp),  # how many there were in all
+        "size": np.zeros(targets),  # faded sum of abs(error)
+        "weight": np.zeros(targets),
+        "largest": np.zeros(targets),
+        "levels": np.tile(LEVELS, (*targets, 1)),
         # of the latest `delay` rounds: scores seen by then, -1 where nothing was known at all,
         # the running size, and levels
-        "issued": np.tile([-1.0, 0.0, *LEVELS], (delay, 1)),
+        "issued": np.tile([-1.0, 0.0, *LEVELS], (delay, *targets, 1)),
     }
 
 
 def learn(state, errors, faulty=None, weights=None, trace=None):
-    """Learn errors of forecasts (n,), in order; return in how many rounds each level held.
+    """Learn errors of forecasts (n, ...), in order; return in how many rounds each level held.
 
-    A `trace`, a list, gets the quantiles (199,) that were issued for each of the rounds.
+    A `trace`, a list, gets the quantiles (..., 199) that were issued for each of the rounds.
 
-    Where the target was `faulty` (n,), the error is a hit or a miss like any other, but no score:
-    the next one is hardly of its size. Nor is one where the row has no weight; in the running size
-    errors count by their `weights` (n,).
+    Where the target was `faulty` (n, ...), the error is a hit or a miss like any other, but no
+    score: the next one is hardly of its size. Nor is one where the row has no weight; in the
+    running size errors count by their `weights` (n,).
     """
-    scores, levels, issued = state["scores"].tolist(), state["levels"], deque(state["issued"])
-    said = None if trace is None else deque(_as_issued(state))
-    latest, step, gone = _Window(scores), _step(state), state["seen"] - len(scores)
-    judging = _Window(scores[: _n_then(issued[0], gone)]) if issued else latest
-    covered = np.zeros(len(LEVELS), dtype=int)
-    faulty = np.zeros(len(errors), dtype=bool) if faulty is None else faulty
-    weights = np.ones(len(errors)) if weights is None else weights
-    rounds = np.abs(errors).tolist(), (faulty | (weights == 0.0)).tolist(), weights.tolist()
-    for error, no_score, weight in zip(*rounds, strict=True):
-        unit = _unit(state)
-        if trace is not None:
-            said.append(_quantiles(latest.ordered, levels, unit, state["weight"], step))
-            trace.append(said.popleft())
-        judged = levels
-        if issued:  # the interval was made before the errors of the latest rounds were known
-            n_seen = gone + len(scores) if state["weight"] else -1.0
-            issued.append(np.array([n_seen, unit, *levels]))
-            then = issued.popleft()
-            judging.move(scores, _n_then(then, gone))
-            unit, judged = then[1], then[2:]
-        if unit > 0.0:
-            hit = judged >= _level_needed(judging.ordered, error / unit, step)
-            covered += hit
-            levels = levels + step * (LEVELS - hit)
-        if no_score:
-            continue
-        if error > 0.0 or unit > 0.0:
-            score = error / unit if unit > 0.0 else 1.0  # the first one is its own unit
-            scores.append(score)
-            latest.move(scores, len(scores))
-        _learn_size(state, error, weight)
-    state["seen"], state["levels"] = gone + len(scores), levels
-    state["scores"] = np.array(scores[-WINDOW - len(issued) :])
-    if issued:
-        state["issued"] = np.array(issued)
+    if not len(errors):
+        return np.zeros(state["levels"].shape, dtype=int)
+    errors = np.abs(errors)
+    kept = np.ones(errors.shape, dtype=bool) if faulty is None else ~faulty
+    if weights is not None:
+        weights = weights.reshape(-1, *[1] * (errors.ndim - 1))
+        kept &= weights > 0.0
+    sums, sizes = _learn_sizes(state, errors, kept, weights)
+    # intervals were made before the errors of the latest rounds were known
+    units, _ = late(sizes, state["issued"][..., 1])
+    have_units = units > 0.0
+    # the first score is its own unit
+    scores = np.divide(errors, units, out=np.ones(errors.shape), where=have_units)
+    gone = state["seen"] - _n_kept(state)
+    every, ends = _learn_scores(state, scores, kept & (have_units | (errors > 0.0)))
+    known, judged = sums[:, 1] > 0.0, deque(state["issued"][..., 2:])
+    if len(judged):
+        heads = np.stack([np.where(known, ends + gone, -1.0), sizes], axis=-1)
+        heads, waiting = late(heads, state["issued"][..., :2])
+        ends, known = np.maximum(heads[..., 0].astype(np.intp) - gone, 0), heads[..., 0] >= 0.0
+    needed = _levels_needed(every, ends, scores, _step(state))
+    path = None if trace is None else []
+    covered = _learn_levels(state, judged, needed, have_units, path)
+    if len(judged):
+        state["issued"] = np.concatenate([waiting, np.array(judged)], axis=-1)
+    if trace is not None:
+        of_rounds = zip(ends, path, units, known, strict=True)
+        trace.extend([_of_targets(every, *of_round, _step(state)) for of_round in of_rounds])
     return covered
 
 
-class _Window:
-    """The latest `WINDOW` of some scores, `ordered` by their size."""
+def _learn_sizes(state, errors, kept, weights):
+    """Learn those sizes of errors (n, ...) that are kept, with weights (n, ...) or none.
 
-    def __init__(self, scores):
-        self.ordered, self._n = sorted(scores[-WINDOW:]), len(scores)
+    Return the faded sums (n, 2, ...) of sizes and of weights before each, and the running size.
+    """
+    terms = np.ones((len(errors), 2, *errors.shape[1:]))
+    terms[:, 0] = errors
+    if weights is not None:
+        terms *= weights[:, None]
+    start = np.array([state["size"], state["weight"]])
+    if kept.all():
+        path = faded(terms, start, _FADING)
+    else:
+        path = np.concatenate([start[None], terms])
+        for i, is_kept in enumerate(kept):
+            path[i + 1] = np.where(is_kept, _FADING * path[i] + path[i + 1], path[i])
+        errors = np.where(kept, errors, 0.0)
+    largest = np.maximum.accumulate(np.concatenate([state["largest"][None], errors]))
+    for name, now in zip(("size", "weight", "largest"), (*path[-1], largest[-1]), strict=True):
+        state[name] = np.array(now)
+    return path[:-1], _units(path[:-1, 0], path[:-1, 1], largest[:-1])
 
-    def move(self, scores, n):
-        """Let the first n scores be all, where they were fewer."""
-        for i in range(self._n, n):
-            insort(self.ordered, scores[i])
-            if len(self.ordered) > WINDOW:
-                del self.ordered[bisect_left(self.ordered, scores[i - WINDOW])]
-        self._n = max(n, self._n)
+
+def _learn_scores(state, scores, are_scores):
+    """Learn those of the scores (n, ...) that are some.
+
+    Return all that are there now (..., m), and how many of them are from before each round.
+    """
+    latest, n_before = state["scores"], _n_kept(state)
+    n, width, n_new = len(scores), latest.shape[-1], np.add.accumulate(are_scores, dtype=np.intp)
+    is_even = are_scores.all() and n_before.min() == width
+    if is_even:
+        every = np.concatenate([latest, scores.T], axis=-1)
+    else:
+        every = np.full((*latest.shape[:-1], width + n), -1.0)
+        every[..., :width] = latest
+        rounds = np.nonzero(are_scores)
+        every[(*rounds[1:], (n_before + n_new - 1)[rounds])] = scores[rounds]
+    ends, size = n_before + n_new, WINDOW + len(state["issued"])
+    if is_even:
+        state["scores"] = every[..., -size:].copy()
+    else:  # behind its last one each has -1
+        first = np.maximum(ends[-1] - size, 0)
+        places = first[..., None] + np.arange(int((ends[-1] - first).max()))
+        state["scores"] = np.take_along_axis(every, places, axis=-1)
+    state["seen"] = np.asarray(state["seen"] + n_new[-1])
+    return every, ends - are_scores
 
 
-def _n_then(issued, gone):
-    """Return how many scores a round's interval knew, of those that are not `gone`."""
-    return max(int(issued[0]) - gone, 0)
+def _n_kept(state):
+    """Return how many scores of each target are there."""
+    return np.minimum(state["seen"], state["scores"].shape[-1])
 
 
-def forgive(state):
+def _levels_needed(every, ends, scores, step=STEP):
+    """Return the lowest levels (n, ...) whose intervals would hold scores.
+
+    The intervals are those of the latest `WINDOW` scores of `every` (..., m) before the `ends`.
+    """
+    n, front = len(ends), max(WINDOW - int(ends.min()), 0)
+    if front:
+        every = np.concatenate([np.full((*every.shape[:-1], front), -1.0), every], axis=-1)
+    first, below = ends + (front - WINDOW), np.empty(scores.shape)
+    low = int(first.flat[0])
+    is_even = first.size == 1 or (low + np.arange(n) == first.T).all()
+    if n == 1 and is_even:
+        windows = every[..., None, low : low + WINDOW]
+    else:
+        windows = sliding_window_view(every, WINDOW, axis=-1)
+        windows = windows[..., low : low + n, :] if is_even else windows
+    for rows in row_slices(n, max(1, _TILE // (WINDOW * (scores.size // n)))):
+        if is_even:
+            of_rows = windows[..., rows, :]
+        else:
+            of_rows = np.take_along_axis(windows, first[rows].T[..., None], axis=-2)
+        below[rows] = np.add.reduce(of_rows < scores[rows].T[..., None], axis=-1).T
+    n_scores = np.minimum(ends, WINDOW)
+    below += n_scores - WINDOW
+    needed = below / (n_scores + 1.0)
+    beyond = (below == n_scores) & (n_scores > 0)
+    if np.logical_or.reduce(beyond, axis=None):
+        for place in map(tuple, np.argwhere(beyond).tolist()):
+            largest = every[place[1:]][first[place] : first[place] + WINDOW].max()
+            ratio = scores[place] / largest if largest > 0.0 else np.inf
+            needed[place] = 1.0 + step * np.log2(ratio)
+    return needed
+
+
+def _learn_levels(state, judged, needed, counts, path=None):
+    """Move levels by those needed (n, ...) in rounds that count; return how often each held.
+
+    The levels that were issued but not judged are first in a queue, as they are in the end. A
+    `path`, a list, gets those that were judged.
+    """
+    levels, moves = state["levels"], _moves(_step(state))
+    covered = np.zeros(levels.shape, dtype=np.intp)
+    all_count = counts.all()
+    for i, need in enumerate(needed[..., None]):
+        judged.append(levels)
+        held = judged.popleft()
+        hit = held >= need
+        move = np.where(hit, *moves)
+        if not all_count:
+            hit, move = hit & counts[i, ..., None], move * counts[i, ..., None]
+        levels = levels + move
+        covered += hit
+        if path is not None:
+            path.append(held)
+    state["levels"] = levels
+    return covered
+
+
+@cache
+def _moves(step):
+    """Return by how much the levels move that hold, and that do not."""
+    return step * (LEVELS - 1.0), step * LEVELS
+
+
+def forgive(state, place=...):
     """Let no interval hold more than was ever seen: the misses had a cause that is gone."""
-    state["levels"] = np.minimum(state["levels"], 1.0)
+    levels = state["levels"].copy()
+    levels[place] = np.minimum(levels[place], 1.0)
+    state["levels"] = levels
+
+
+def forget(state, j):
+    """Let target j be one that has had no error."""
+    fresh = start(len(state["issued"]), (1,))
+    state["scores"][j] = -1.0
+    for name in ("seen", "size", "weight", "largest", "levels"):
+        state[name][j] = fresh[name][0]
+    state["issued"][:, j] = fresh["issued"][:, 0]
 
 
 def quantiles(state):
-    """Return how far the quantiles `QUANTILES` of the next target lie from its forecast.
+    """Return how far the quantiles `QUANTILES` (..., 199) of the next targets are from forecasts.
 
     Before there is an error all but the median are infinite; they are 0 where all errors were 0.
     """
-    ordered = np.sort(state["scores"][-WINDOW:])
-    return _quantiles(ordered, state["levels"], _unit(state), state["weight"], _step(state))
+    sizes = [state[name] for name in ("size", "weight", "largest")]
+    now = _n_kept(state), state["levels"], _units(*sizes), state["weight"] > 0.0
+    return _of_targets(state["scores"], *now, _step(state))
 
 
-def _quantiles(ordered, levels, unit, weight, step):
+def _of_targets(every, ends, levels, units, known, step):
+    """Return the quantiles (..., 199) by the latest of scores (..., m) before the `ends`."""
+    found = np.empty((*ends.shape, len(QUANTILES)))
+    for j in np.ndindex(ends.shape):
+        ordered = np.sort(every[j][: int(ends[j])][-WINDOW:])
+        found[j] = _quantiles(ordered, levels[j], units[j], known[j], step)
+    return found
+
+
+def _quantiles(ordered, levels, unit, known, step):
     """Return those of scores in order, by levels, a running size, and a step of the levels."""
     if len(ordered) == 0:
-        reach = np.full(len(LEVELS), 0.0 if weight > 0.0 else np.inf)
+        reach = np.full(len(LEVELS), 0.0 if known else np.inf)
     else:
         levels, n = _rising(levels), len(ordered)
         reach = np.interp(levels * (n + 1.0), np.arange(n), ordered)
@@ -139,17 +261,6 @@ def _quantiles(ordered, levels, unit, weight, step):
         with np.errstate(over="ignore"):
             reach = unit * np.maximum.accumulate(reach * lowest)
     return np.concatenate([-reach[::-1], [0.0], reach])
-
-
-def _as_issued(state):
-    """Return the quantiles (D, 199) issued in the latest D rounds, whose targets are not known."""
-    found = []
-    gone = state["seen"] - len(state["scores"])
-    for issued in state["issued"]:
-        ordered = np.sort(state["scores"][: _n_then(issued, gone)][-WINDOW:])
-        weight = float(issued[0] >= 0.0)
-        found.append(_quantiles(ordered, issued[2:], issued[1], weight, _step(state)))
-    return found
 
 
 def _rising(levels):
@@ -169,8 +280,9 @@ def _rising(levels):
 
 
 def standard_deviation(state):
-    """Return the running size of the errors as a standard deviation, were they Gaussian."""
-    return float(np.sqrt(np.pi / 2.0) * state["size"] / (state["weight"] or 1.0))
+    """Return the running sizes of the errors as standard deviations, were they Gaussian."""
+    weight = np.where(state["weight"] > 0.0, state["weight"], 1.0)
+    return np.sqrt(np.pi / 2.0) * state["size"] / weight
 
 
 def _learn_size(state, error, weight):
@@ -180,8 +292,13 @@ def _learn_size(state, error, weight):
 
 
 def _unit(state):
-    """Return the running size of the errors; 0 where none was other than 0."""
+    """Return the running size of the errors of one target; 0 where none was other than 0."""
     return max(state["size"] / (state["weight"] or 1.0), _LEAST * state["largest"])
+
+
+def _units(size, weight, largest):
+    """Return those of several."""
+    return np.maximum(size / np.where(weight > 0.0, weight, 1.0), _LEAST * largest)
 
 
 def _step(state):
@@ -189,17 +306,8 @@ def _step(state):
     return STEP / (1.0 + len(state["issued"]))
 
 
-def _level_needed(ordered, score, step=STEP):
-    """Return the lowest level whose interval would hold a score."""
-    n = len(ordered)
-    below = bisect_left(ordered, score)  # scores smaller than this one
-    if below == n and n > 0:
-        return 1.0 + step * np.log2(score / ordered[-1]) if ordered[-1] > 0.0 else np.inf
-    return below / (n + 1.0)
-
-
 def _score_at(ordered, level, step=STEP):
-    """Return the largest score that a level's interval holds: the inverse of `_level_needed`."""
+    """Return the largest score that a level's interval holds: the inverse of `_levels_needed`."""
     n = len(ordered)
     if level >= 1.0:
         with np.errstate(over="ignore"):  # an interval may be the whole line

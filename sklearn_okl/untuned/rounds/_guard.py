@@ -223,9 +223,9 @@ class Guard(NoGuard):
         self.model._record.learn(state, misses, errors, weights, said)
         if trace is None:
             return
-        trace.extend(np.full((len(units) - len(misses), len(state["errors"]), 199), np.nan))
+        trace.extend(np.full((len(units) - len(misses), units.shape[1], 199), np.nan))
         if len(misses):
-            trace.extend(units[-len(misses) :, :, None] * np.array(said).swapaxes(0, 1))
+            trace.extend(units[-len(misses) :, :, None] * np.array(said))
 
     def _meet(self, state, X, u, least, units):
         """Meet targets u (1, q) alone; return as what they are learnt, and how levels move."""

@@ -23,6 +23,7 @@ from ._trust import Trust, record_of
 
 _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
+_NEVER = int(np.iinfo(np.intp).max)  # rounds
 _FACTORS = 4.0 ** np.arange(5)  # of the squared errors, over the least one that is suspect
 
 
@@ -69,7 +70,7 @@ class Renewal(Trust):
             due = self.block - t % self.block
             return min(due, anew["heard_from"] - t) if t < anew["heard_from"] else due
         is_resting = not anew["won"] and t < anew["rest"][0]
-        return int(anew["rest"][0]) - t if is_resting else np.iinfo(np.intp).max
+        return int(anew["rest"][0]) - t if is_resting else _NEVER
 
     def wants_twin(self, state: Any, t: Any) -> Any:
         """Return whether a model may begin anew in round t: early, if none has, for `is_due`."""

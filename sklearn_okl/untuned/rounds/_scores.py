@@ -10,66 +10,82 @@ class SquaredErrors:
     """Sums of squared errors, and intervals from the sizes of the latest, for each target."""
 
     summary = staticmethod(summary_of_numbers)
-    laws = _conformal
 
     def start(self, n_targets, delay):
         """Return the state before the first round."""
         return {
             "loss": np.zeros(n_targets),
             "scored": np.zeros(2),  # number and weight of the rows in it
-            "errors": [self.laws.start(delay) for _ in range(n_targets)],
+            "errors": self._start_laws(n_targets, delay),
         }
 
     def learn(self, state, misses, errors, weights, trace=None):
         """Learn by how much forecasts have missed (n, q), and the errors that a guard makes of it.
 
-        All in units of the targets. A `trace`, a list, gets the quantiles that were issued, a list
-        for each target.
+        All in units of the targets. A `trace`, a list, gets the quantiles (q, 199) that were issued
+        for each round.
         """
-        traces = [None if trace is None else [] for _ in state["errors"]]
         weighted = errors if weights is None else weights[:, None] * errors
-        for j in range(errors.shape[1]):
-            state["loss"][j] += weighted[:, j] @ errors[:, j]
+        state["loss"] += np.einsum("nq,nq->q", weighted, errors)
         state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
-        of_targets = zip(
-            state["errors"], misses.T, errors.T, self._sizes(state, misses), traces, strict=True
-        )
-        for known, missed, learnt, more, said in of_targets:
-            self.laws.learn(known, missed, *more, missed != learnt, weights, said)
-        if trace is not None:
-            trace.extend(traces)
+        self._learn_laws(state, misses, misses != errors, weights, trace)
 
     def forget_target(self, state, j, delay):
         """Forget the errors of target j."""
         state["loss"][j] = 0.0
-        state["errors"][j] = self.laws.start(delay)
+        _conformal.forget(state["errors"], j)
 
     def forgive(self, state, j):
         """Let the misses of target j not count against its next intervals: they had a cause."""
-        _conformal.forgive(state["errors"][j])
+        _conformal.forgive(state["errors"], j)
 
     def offsets(self, state, sizes):
         """Return how far quantiles of the next targets lie from their forecasts, (q, 199)."""
-        return np.array([_conformal.quantiles(errors) for errors in state["errors"]])
+        return _conformal.quantiles(state["errors"])
 
-    def _sizes(self, state, misses):
-        """Return for each target what its law is told besides errors."""
-        return [()] * misses.shape[1]
+    def deviations(self, state):
+        """Return the standard deviations (q,) of the errors."""
+        return _conformal.standard_deviation(state["errors"])
+
+    def _start_laws(self, n_targets, delay):
+        return _conformal.start(delay, (n_targets,))
+
+    def _learn_laws(self, state, misses, faulty, weights, trace):
+        _conformal.learn(state["errors"], misses, faulty, weights, trace)
 
 
 class ErrorsOfRows(SquaredErrors):
     """The same, with intervals from the sizes of errors that rows tell."""
 
-    laws = _row_laws
+    def forget_target(self, state, j, delay):
+        state["loss"][j] = 0.0
+        state["errors"][j] = _row_laws.start(delay)
+
+    def forgive(self, state, j):
+        _row_laws.forgive(state["errors"][j])
 
     def offsets(self, state, sizes):
         """Return those (n, q, 199) of rows whose errors are of such sizes (n, q)."""
         of_targets = zip(state["errors"], sizes.T, strict=True)
         return np.stack([_row_laws.offsets(*one) for one in of_targets], axis=1)
 
-    def _sizes(self, state, misses):
-        issued = state["sizes"].pop("issued")
-        return [(sizes,) for sizes in issued[len(issued) - len(misses) :].T]
+    def deviations(self, state):
+        return np.array([_row_laws.standard_deviation(errors) for errors in state["errors"]])
+
+    def _start_laws(self, n_targets, delay):
+        return [_row_laws.start(delay) for _ in range(n_targets)]
+
+    def _learn_laws(self, state, misses, faulty, weights, trace):
+        issued, said = state["sizes"].pop("issued"), []
+        of_targets = zip(
+            state["errors"], misses.T, issued[len(issued) - len(misses) :].T, faulty.T, strict=True
+        )
+        for known, missed, sizes, is_faulty in of_targets:
+            said.append([])
+            traced = None if trace is None else said[-1]
+            _row_laws.learn(known, missed, sizes, is_faulty, weights, traced)
+        if trace is not None:
+            trace.extend(np.array(said).swapaxes(0, 1))
 
 
 class LogLosses:

@@ -191,11 +191,16 @@ class TargetFence:
         """
         errors, ages = np.abs(u - forecasts), self._ages(states, t, len(u))
         reach = self._factors(ages) * path[:-1]
-        nones = np.column_stack([self._nones(*known) for known in zip(states, u.T, strict=True)])
+        nones = np.zeros(u.shape, dtype=bool)
+        for j, state in enumerate(states):
+            if len(state["nones"]):
+                nones[:, j] = self._nones(state, u[:, j])
         # what is nearer is learnt as it is
         limit = np.where(ages >= self.block, self.cap * reach, reach)
         asked = ((errors > limit) | nones) & (errors > least)
         asked &= np.array([state["guarded"] for state in states])
+        if not np.logical_or.reduce(asked, axis=None):
+            return len(u)
         for i, j in np.argwhere(asked).tolist():
             if nones[i, j] or not _is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
@@ -336,7 +341,9 @@ class TargetFence:
         """
         path = self.path(states, t, u, forecasts) if path is None else path
         low, in_doubt = 0, u != taught
-        rows = np.stack([u, forecasts, references, distances, in_doubt], axis=-1)
+        rows = np.empty((*u.shape, 5))
+        for k, part in enumerate((u, forecasts, references, distances, in_doubt)):
+            rows[..., k] = part
         while low < len(u):
             high = min(len(u), low + self.block - (t + low) % self.block)
             for j, state in enumerate(states):
@@ -388,10 +395,12 @@ class TargetFence:
         Of no errors, and of targets most of which are equal and say nothing, it is infinite.
         """
         n = len(u)
-        path = np.tile([state["deviation"] for state in states], (n + 1, 1))
-        dues = np.arange(self.refresh - t % self.refresh, n + 1, self.refresh)
-        if not len(dues):
+        path = np.empty((n + 1, len(states)))
+        path[:] = [state["deviation"] for state in states]
+        first_due = self.refresh - t % self.refresh
+        if first_due > n:
             return path
+        dues = np.arange(first_due, n + 1, self.refresh)
         full, windows = [], []
         for j, state in enumerate(states):
             first = self._first(state, t)
@@ -565,7 +574,10 @@ def units_read(states, n):
 def _now_and_past(states):
     """Return origins and units now (q, 2), and before each of the latest rounds (D, q, 2)."""
     now = np.array([(state["origin"], unit(state)) for state in states])
-    return now, np.stack([state["past"] for state in states], axis=1)
+    past = [state["past"] for state in states]
+    if len(past) == 1 or not len(past[0]):
+        return now, np.broadcast_to(past[0][:, None], (len(past[0]), *now.shape))
+    return now, np.stack(past, axis=1)
 
 
 def origin_and_unit(state):

@@ -122,7 +122,8 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
-        X, trees = np.split(X, [X.shape[1] - state["n_trees"]], axis=1)
+        n_own = X.shape[1] - state["n_trees"]
+        X, trees = X[:, :n_own], X[:, n_own:]
         X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0, :, : X.shape[1]])
         seen = self._seen(X, trees, known, spreads, strange)
         if not self.n_quantiles:
@@ -139,7 +140,8 @@ class LaggedInputs:
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
         X, strange = self.units.look(state["rows"], X)
-        X, trees = np.split(X, [X.shape[1] - state["n_trees"]], axis=1)
+        n_own = X.shape[1] - state["n_trees"]
+        X, trees = X[:, :n_own], X[:, n_own:]
         moments = known["rows"][..., 0, :, : X.shape[1]]
         X, spreads = self.gaps.look(state["gaps"], X, moments, ago)
         seen = self._seen(X, trees, known, spreads, strange)
