@@ -53,9 +53,11 @@ from sklearn_okl import (
     TaylorFeatures,
     VAW2Regressor,
     VAWRegressor,
+    from_bytes,
     load,
     make_streaming_pipeline,
     save,
+    to_bytes,
 )
 from sklearn_okl._model_parts import parts_of
 from sklearn_okl._persistence import _FORMAT
@@ -940,3 +942,16 @@ def test_files_of_strangers(estimator, path):
         outcomes.append((way.__name__, tried(path, sent)))
     assert [(name, one.says) for name, one in outcomes if one.kind == "fault"] == []
     assert any(one.kind == "refused" for _, one in outcomes)
+
+
+@pytest.mark.parametrize("estimator", [OnlineForecaster(2), AdaptedForecaster(2)], ids=label)
+def test_what_is_not_known_is_no_number_beyond_float32(estimator):
+    """NaN and infinity in a state, which stand for what is not known, are so in float32, too."""
+    rows = stream(estimator)
+    model = clone(estimator).fit(*rows)
+    content = to_bytes(model, dtype="float32")
+    assert len(content) < 0.6 * len(to_bytes(model))
+    asked = () if isinstance(estimator, OnlineForecaster) else (rows[1][0],)
+    np.testing.assert_allclose(
+        from_bytes(content).predict(*asked), model.predict(*asked), rtol=1e-4
+    )
