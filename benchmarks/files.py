@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 from sklearn_okl import (
+    AdaptedForecaster,
     OnlineForecaster,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
@@ -58,11 +59,16 @@ _KINDS = {"budget": "fast", "random_state": 0}
 
 
 class Sent(NamedTuple):
-    """A model that somebody may send: its name, the estimator and rows (X, y), or a series (y,)."""
+    """A model that somebody may send: its name, the estimator, rows to learn, and what it is asked.
+
+    Rows are (X, y), a series (y,), or what else `fit` takes; it is asked the last of them where
+    nothing is said, a series nothing.
+    """
 
     name: str
     estimator: object
     rows: tuple
+    asked: tuple | None = None
 
 
 class Outcome(NamedTuple):
@@ -161,6 +167,15 @@ def sent_models():
         "a series": (OnlineForecaster(3, random_state=0), (y,)),
         "two series": (OnlineForecaster(2, random_state=0), (X[:, :2] + y[:, None],)),
     }
+    index = pd.date_range("2024-03-30", periods=N_ROWS, freq="h", tz="Europe/Berlin")
+    dated = pd.Series(y, index, name="load"), pd.DataFrame(X[:, :2], index, columns=["a", "b"])
+    both, said = X[:, :2] + y[:, None], np.where(rng.random((N_ROWS, 2, 2)) < 0.1, np.nan, 0.1)
+    more |= {
+        "a series with dates": (OnlineForecaster(3, known_ahead=["a"]), dated, (X[:3, :2],)),
+        "a corrected series": (AdaptedForecaster(3), (y, np.zeros((N_ROWS, 3))), (np.zeros(3),)),
+        "two corrected series": (AdaptedForecaster(2, window=5), (both, said), (np.zeros((2, 2)),)),
+        "seasons given": (OnlineForecaster(2, season_lengths=[12, 24], guard=False), (y,)),
+    }
     return found + [Sent(name, *parts) for name, parts in more.items()]
 
 
@@ -207,9 +222,12 @@ def tried(path, sent, *, watched=True, long=False):
 
 def misused(model, sent, long=False):
     """Let a model answer, learn and answer; return what it says that no sentence is, or None."""
-    is_series = len(sent.rows) == 1
-    X = () if is_series else (sent.rows[0][-9:],)
+    X = sent.asked
+    if X is None:
+        X = () if len(sent.rows) == 1 else (sent.rows[0][-9:],)
     verbs = [verb for verb in _VERBS if hasattr(model, verb)]
+    if isinstance(model, (AdaptedForecaster, OnlineForecaster)):
+        verbs.append("predict_interval")
     ends = [N_FIRST + 4, N_FIRST + 5, N_FIRST + 8, N_ROWS if long else N_FIRST + 30]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -223,7 +241,7 @@ def misused(model, sent, long=False):
                 if says:
                     return f"learning: {says}"
             for verb in verbs:
-                says = unsaid(getattr(model, verb), X, finite=True)
+                says = unsaid(getattr(model, verb), X, finite=verb != "predict_interval")
                 if says:
                     return f"{verb}: {says}"
     return None

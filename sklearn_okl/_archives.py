@@ -193,8 +193,8 @@ def _array_retyped(content, before, after):
     if array.dtype != before:
         return content
     with np.errstate(over="ignore"):
-        array = array.astype(after)
-    if not np.isfinite(array).all():
+        array, was_finite = array.astype(after), np.isfinite(array)
+    if np.isinf(array[was_finite]).any():  # NaN and infinity stand for what is not known
         raise ValueError("The model holds numbers beyond float32. Take dtype='float64'.")
     file = BytesIO()
     np.save(file, array)

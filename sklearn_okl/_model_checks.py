@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ._linalg import ROUNDING, may_be_inverse
+from ._model_shapes import arrays_of, n_numbers, unlike
 from ._model_trials import (
     MAPS,
     begun,
@@ -19,7 +20,7 @@ from ._model_trials import (
     try_model,
     try_pipeline,
 )
-from ._tail import TAIL, SharedInverse
+from ._tail import SharedInverse
 from .aggregators import _class_mixture
 from .base import OnlineEstimator, OnlineTransformer, SumsOfRows, SwapMixin, parameter_values
 from .base._intercept import start_lookout
@@ -30,31 +31,52 @@ from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTrans
 from .learners._ridge_sums import peaks_of
 from .meta._past import Past
 from .pipeline import StreamingPipeline
-from .series import AdaptedForecaster, OnlineForecaster, _delayed_ridge
-from .untuned.rounds import _guard
+from .series import (
+    AdaptedForecaster,
+    OnlineForecaster,
+    _delayed_ridge,
+    _fixed_share,
+    _intervals,
+    _mixture,
+    _smoothing,
+    _views,
+)
+from .untuned.rounds import _conformal, _guard
 from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
 
 _OURS = OnlineEstimator, OnlineTransformer
 _LARGEST = 2**53  # numbers that count
 _PARTS = {  # names in a part of a state -> whether it may be one
-    frozenset({"atoms", "factor"}): lambda basis: (
-        np.shape(basis["factor"]) == 2 * np.shape(basis["atoms"])[:1]
-    ),
     frozenset({"below", "corner", "full"}): _factor.is_sound,
     frozenset({"block", "known", "labels", "parameters", "past", "t"}): _class_mixture.is_sound,
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
+    frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight"}): (
+        _conformal.is_sound
+    ),
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
     frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (
         _delayed_ridge.is_sound
     ),
+    frozenset({"P", "errors", "known", "mixed", "recent", "sums", "theta", "weight"}): (
+        _mixture.is_sound
+    ),
+    frozenset({"gaps", "inverse_rate", "log_prior", "log_weights", "n", "regrets"}): (
+        _fixed_share.is_sound
+    ),
+    frozenset({"count", "mean", "values", "variance"}): _views.is_sound,
+    frozenset(
+        {"error", "has_logs", "least", "lengths", "level", "losses", "seasons", "slope", "t"}
+    ): (_smoothing.is_sound),
+    frozenset({"misses", "phases", "radius", "size", "weight"}): _intervals.is_sound,
+    frozenset({"misses", "radius", "size", "weight"}): _intervals.is_sound,
 }
 _TRIED = {  # whose states are made of others' -> what raises, or says, what is wrong with them
     OnlineForecaster: try_forecaster,
     AdaptedForecaster: try_adapted,
     StreamingPipeline: try_pipeline,
 }
-_NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
+_MARKED = "columns", "indicators", "labels"  # of a tree's leaves, of no value, of what is not known
 _FIRST_SIZE = 4  # at which a fresh state is made before one of full size
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
 
@@ -113,7 +135,7 @@ def _fault_of_kind(part):
         if isinstance(part, kind):
             fault = _fault_of_numbers(part._state)
             if kind is StreamingPipeline:
-                fault = fault or _unlike(part._started(), part._state)
+                fault = fault or unlike(part._started(), part._state)
             return fault or try_out(part)
     return part._look_over() if hasattr(part, "_look_over") else None
 
@@ -134,14 +156,14 @@ def _fault(part):
         return "counts no rounds"
     if not _is_count(d) or d < 1:
         return f"is of {d!r} features"
-    if (vars(part).get("_n_targets") or 0) > _n_numbers(state):
+    if (vars(part).get("_n_targets") or 0) > n_numbers(state):
         return f"is of {part._n_targets!r} targets"
     if "_by_place" in vars(part) and not _has_places(part):
         return "holds classes in places that they do not have"
     fault = _fault_of_numbers(state)
     if fault is not None or type(part).__module__.partition(".")[0] != "sklearn_okl":
         return fault
-    if d > _n_numbers(state) + _SPARE:
+    if d > n_numbers(state) + _SPARE:
         return "is of other sizes than its parameters"
     if isinstance(part, OnlineTransformer):
         if isinstance(part, RunningImputer) and not _is_finite(state):
@@ -159,7 +181,7 @@ def _fault(part):
         fresh["unlearnt"] = dict(NO_RECORD)
         of_rows = fresh.get("learner", fresh.get("model", fresh))
         of_rows["peaks"] = peaks_of(of_rows)
-    return _unlike(fresh, state) or try_model(model)
+    return unlike(fresh, state) or try_model(model)
 
 
 def _has_places(part):
@@ -179,8 +201,8 @@ def _unlike_begun(part):
     if isinstance(part, RunningOneHotEncoder):  # who knows as many categories as have come
         return None
     # a number in a small file makes nothing large
-    small = _of_size(part, _n_numbers(part._state) + _SPARE)
-    return _unlike(begun(small), part._state)
+    small = _of_size(part, n_numbers(part._state) + _SPARE)
+    return unlike(begun(small), part._state)
 
 
 def _is_count(value):
@@ -189,11 +211,13 @@ def _is_count(value):
 
 def _fault_of_numbers(state):
     """Return what is wrong with the numbers and the inverses of a state, or None."""
-    ahead = [state]
+    ahead, most = [state], state.get("t", _LARGEST)
     while ahead:
         part = ahead.pop()
         if isinstance(part, dict):
-            ahead += part.values()
+            ahead += [one for name, one in part.items() if not _is_marked(name, one)]
+            if part.get("t", 0) > most:
+                return f"holds a part that has seen {part['t']} rows, of {most}"
             is_sound = _PARTS.get(frozenset(part))
             if "dispute" in part:  # of a target
                 is_sound = _guard.is_sound
@@ -205,16 +229,20 @@ def _fault_of_numbers(state):
             continue
         elif isinstance(part, SharedInverse):
             inverses = [P.array for _, _, P in part.groups]
-            ahead += _arrays_of(part)
+            ahead += arrays_of(part)
         elif isinstance(part, Past):
             if not all(
                 array.dtype.kind == "f" and not np.isinf(array).any() for array in part.rows
             ):
                 return "holds rows that are none"
             continue
-        elif isinstance(part, np.ndarray) and part.dtype.kind == "c":
-            return "holds complex numbers"
-        elif isinstance(part, Real) and not abs(part) < _LARGEST and not isinstance(part, float):
+        elif isinstance(part, np.ndarray):
+            if part.dtype.kind == "c":
+                return "holds complex numbers"
+            if part.dtype.kind == "i" and not (part >= 0).all():
+                return "holds a count, or a place, below 0"
+            continue
+        elif isinstance(part, Real) and not isinstance(part, float) and not 0 <= part < _LARGEST:
             return f"holds the number {part}"
         else:
             if isinstance(part, float) and math.isnan(part):
@@ -225,6 +253,11 @@ def _fault_of_numbers(state):
         if isinstance(part, SharedInverse) and not _leaves_inverses(part):
             return "holds an inverse that is none after the rows that wait"
     return None
+
+
+def _is_marked(name, part):
+    """Tell whether a part of a state holds places that may be none, as -1 or -2 say."""
+    return name in _MARKED and isinstance(part, np.ndarray) and (part >= -2).all()
 
 
 def _leaves_inverses(inverse):
@@ -293,118 +326,13 @@ def _is_of_size(model):
             ahead += part
         elif isinstance(part, Integral):
             sizes.append(part)
-    most, n_known = _FIRST_SIZE, _n_numbers(model._state)
+    most, n_known = _FIRST_SIZE, n_numbers(model._state)
     while most < max(sizes):
         try:
-            n_fresh = _n_numbers(_fresh(model, most))
+            n_fresh = n_numbers(_fresh(model, most))
         except (IndexError, TypeError, ValueError):  # something of the full size is given
             n_fresh = 0
         if n_fresh > n_known + _SPARE:
             return False
         most *= 2
     return True
-
-
-def _n_numbers(state):
-    """Return how many numbers the arrays of a state hold, and how many other things it does."""
-    total, ahead = 0, [state]
-    while ahead:
-        part = ahead.pop()
-        if isinstance(part, np.ndarray):
-            total += part.size
-        elif isinstance(part, SharedInverse):
-            total += sum(array.size for array in _arrays_of(part))
-        elif isinstance(part, Past):  # what counts, not what there is room for
-            total += sum(rows.size for rows in part.rows)
-        elif isinstance(part, dict):
-            ahead += part.values()
-        elif isinstance(part, (list, tuple)):
-            ahead += part
-        elif hasattr(part, "__dict__"):
-            ahead += vars(part).values()
-        else:
-            total += 1
-    return total
-
-
-def _arrays_of(inverse):
-    """Return the arrays of a shared inverse: what is committed, and what waits."""
-    tails = [inverse.tail] if inverse.former is None else [inverse.tail, inverse.former]
-    waits = [part for tail in tails for part in (tail.rows, tail.directions)]
-    waits += [tail.signs for tail in tails if tail.signs is not None]
-    return [part.array for _, *pair in inverse.groups for part in pair] + waits
-
-
-def _unlike(fresh, state, where="state"):
-    """Return in what a state is of another shape than a fresh one, or None.
-
-    What is empty, or None, before the first row may be of any length later.
-    """
-    if isinstance(fresh, np.ndarray):
-        fits = isinstance(state, np.ndarray) and _fits(fresh, state)
-        return None if fits else f"is not of its shape: {where} should be {fresh.shape}"
-    if isinstance(fresh, dict):
-        if not isinstance(state, dict):
-            return f"is not of its shape: {where} is no dict"
-        inverse = state.get("inverse")
-        if isinstance(inverse, SharedInverse) and "P" in fresh:
-            fault = _unlike_inverse(fresh["P"].shape, inverse)
-            if fault is not None:
-                return fault
-            fresh = {name: part for name, part in fresh.items() if name not in ("A", "P")}
-        missing = [name for name in fresh if name not in state]
-        if missing:
-            return f"lacks {missing[0]!r}"
-        pairs = [(name, part, state[name]) for name, part in fresh.items() if name not in _NO_SHAPE]
-        if {"rows", "coef", "norm_sq"} <= fresh.keys() and np.shape(state["rows"])[:1] != np.shape(
-            state["coef"]
-        ):
-            return f"is not of its shape: {where} has not as many coefficients as rows"
-        if {"X", "gaps", "y"} <= fresh.keys() and len({np.shape(state[n])[:1] for n in fresh}) > 1:
-            return f"is not of its shape: {where} has parts of rows"
-        if "norm_sq" in fresh and not isinstance(state["norm_sq"], Real):
-            return f"is not of its shape: {where}['norm_sq'] should be a number"
-    elif isinstance(fresh, (list, tuple)) and fresh:
-        if not isinstance(state, (list, tuple)) or len(state) != len(fresh):
-            return f"is not of its shape: {where} should hold {len(fresh)}"
-        pairs = [(str(i), *pair) for i, pair in enumerate(zip(fresh, state, strict=True))]
-    elif isinstance(fresh, Real):
-        fits = isinstance(state, (Real, np.ndarray))
-        return None if fits else f"is not of its shape: {where} should be a number"
-    else:
-        return None
-    faults = (_unlike(*pair, where=f"{where}[{name!r}]") for name, *pair in pairs)
-    return next((fault for fault in faults if fault is not None), None)
-
-
-def _fits(fresh, state):
-    """Tell whether an array is of the kind and shape of a fresh one; axes of length 0 may grow."""
-    return (
-        fresh.ndim == state.ndim
-        and fresh.dtype.kind == state.dtype.kind
-        and all(size in (0, n) for size, n in zip(fresh.shape, state.shape, strict=True))
-    )
-
-
-def _are_signs(signs):
-    return signs.shape == (TAIL,) and (np.abs(signs) == 1.0).all()
-
-
-def _unlike_inverse(shape, inverse):
-    """Return in what a shared inverse is of another shape than matrices (..., D, D), or None."""
-    parts = [part.array for _, *pair in inverse.groups for part in pair]
-    committed = shape[-2:]
-    if not shape[-1]:  # of a dictionary, which grows; what is committed may be smaller still
-        shape = (*shape[:-2], *2 * inverse.tail.rows.shape[-1:])
-        committed = 2 * (min(parts[0].shape[-1], shape[-1]),)
-    n_all = sum(len(part) for part in parts) if len(shape) == 3 else 2
-    tails = [inverse.tail] if inverse.former is None else [inverse.tail, inverse.former]
-    rows = [part for tail in tails for part in (tail.rows, tail.directions)]
-    sound = (
-        all(part.ndim == len(shape) and part.shape[-2:] == committed for part in parts)
-        and n_all == (2 * shape[0] if len(shape) == 3 else 2)
-        and inverse.floors.shape == shape[:-2]
-        and all(part.shape[:-2] == shape[:-2] and part.shape[-1] == shape[-1] for part in rows)
-        and all(tail.signs is None or _are_signs(tail.signs) for tail in tails)
-    )
-    return None if sound else f"is not of its shape: inverses should be {shape}"

@@ -8,6 +8,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
 from ._flow import joined
+from ._model_shapes import n_numbers, unlike
 from .base import OnlineEstimator, OnlineTransformer, _same, twin
 from .features import (
     CalendarFeatures,
@@ -17,6 +18,7 @@ from .features import (
     TaylorFeatures,
 )
 from .meta import RefitClassifier, RefitRegressor
+from .series import _correction, _sound
 from .series._delayed_ridge import BLOCK
 
 MAPS = CalendarFeatures, FourierFeatures, TaylorFeatures  # they learn the width of rows, no more
@@ -203,47 +205,60 @@ def _is_of_width(model):
 
 
 def try_forecaster(model):
-    """Let a twin of a forecaster forecast, and learn that; what it raises is wrong with it."""
+    """Hold a forecaster against a fresh one, and let a twin learn; return what is wrong, or None.
+
+    The twin forecasts, learns that until a block is full, and then a row at which all is done that
+    is done now and then: seasons are looked for, sums are inverted anew.
+    """
     model = twin(model)
-    if not model._is_sound(model._state):
-        raise ValueError("it forecasts no numbers")
-    if max(model.windows) >= len(model._state["views"][0]["values"]):
-        raise ValueError("windows are longer than what is remembered")
-    if not all((view["count"] >= 0.0).all() for view in model._state["views"]):
-        raise ValueError("it has seen fewer values than none")
-    doubts = model._state["doubts"]
-    if len({np.shape(doubts[name])[:1] for name in ("first", "faulty", "calendar")}) > 1:
-        raise ValueError("it has parts of its first rows")
-    slot, recent = model._state["origin"]["slot"], model._state["recent"]
-    if slot["begun"].dtype != bool:
-        raise ValueError("it does not say which series have begun")
-    shapes = {"n_written": ()} | {name: np.shape(value) for name, value in slot.items()}
-    if {name: np.shape(value)[1:] for name, value in recent.items()} != shapes:
-        raise ValueError("what it remembers of the latest rows has other shapes")
-    layout, n = model._layout, min(model.horizon, BLOCK)
+    state, layout = model._state, model._layout
+    fault = _sound.fault_of_layout(layout)
+    if fault is not None:
+        return fault
+    plan = model._plan()
+    if _sound.n_numbers(plan) > n_numbers(state):
+        return "is of other sizes than its parameters"
+    fault = unlike(_sound.fresh(plan, state), state) or _sound.fault(plan, state)
+    if fault is not None:
+        return fault
+    if not model._is_sound(state):
+        return "forecasts no numbers"
+    n = min(model.horizon, BLOCK)
     future = np.zeros((n, len(layout["ahead"]))) if layout["ahead"] else None
     X = np.zeros((n, layout["n_columns"])) if layout["n_columns"] else None
-    y = model.predict(future, n)
+    y = np.asarray(model.predict(future, n))
     model.predict_interval(future, n_steps=n)
-    known = np.isfinite(np.asarray(y))  # not of series that have not begun
+    known = np.isfinite(y)  # not of series that have not begun
     for _ in range(0, BLOCK, n):  # what is remembered of rows is read when a block is full
         model.partial_fit(y, X)
-        y = model.predict(future, n)
-        if not np.isfinite(np.asarray(y))[known].all():
-            raise ValueError("it forecasts no numbers")
+        y = np.asarray(model.predict(future, n))
+        if not np.isfinite(y[known]).all():
+            return "forecasts no numbers"
+    model._state = _sound.late(model._state)
+    model.partial_fit(y[:1], None if X is None else X[:1])
+    return None
 
 
 def try_adapted(model):
-    """Let a twin of a corrector correct a base of zeros, and learn that, as `try_forecaster`."""
+    """Hold a corrector against a fresh one, and let a twin correct a base of zeros, as above."""
     model = twin(model)
-    layout = model.forecaster_._layout
+    state, layout = model._state, model.forecaster_._layout
+    sizes = int(model.horizon), layout["n_series"], int(model.window)
+    if _sound.n_corrected(*sizes) > n_numbers(state):
+        return "is of other sizes than its parameters"
+    fault = unlike(_correction.start(*sizes), state)
+    if fault is not None:
+        return fault
+    if not model._is_sound(state):
+        return "forecasts no numbers"
     future = np.zeros((1, len(layout["ahead"]))) if layout["ahead"] else None
     base = np.zeros((model.horizon, layout["n_series"]))
-    y = model.predict(base, future, 1)
+    y = np.asarray(model.predict(base, future, 1))
     X = np.zeros((1, layout["n_columns"])) if layout["n_columns"] else None
     model.partial_fit(y, base[None], X)
     if not np.isfinite(np.asarray(model.predict(base, future, 1))).all():
-        raise ValueError("it forecasts no numbers")
+        return "forecasts no numbers"
+    return None
 
 
 def try_pipeline(model):

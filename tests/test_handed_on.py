@@ -20,6 +20,7 @@ from sklearn_okl import (
     OnlineKernelRegressor,
     RefitClassifier,
     RefitRegressor,
+    StreamingTransformedTargetRegressor,
 )
 
 TYPES = {"number": "float64", "kind": "category", "text": "object"}
@@ -90,6 +91,7 @@ REGRESSORS = [
     RefitRegressor(HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=5)),
 ]
 REGRESSORS[-1].set_params(growth=1.0)
+REGRESSORS.append(StreamingTransformedTargetRegressor(RefitRegressor(SpyRegressor(), growth=0.5)))
 CLASSIFIERS = [
     RefitClassifier(SpyClassifier(), growth=0.5),
     ExpertsClassifier([("spy", SpyClassifier()), ("refit", RefitClassifier(SpyClassifier()))]),

@@ -35,6 +35,7 @@ LAYERS = [
     {"_flow", "_delegating", "_model_parts"},
     {"_named_steps", "_flow_rows"},
     {"pipeline"},
+    {"_model_shapes"},
     {"_model_trials"},
     {"_model_checks"},
     {"_persistence"},

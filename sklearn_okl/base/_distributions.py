@@ -67,7 +67,8 @@ class DistributionVerbs:
         quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
             Those of :meth:`predict_distribution`; without the last axis where `alpha` is a number.
         """
-        return self._law(X, ahead).ppf(_checked_alpha(alpha))
+        alpha = _checked_alpha(alpha)
+        return self._asked_of_laws(X, ahead, lambda law: law.ppf(alpha))
 
     @explained_by(predict_quantiles, WeightedRegressor.prequential_predict)
     def prequential_quantiles(
@@ -152,7 +153,20 @@ class DistributionVerbs:
         """
         check_as_frame(as_frame)
         levels = _checked_coverages(coverage)
-        return interval_frame(self._law(X, ahead).interval(levels), levels, as_frame, index=X)
+        ends = self._asked_of_laws(X, ahead, lambda law: law.interval(levels))
+        return interval_frame(ends, levels, as_frame, index=X)
+
+    def _asked_of_laws(self, X, ahead, ask):
+        """Return what the laws of rows answer; of many rows, which do not hang together, in pieces.
+
+        A law has 199 quantiles a row, and mostly few of them are wanted.
+        """
+        model = twin(self)  # another thread may install a new state meanwhile
+        shape = getattr(X, "shape", ())
+        if ahead or len(shape) != 2 or shape[0] <= _BLOCK:
+            return ask(model._law(X, ahead))
+        pieces = gen_batches(shape[0], _BLOCK)
+        return np.concatenate([ask(model._law(_rows(X, rows), False)) for rows in pieces])
 
 
 def _rows(values, rows):

@@ -13,6 +13,22 @@ NUMBERS, CATEGORIES, TEXT = "numbers", "categories", "text"
 _CATEGORICAL = ("category", "categorical", "enum")  # how such types are called
 
 
+class HandsOn:
+    """Mixin for who hands frames of all kinds to others as they came, before its shell."""
+
+    _frame = None  # what is known of columns, where there are categories or text
+
+    def _validated_rows(self, X, y, restart, **validation):
+        return validated_rows(self, super()._validated_rows, X, y, restart, **validation)
+
+    def _asked(self, X):
+        return asked(self, super()._asked, X)
+
+    def _handed(self, state, X):
+        """Return rows of numbers as they came."""
+        return given_back(X, state.get("frame"))
+
+
 def validated_rows(estimator, plain, X, y, restart, **validation):
     """Return rows as numbers, and targets; write what is known of the columns.
 

@@ -17,12 +17,12 @@ from ..base import (
     structural_parameters,
 )
 from ..conformal import ACI, ConformalTracker
-from ..features import _as_came
+from ..features._as_came import HandsOn
 
 _LARGEST = 1e100  # score handed to a tracker
 
 
-class ConformalLayer:
+class ConformalLayer(HandsOn):
     r"""An estimator, and a tracker of its scores for each coverage, above the shell of its kind.
 
     Parameters
@@ -50,7 +50,6 @@ class ConformalLayer:
         "warmup": [Interval(Integral, 0, None, closed="left")],
     }
     _structural = ("estimator", "tracker", "coverage", "warmup")
-    _frame = None  # what is known of columns, where there are categories or text
 
     def __init__(
         self,
@@ -111,16 +110,6 @@ class ConformalLayer:
     def _structure(self):
         names = structural_parameters(type(self))
         return {name: described(getattr(self, name)) for name in names}
-
-    def _validated_rows(self, X, y, restart, **validation):
-        plain = super()._validated_rows
-        return _as_came.validated_rows(self, plain, X, y, restart, **validation)
-
-    def _asked(self, X):
-        return _as_came.asked(self, super()._asked, X)
-
-    def _handed(self, state, X):
-        return _as_came.given_back(X, state.get("frame"))
 
     def _start(self, n_features, n_targets=None):
         levels, tracker = self._levels(), self._tracker()

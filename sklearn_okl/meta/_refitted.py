@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from .._linalg import one_thread
 from .._types import Any, Seed
 from ..base import described, structural_parameters, twin
-from ..features import _as_came
+from ..features._as_came import HandsOn
 from ._background import BackgroundFit
 from ._past import Past
 
@@ -45,7 +45,7 @@ def next_fit(n, growth, window=None):
     return n + max(1, ceil(round(growth * fitted, 9)))
 
 
-class Refitted:
+class Refitted(HandsOn):
     r"""An estimator fitted anew whenever the past has grown, above the shell of its kind.
 
     A class says what the estimator is by default, `_by_default`; what is added up of the targets,
@@ -94,7 +94,6 @@ class Refitted:
         "random_state": ["random_state"],
     }
     _structural = ("estimator", "growth", "window", "label_delay", "fit_delay")
-    _frame = None  # what is known of columns, where there are categories or text
     _first_fit = f"{N_FIRST} rows"
 
     def __init__(
@@ -147,17 +146,6 @@ class Refitted:
 
     def _unfitted(self):
         return self._by_default() if self.estimator is None else self.estimator
-
-    def _validated_rows(self, X, y, restart, **validation):
-        plain = super()._validated_rows
-        return _as_came.validated_rows(self, plain, X, y, restart, **validation)
-
-    def _asked(self, X):
-        return _as_came.asked(self, super()._asked, X)
-
-    def _handed(self, state, X):
-        """Return rows of numbers as they came."""
-        return _as_came.given_back(X, state.get("frame"))
 
     def _structure(self):
         names = structural_parameters(type(self))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 
 from .._delay import delay_of, kept_late
@@ -12,12 +13,13 @@ from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
 from ..base import OnlineRegressor, _copied, described, structural_parameters
 from ..features import RunningStandardScaler
+from ..features._as_came import HandsOn
 from ..learners import VAWRegressor
 from ._target_transforms import WINDOW, Smearing, of_targets
 
 
 @inherit_documentation
-class StreamingTransformedTargetRegressor(OnlineRegressor):
+class StreamingTransformedTargetRegressor(HandsOn, OnlineRegressor):
     """Transform the targets on the fly, learn them transformed, forecast in their own units.
 
     Parameters
@@ -113,6 +115,18 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         self.transformer = transformer
         self.smearing = smearing
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_nan()
+        return tags
+
+    @property
+    def _allow_nan(self):
+        return self._frame is not None or self._takes_nan()
+
+    def _takes_nan(self):
+        return self.regressor is not None and get_tags(self.regressor).input_tags.allow_nan
+
     @property
     def label_delay(self) -> int:
         """How many rounds late the targets of the regressor come."""
@@ -153,10 +167,11 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
 
     def _learn(self, state, X, y):
         transforms, delay = self._transforms(), delay_of(self.regressor)
+        state["frame"] = self._frame
         if not state["transformer"]:
             state["transformer"] = transforms.start(y)
         known, learnt = transforms.learn(state["transformer"], y)
-        forecasts = state["regressor"].prequential_predict(X, learnt)
+        forecasts = state["regressor"].prequential_predict(self._handed(state, X), learnt)
         if delay:
             known = kept_late(state, known, delay)
         n_cold = max(transforms.n_cold * (delay + 1) - state["t"], 0)
@@ -171,11 +186,12 @@ class StreamingTransformedTargetRegressor(OnlineRegressor):
         return answers
 
     def _forecast(self, state, X, **params):
-        transforms, forecasts = self._transforms(), state["regressor"].predict(X, **params)
+        transforms, n = self._transforms(), len(X)
+        forecasts = state["regressor"].predict(self._handed(state, X), **params)
         asked = state["transformer"], forecasts, transforms.now(state["transformer"])
         if transforms.is_line:
             return transforms.undone(*asked)
-        errors = np.broadcast_to(Smearing().now(state["smearing"]), (len(X), WINDOW))
+        errors = np.broadcast_to(Smearing().now(state["smearing"]), (n, WINDOW))
         return self._undone(transforms, *asked, errors)
 
     def _undone(self, transforms, state, forecasts, known, errors):

@@ -345,7 +345,7 @@ class AdaptedForecaster(SeriesEstimator):
 
     def _is_sound(self, state, forecasts=None):
         # forecasts of those who are silent are NaN
-        return _is_finite(forecasts, allow_nan=True) and _is_finite(state["shares"])
+        return _is_finite(forecasts, allow_nan=True) and _correction.is_sound(state)
 
 
 def _check_aligned(index, base_forecasts):

@@ -12,6 +12,7 @@ is linear in it: a number a, and a share s of what it says, each less the latest
 
 import numpy as np
 
+from ..base import _is_finite
 from . import _delayed_ridge, _fixed_share, _intervals, _mixture, _views
 
 FORGETTING = 1.0, 0.999  # of the regressions of errors: one remembers all
@@ -52,6 +53,13 @@ def start(horizon, n_series, window):
             "reach": np.full((horizon, len(_intervals.LEVELS), *lead), -1.0),
         },
     }
+
+
+def is_sound(state):
+    """Tell whether all that corrections are made from are numbers."""
+    numbers = [ridge[name] for ridge in state["ridges"] for name in ("theta", "P")]
+    numbers += [state["view"][name] for name in ("mean", "variance", "values")]
+    return _is_finite([*numbers, state["errors"], state["mixture"], state["shares"]])
 
 
 def _seen_steps(horizon):

@@ -81,19 +81,23 @@ def draw_waves(experts, rng):
 def start(experts, n_series, n_common, horizon, waves):
     """Return the states of ridge regressions that have seen no origin."""
     states = []
-    for expert, frequencies in zip(experts, waves, strict=True):
+    for (shape, width), expert, frequencies in zip(
+        shapes(experts, n_series, n_common), experts, waves, strict=True
+    ):
+        ridge = _delayed_ridge.start(shape, width, horizon, _ALPHA, expert.forgetting)
+        states.append({"ridge": ridge} | ({"frequencies": frequencies} if expert.is_kernel else {}))
+    return states
+
+
+def shapes(experts, n_series, n_common):
+    """Return the groups, rows and targets (G, R, q) of each ridge regression, and its width."""
+    found = []
+    for expert in experts:
         shape = {"own": (n_series, 1, 1), "pooled": (1, n_series, 1), "all": (1, 1, n_series)}
         lags = expert.window * (n_series if expert.sharing == "all" else 1)
-        state = {}
-        if expert.is_kernel:
-            state["frequencies"] = frequencies
-            lags = 2 * _N_FREQUENCIES
-        width = lags + 1 + n_common
-        ridge = _delayed_ridge.start(
-            shape[expert.sharing], width, horizon, _ALPHA, expert.forgetting
-        )
-        states.append(state | {"ridge": ridge})
-    return states
+        lags = 2 * _N_FREQUENCIES if expert.is_kernel else lags
+        found.append((shape[expert.sharing], lags + 1 + n_common))
+    return found
 
 
 def features(experts, states, views, common):

@@ -53,6 +53,19 @@ def start(prior, horizon, n_series):
     }
 
 
+def is_sound(state):
+    """Tell whether weights, as in a file, are weights, and what is counted is not below 0."""
+    total = np.exp(np.minimum(state["log_weights"], 1.0)).sum(axis=0)
+    known = [state[name] for name in ("n", "inverse_rate", "gaps")]
+    return bool(
+        (np.abs(total - 1.0) < 0.01).all()
+        and all(((one >= 0.0) & (one < np.inf)).all() for one in known)
+        and np.isfinite(state["log_weights"]).all()
+        and np.isfinite(state["regrets"]).all()
+        and abs(np.exp(np.minimum(state["log_prior"], 1.0)).sum() - 1.0) < 0.01
+    )
+
+
 def weights(state):
     """Return the weights (K, H, m) of the experts; the base has all before any round is judged."""
     found = np.exp(state["log_weights"])

@@ -42,6 +42,7 @@ LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98
 _GAUSSIAN = np.log(ndtri(0.5 + LEVELS / 2.0) * np.sqrt(np.pi / 2.0))  # quantiles over the mean size
 _RATE, _SHARED_RATE = 0.002, 0.01  # eta, and that of all series together
 _LEAST = _GAUSSIAN - 1.0  # that r falls to
+_MOST = 300.0  # that it can rise to: thousands of rounds in which nothing held
 _GAIN = 2.0  # kappa, of the misses lately, which fade like the errors
 _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
@@ -62,6 +63,18 @@ def start(horizon, n_series):
         "misses": np.zeros((len(LEVELS), horizon, 1)),  # lately, less those wanted
         "radius": np.broadcast_to(_GAUSSIAN[:, None, None], (len(LEVELS), *lead)).copy(),
     }
+
+
+def is_sound(state):
+    """Tell whether what is known of intervals, as in a file, are sizes and shares of misses."""
+    radius, phases = state["radius"], state.get("phases", np.ones((2, 1)))
+    sizes = state["size"], state["weight"], phases
+    return bool(
+        all(((size >= 0.0) & (size < np.inf)).all() for size in sizes)
+        and (phases[1] > 0.0).all()
+        and (np.abs(state["misses"]) <= 1.0).all()
+        and ((_LEAST[:, None, None] - 1e-3 <= radius) & (radius <= _MOST)).all()
+    )
 
 
 def phases_of(rows, season):

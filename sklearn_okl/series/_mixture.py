@@ -52,6 +52,18 @@ def start(n_experts, horizon, n_series):
     }
 
 
+def is_sound(state):
+    """Tell whether errors, as in a file, are squares, and what is counted is not below 0."""
+    known = [state[name] for name in ("errors", "mixed", "known")]
+    weight = state["weight"]
+    return bool(
+        all(((one >= 0.0) & (one < np.inf)).all() for one in known)
+        and ((weight >= 0.0) & (weight <= 1.0)).all()
+        and np.isfinite(state["theta"]).all()
+        and np.isfinite(state["P"]).all()
+    )
+
+
 def forecasts(state, F):
     """Return the forecasts (4, H, m) of the mixtures from those of the experts, F (E, H, m).
 

@@ -36,7 +36,8 @@ from ._experts import RAW, RESIDUAL
 def start(plan, waves):
     """Return the state before the first row, of a plan; waves are drawn by `_experts.py`."""
     horizon, m = plan.horizon, plan.n_series
-    n_rows = max(_seasons.N_ROWS, max(plan.windows) + 1, *plan.seasons, 0)
+    longest = max(*plan.windows, *plan.seasons)  # whose first row is seen from the one after it
+    n_rows = max(_seasons.N_ROWS, longest + 1)
     state = {
         "t": 0,
         "views": [_views.start(m, n_rows) for _ in range(plan.n_views)],

@@ -44,18 +44,21 @@ def n_kinds(n_columns):
     return 2 * _N_PARTS + 3 * (n_columns + 1)
 
 
+def width(n_columns, n_phases):
+    """Return how many features there are."""
+    return _static.width(n_columns + 1, n_phases) + n_kinds(n_columns)
+
+
 def start(n_columns, n_phases, horizon, n_series):
     """Return the state before the first row."""
-    kinds = n_kinds(n_columns)
-    width = _static.width(n_columns + 1, n_phases) + kinds
     intervals = _intervals.start(horizon, n_series)
     del intervals["phases"]
     return {
-        "ridge": _delayed_ridge.start((n_series, 1, 1), width, 1, _ALPHA, 1.0),
+        "ridge": _delayed_ridge.start((n_series, 1, 1), width(n_columns, n_phases), 1, _ALPHA, 1.0),
         "intervals": intervals,
         "shares": _fixed_share.start(PRIOR, horizon, n_series),
-        "slopes": np.zeros((len(_intervals.LEVELS), kinds)),  # psi
-        "seen": np.zeros(kinds),  # rows of each kind
+        "slopes": np.zeros((len(_intervals.LEVELS), n_kinds(n_columns))),  # psi
+        "seen": np.zeros(n_kinds(n_columns)),  # rows of each kind
     }
 
 

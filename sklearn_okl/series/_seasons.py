@@ -65,7 +65,8 @@ def found(values, usual=USUAL):
         Lengths that are likely.
     """
     n, seasons, first = len(values), [], None
-    rest = _levelled(values[:, :: -(-values.shape[1] // _MOST_SERIES)]) if n >= _FIRST_LOOK else ()
+    n_apart = -(-max(values.shape[1], 1) // _MOST_SERIES)  # none may have begun
+    rest = _levelled(values[:, ::n_apart]) if n >= _FIRST_LOOK else ()
     least = _LEAST + np.log(n / _CYCLES) if len(rest) else 0.0
     while len(rest) and rest.shape[1] and len(seasons) < N_SEASONS:
         strength = _strengths(rest, seasons)

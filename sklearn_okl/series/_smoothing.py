@@ -56,6 +56,19 @@ def start(horizon, n_series):
     }
 
 
+def is_sound(state):
+    """Tell whether what members know, as in a file, are numbers, and their losses squares."""
+    known = [state[name] for name in ("level", "slope", "error", "losses")]
+    known += state["seasons"]
+    return bool(
+        all(np.isfinite(one).all() for one in known)
+        and (state["losses"] >= 0.0).all()
+        and (state["least"][state["has_logs"]] > 0.0).all()
+        and (state["lengths"] > 1).all()
+        and len(state["lengths"]) == len(state["seasons"])
+    )
+
+
 def forecasts(state, horizon, last, steps=slice(None)):
     """Return the forecasts (4, J, H, m) of the members for the next rows, after the last (m,).
 
@@ -125,7 +138,8 @@ def begin_anew(state, lengths, values):
         rest = rest - profile[np.arange(n) % length]
         seasons.append(np.repeat(profile.swapaxes(0, 1)[:, None], N_MEMBERS, axis=1))
     nothing = np.zeros_like(state["error"])
-    state.update(t=0, lengths=np.array(lengths), seasons=seasons, error=nothing, slope=nothing[0])
+    lengths = np.array(lengths, dtype=np.int64)
+    state.update(t=0, lengths=lengths, seasons=seasons, error=nothing, slope=nothing[0])
     state["level"] = nothing + level[:, None]
     for row in rows:
         _follow(state, row, False)

@@ -34,6 +34,17 @@ def start(n_series, n_rows):
     }
 
 
+def is_sound(state):
+    """Tell whether what is known of series, as in a file, are numbers, counts and variances."""
+    return bool(
+        np.isfinite(state["values"]).all()
+        and np.isfinite(state["mean"]).all()
+        and all(
+            ((state[name] >= 0.0) & (state[name] < np.inf)).all() for name in ("variance", "count")
+        )
+    )
+
+
 def started(state):
     """Return which series have had a value (m,)."""
     return state["count"] > 0

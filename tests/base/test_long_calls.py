@@ -70,3 +70,21 @@ def test_pieces_are_the_whole(estimator, monkeypatch):
         np.testing.assert_array_equal(found, expected)
     else:
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("spread", ["running", "rows"])
+def test_memory_of_intervals_of_many_rows(spread):
+    """A law has 199 quantiles a row: at 4649aec intervals asked for 5 kB a row at once."""
+    model, rng = taught(OnlineKernelRegressor(budget="fast", random_state=0, spread=spread))
+    X = rng.normal(size=(9000, 4))
+    expected = model.predict_distribution(X[:3000]).interval([0.5, 0.9])
+    np.testing.assert_allclose(model.predict_interval(X[:3000], [0.5, 0.9]), expected, rtol=1e-9)
+    for verb in (model.predict_interval, model.predict_quantiles):
+        verb(X[:3000])
+        peaks = []
+        for n in (3000, 9000):
+            tracemalloc.start()
+            verb(X[:n])
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert (peaks[1] - peaks[0]) / 6000 < 300

@@ -225,3 +225,21 @@ def test_experts_that_change_places_are_heard_as_before():
                 _mixture.learn(one, t, said, _mixture.forecasts(one, said)[:-1], y)
     F = rng.normal(size=(3, 2, 1))
     assert_allclose(_mixture.forecasts(other, F[order]), _mixture.forecasts(state, F), rtol=1e-8)
+
+
+@pytest.mark.parametrize("seasons", [[1024], [1440], [7, 2000]])
+def test_a_season_may_be_longer_than_what_is_remembered_without_one(seasons):
+    """A day of minutes was an IndexError in the first call: one row more is read than it has."""
+    y = 100.0 + np.arange(40.0)
+    forecaster = OnlineForecaster(2, season_lengths=seasons).fit(y)
+    assert np.isfinite(forecaster.predict()).all()
+    assert forecaster.season_lengths_.tolist() == seasons
+
+
+@pytest.mark.parametrize("n_series", [1, 3])
+def test_series_that_have_not_begun_by_the_first_look(n_series):
+    """The look for seasons at row 32 failed, "slice step cannot be zero", if none had a value."""
+    forecaster = OnlineForecaster(2).fit(np.full((50, n_series), np.nan))
+    assert np.isnan(forecaster.predict()).all()
+    y = np.random.default_rng(0).normal(size=(60, n_series))
+    assert np.isfinite(forecaster.partial_fit(y).predict()).all()

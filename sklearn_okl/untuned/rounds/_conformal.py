@@ -55,6 +55,18 @@ def start(delay=0, targets=()):
     }
 
 
+def is_sound(state):
+    """Tell whether the rounds that wait, as of a state from a file, knew scores that there were."""
+    scores, issued, seen = state["scores"], state["issued"], state["seen"]
+    return bool(
+        len(scores) <= min(seen, WINDOW + len(issued))
+        and np.isfinite(issued).all()
+        and ((issued[:, 0] >= -1.0) & (issued[:, 0] <= seen)).all()
+        and (np.diff(issued[:, 0]) >= 0.0).all()
+        and (scores >= 0.0).all()
+    )
+
+
 def learn(state, errors, faulty=None, weights=None, trace=None):
     """Learn errors of forecasts (n, ...), in order; return in how many rounds each level held.
 

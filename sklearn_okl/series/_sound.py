@@ -1,0 +1,124 @@
+"""What the state of a forecaster, as of one from a file, is held against: a fresh one of its size.
+
+What a small file says of sizes makes nothing large: the numbers that a plan asks for are counted
+before anything is made of it.
+"""
+
+import numpy as np
+
+from ..base import _is_finite
+from . import (
+    _correction,
+    _experts,
+    _frames,
+    _mixture,
+    _rounds,
+    _row_sizes,
+    _static,
+    _views,
+)
+from ._delayed_ridge import BLOCK
+from ._experts import RAW
+from ._smoothing_rates import N_BANKS, N_MEMBERS
+
+LATE = 8191  # rows after which one more is a time for all that is done now and then
+
+
+def n_numbers(plan):
+    """Return how many numbers a state of a plan has at least."""
+    m, horizon, n_experts = plan.n_series, plan.horizon, len(plan.views)
+    ridges = [
+        (*shape, horizon, width) for shape, width in _experts.shapes(plan.experts, m, plan.n_common)
+    ]
+    if plan.n_ahead:
+        ridges.append((1, 1, m, 1, _static.width(plan.n_ahead, plan.n_phases)))
+    if plan.knows_rows:
+        ridges.append((m, 1, 1, 1, _row_sizes.width(plan.n_ahead, plan.n_phases)))
+    latest = (horizon + BLOCK) * n_experts * horizon * m
+    longest = max(*plan.windows, *plan.seasons) * m
+    return _of_ridges(ridges) + _of_mixture(n_experts, horizon, m) + latest + longest
+
+
+def n_corrected(horizon, n_series, window):
+    """Return how many numbers the state of a correction has at least."""
+    ridges = _correction.N_CORRECTED * [(n_series, 1, 1, horizon, 2 * window + 2)]
+    return _of_ridges(ridges) + _of_mixture(_correction.N_EXPERTS - 1, horizon, n_series)
+
+
+def _of_ridges(ridges):
+    return sum(
+        groups * width * (2 * width + horizon * (targets + 2 * rows))
+        for groups, rows, targets, horizon, width in ridges
+    )
+
+
+def _of_mixture(n_experts, horizon, n_series):
+    return 2 * len(_mixture.FORGETTING) * n_experts**2 * horizon * n_series
+
+
+def fresh(plan, known):
+    """Return a state before the first row with the room that one has which knows some.
+
+    What that one has more room for is not made: it is numbers without memory.
+    """
+    waves = _experts.draw_waves(plan.experts, np.random.RandomState(0))
+    state = _rounds.start(plan, waves)
+    m, lengths = plan.n_series, known["smoothing"]["lengths"]
+    n_rows = max(len(state["views"][RAW]["values"]), len(known["views"][RAW]["values"]))
+    state["views"][RAW]["values"] = np.broadcast_to(0.0, (n_rows, m))
+    state["smoothing"]["seasons"] = [
+        np.broadcast_to(0.0, (N_BANKS, N_MEMBERS, length, m)) for length in lengths.tolist()
+    ]
+    return state
+
+
+def fault(plan, state):
+    """Return what is wrong with the whole numbers of a state of the right shapes, or None."""
+    t, seasons, slots = state["t"], state["seasons"], state["slots"]
+    if any(ridge["t"] != t for ridge in _ridges(state)):
+        return "has regressions that have seen other rows"
+    if max(slots) >= len(state["views"][RAW]["values"]):
+        return "has seasons that are longer than what is remembered"
+    if plan.seasons and not all((known == plan.seasons).all() for known in (seasons, slots)):
+        return "has other seasons than its own"
+    if (np.diff((seasons > 0).astype(int)) > 0).any():
+        return "has a season behind one that is none"
+    begun = _views.started(state["views"][RAW])
+    if not np.array_equal(state["origin"]["slot"]["begun"], begun):
+        return "does not say which series have begun"
+    return None if _is_finite(state["origin"]) else "forecasts no numbers"
+
+
+def late(state):
+    """Return a copy of a state at a row where all is done that is done now and then."""
+    state = _rounds._copied(state, True)
+    state["t"] = LATE
+    for ridge in _ridges(state):
+        ridge["t"] = LATE
+    return state
+
+
+def _ridges(state):
+    found = [own["ridge"] for own in state["experts"]]
+    return found + [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
+
+
+def fault_of_layout(layout):
+    """Return what is wrong with what is known of the series and columns that came, or None."""
+    m, n_columns, names = layout["n_series"], layout["n_columns"], layout["names"]
+    if not all(type(n) is int for n in (m, n_columns)) or m < 1:
+        return "is of no number of series"
+    if type(layout["is_flat"]) is not bool or (layout["is_flat"] and m > 1):
+        return "does not say how its series came"
+    if sorted([*layout["ahead"], *layout["now"]]) != list(range(n_columns)):
+        return "has columns that are not those of X"
+    for known, n in ((names, m), (layout["columns"], n_columns)):
+        if known is not None and (not isinstance(known, list) or len(known) != n):
+            return "has other names than series, or columns"
+    time = layout["time"]
+    if time is not None and time["step"] is not None:
+        if len(_frames.continued(time, 2)) != 2:
+            return "has a time that does not go on"
+        if layout["is_flat"] and not names:
+            return "has a series without a name"
+    return None
