@@ -329,7 +329,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         return self.__sklearn_is_fitted__() and "steps_" not in vars(self)
 
     def _warm_steps(self):
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which looks at all tags first
         if self._is_warming_up():
             raise NotFittedError(
                 f"This StreamingPipeline is warming up: it has {self._state['t']} of the "

@@ -132,8 +132,8 @@ class SumsOfRows:
 
         Notes
         -----
-        *Cost.* That of learning the rows, and a rebuild of the inverse now and then; of a row alone
-        a quarter more, and half more where rows are learnt in between.
+        *Cost.* That of learning the rows, a row alone or many at once, and a rebuild of the inverse
+        now and then; of a row alone half more where rows are learnt in between.
 
         *Theorem.* With H the leverages :math:`Z P Z^T` of the rows in the model that has learnt
         them, the inverse without them is :math:`P + P Z^T (I - H)^{-1} Z P` (Sherman, Morrison and
@@ -189,7 +189,7 @@ def _unlearn_all(model, state, X, y, learn_arguments):
     if weights is not None:
         weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), len(y))
         given.append(weights[:, None])
-    digest = _digest(known["digest"], np.concatenate(given, axis=1))
+    digest = _digest(known["digest"], np.concatenate(given, axis=1, dtype="<f8"))
     state["unlearnt"] = {"n_rows": known["n_rows"] + len(y), "digest": digest}
     state.pop("lookout", None)
     return np.empty((0, *y.shape[1:]))
@@ -197,8 +197,9 @@ def _unlearn_all(model, state, X, y, learn_arguments):
 
 def _digest(digest, rows):
     """Return the digest after some rows; the cut of the rows into calls changes nothing."""
-    for row in np.ascontiguousarray(rows, dtype="<f8"):
-        digest = hashlib.sha256(digest.encode() + row.tobytes()).hexdigest()
+    numbers, size = rows.tobytes(), rows.itemsize * rows.shape[1]
+    for low in range(0, len(numbers), size):
+        digest = hashlib.sha256(digest.encode() + numbers[low : low + size]).hexdigest()
     return digest
 
 

@@ -121,8 +121,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         Z = self._design(X)
         if len(Z) == 1 and self._is_one(state):
             weight = 1.0 if weights is None else float(weights[0])
-            self._close(state, grows=True)
-            row_away(state, Z[0], float(y[0]), weight, partial(self._reopen, state))
+            row_away(RidgeRows(self, state, _GAIN_LIMIT), Z[0], float(y[0]), weight)
         else:
             self._open(state)
             without(state, Z, y.reshape(len(y), -1), weights, self._rebuild)

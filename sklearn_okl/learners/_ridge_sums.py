@@ -59,43 +59,34 @@ def without(state, Z, Y, weights, rebuild):
         rows = slice(low, low + _BLOCK)
         _block_away(state, peaks, Z[rows], Y[rows], None if weights is None else weights[rows])
     left = _total(state)
-    if _is_worn(state, peaks, t, before, left):
+    if _is_worn(state, peaks, t, np.any(before > _WORN**2 * left)):
         rebuild(state)
         peaks["worn"] = 1.0
     peaks["t"] = state["t"]
     _look_at(peaks, np.diag(state["A"]), np.diag(state["P"]), left)
 
 
-def row_away(state, z, y, weight, reopened):
-    """Take a row z (D,) of one target away, into the tail: P and A are read, not written.
-
-    `reopened` brings what waits into A and P, and is told whether P is to be computed anew too.
-    """
-    inverse, theta, b, t = state["inverse"], state["theta"], state["b"], state["t"]
-    before = float(state["squares"]) + max(float(b.dot(theta)), 0.0)
-    peaks = state["peaks"] = _peaks_before(state, before)
-    if weight != 1.0:
-        z, y = math.sqrt(weight) * z, math.sqrt(weight) * y
-    direction = inverse.times(z)
-    pivot = 1.0 - float(z.dot(direction))
+def row_away(rows, z, y, weight):
+    """Take a row z (D,) of one target away, into the tail of `RidgeRows`: P and A are read only."""
+    state, t, before = rows.state, rows.t, rows.total()
+    peaks = _peaks_before(state, before)
+    pivot = rows.unlearn(z, y, weight)
     if not pivot > 0.0:
         raise ValueError(_NEVER)
-    direction *= 1.0 / math.sqrt(pivot)
-    error = (y - float(z.dot(theta))) / math.sqrt(pivot)
-    theta -= direction * error
-    b -= z * y
-    squares = max(float(state["squares"]) - error * error, 0.0)
-    left = squares + max(float(b.dot(theta)), 0.0)
-    inverse = inverse.and_rows(z[None], direction[None], are_added=False)
-    state.update(t=t - 1, mass=state["mass"] - weight, squares=np.array(squares), inverse=inverse)
+    rows.settle()
+    left = before - weight * y * y
+    is_small = before > _WORN**2 * left
+    if is_small:  # the difference is rounding, in part
+        left = rows.total()
+    state["peaks"] = peaks
     peaks["t"] = t - 1
     peaks["worn"] /= pivot
     peaks["bound"] *= math.sqrt(before / max(left, _TINY)) / pivot if before else 1.0 / pivot
-    if _is_worn(state, peaks, t, before, left):
-        reopened(True)
+    if _is_worn(state, peaks, t, is_small):
+        rows.reopen(anew=True)
         peaks["worn"] = 1.0
-    elif not inverse.tail.room:  # who learns expects some
-        reopened(False)
+    elif not rows.has_room:  # who learns expects some
+        rows.reopen()
     if not peaks["bound"] <= _MOST:
         _look_at(peaks, *state["inverse"].diagonals(), np.asarray(left))
 
@@ -103,14 +94,14 @@ def row_away(state, z, y, weight, reopened):
 def _peaks_before(state, total):
     """Return the peaks before a row is taken away; nothing has grown if no row has come since."""
     if "peaks" in state and state["peaks"]["t"] == state["t"]:
-        return state["peaks"].copy()
+        return state["peaks"]
     return _peaks(state, state["inverse"].diagonals()[0], np.asarray(total))
 
 
-def _is_worn(state, peaks, t, before, left):
-    """Tell whether P is to be computed anew, where there were t rows and such totals before."""
+def _is_worn(state, peaks, t, is_small):
+    """Tell whether P is to be computed anew, where there were t rows, and what is left is small."""
     is_due = state["t"] < _YOUNG or t // _REBUILD > state["t"] // _REBUILD
-    return is_due or peaks["worn"] > _WORN or np.any(before > _WORN**2 * left)
+    return is_due or peaks["worn"] > _WORN or is_small
 
 
 def rounds_until(share, forgetting, most):
@@ -164,9 +155,10 @@ def _solved(products, errors, Z):
         factor = np.linalg.cholesky(np.eye(len(Z)) - products @ Z.T)
     except np.linalg.LinAlgError:
         raise ValueError(_NEVER) from None
-    products = solve_triangular(factor, products, lower=True, check_finite=False)
-    errors = solve_triangular(factor, errors, lower=True, check_finite=False)
-    return products, errors, float(np.diag(factor).min() ** 2)
+    both = np.concatenate([products, errors], axis=1)
+    both = solve_triangular(factor, both, lower=True, overwrite_b=True, check_finite=False)
+    q = errors.shape[1]
+    return both[:, :-q], both[:, -q:], float(np.diag(factor).min() ** 2)
 
 
 def _look_at(peaks, sums, spread, left):
