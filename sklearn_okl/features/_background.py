@@ -69,6 +69,7 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
 
     _test_parameters = ({"random_state": 0}, {"n_rows": 3, "random_state": 1})
 
+    _column_by_column = True
     _allow_nan = True
     _structural = ("n_rows",)
     _parameter_constraints = {

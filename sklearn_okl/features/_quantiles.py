@@ -85,6 +85,8 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
         "output_distribution": [StrOptions({"normal", "uniform"})],
     }
 
+    _column_by_column = True
+
     def __init__(self, n_quantiles: int = 128, *, output_distribution: str = "normal") -> None:
         self.n_quantiles = n_quantiles
         self.output_distribution = output_distribution

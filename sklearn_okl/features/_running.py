@@ -39,6 +39,7 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
         unlearns the rows that came later. None never freezes.
     """
 
+    _column_by_column = True
     _structural = ("freeze_after",)
     _parameter_constraints = {"freeze_after": [Interval(Integral, 1, None, closed="left"), None]}
 

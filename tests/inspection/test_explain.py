@@ -36,6 +36,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.inspection import explain
+from sklearn_okl.inspection._steps import _owners
 from tests.instances import arguments_of
 from tests.oracles.shapley import shapley_values
 
@@ -370,6 +371,22 @@ def test_indicators_and_parts_of_dates_are_of_their_column():
     found = explain(model, dates[:4], dates[-8:])
     assert found.names == ["when", "x"]
     assert_allclose(found.forecasts, model.predict(dates[:4]))
+
+
+COLUMN_BY_COLUMN = [(n, one) for n, one in all_estimators() if getattr(one, "_column_by_column", 0)]
+
+
+@pytest.mark.parametrize(("name", "class_"), COLUMN_BY_COLUMN)
+def test_whose_columns_a_step_makes_is_what_looking_finds(name, class_):
+    X, _ = stream(200, 4)
+    for arguments in arguments_of(class_):
+        step = class_(**arguments).fit(np.abs(X) + 0.1)
+        found = _owners(step.transform, np.abs(X[:40]) + 0.1, np.abs(X[-30:]) + 0.1)
+        assert found == [{j} for j in range(4)]
+
+
+def test_that_steps_say_so():
+    assert len(COLUMN_BY_COLUMN) >= 7
 
 
 @pytest.mark.long(every=4)
