@@ -159,6 +159,8 @@ def _fault(part):
         fresh["unlearnt"] = dict(NO_RECORD)
         of_rows = fresh.get("learner", fresh.get("model", fresh))
         of_rows["peaks"] = peaks_of(of_rows)
+    if "gone" in state:
+        fresh["gone"] = 0
     return _unlike(fresh, state) or try_model(model)
 
 
