@@ -15,7 +15,6 @@ from sklearn_okl.evaluation import (
     e_benjamini_hochberg,
 )
 
-
 START = sum((0.9 * 0.6**j) ** 0.5 for j in range(16))
 
 
