@@ -17,17 +17,8 @@ from ._weighted import WeightedRegressor
 NO_RECORD = {"n_rows": 0, "digest": ""}
 
 
-class SumsOfRows:
-    """Beside the shell of a learner whose state is a sum over its rows, whatever their order.
-
-    A subclass says in private verbs::
-
-        _order_matters(has_age) -> str or None    why, as a sentence, if it does after all
-        _unfit(other) -> str or None              in what another model does not fit to this one
-        _merged(state, theirs)                    adds another state, editing the first
-        _without(state, X, y, sample_weight)      takes rows away again, editing the state
-        _without_aged(state, X, y, sample_weight, age)
-                                                  the same where the weight of a row has faded
+class KeepsRecord:
+    """Beside the shell of a learner that unlearns rows: it counts them, and writes them down.
 
     Attributes
     ----------
@@ -46,6 +37,25 @@ class SumsOfRows:
         """Rows learnt so far, and not unlearnt."""
         state = self._fitted_state("n_samples_seen_")
         return state["t"] - state.get("gone", 0)
+
+    def _unlearn(self, X, y, sample_weight=None, age=None):
+        given = {"sample_weight": sample_weight, "age": age}
+        self._swap(False, X, y, _unlearn_all, {}, given)
+        return self
+
+
+class SumsOfRows(KeepsRecord):
+    """Beside the shell of a learner whose state is a sum over its rows, whatever their order.
+
+    A subclass says in private verbs::
+
+        _order_matters(has_age) -> str or None    why, as a sentence, if it does after all
+        _unfit(other) -> str or None              in what another model does not fit to this one
+        _merged(state, theirs)                    adds another state, editing the first
+        _without(state, X, y, sample_weight)      takes rows away again, editing the state
+        _without_aged(state, X, y, sample_weight, age)
+                                                  the same where the weight of a row has faded
+    """
 
     def merge(self, other: Any) -> Self:
         """Learn what another model has learnt from other rows.
@@ -183,8 +193,7 @@ class SumsOfRows:
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
         self._check_order("unlearnt from", age is not None)
-        self._swap(False, X, y, _unlearn_all, {}, {"sample_weight": sample_weight, "age": age})
-        return self
+        return self._unlearn(X, y, sample_weight, age)
 
     def _without_aged(self, state, X, y, sample_weight, age):
         raise TypeError(f"A {type(self).__name__} knows no age of rows: leave 'age' out.")

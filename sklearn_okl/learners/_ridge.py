@@ -141,7 +141,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
             known = {name: once * state["peaks"][name] for name in ("largest", "total")}
             state["peaks"] = state["peaks"] | known
         Z, Y = self._design(X), y.reshape(len(y), -1)
-        without(state, Z, Y, weights * faded, self._rebuild)
+        without(state, Z, Y, weights * faded, self._rebuild, is_exact=False)
         # their rounds stay: by these the past has faded, and the ridge comes back
         state["t"] = state["peaks"]["t"] = t
 

@@ -81,7 +81,7 @@ class RidgeRows(RowEngine):
         direction *= scale
         error = scale * (y - known)
         self.theta -= direction * error
-        self.squares = max(self.squares - error * error, 0.0)
+        self.squares -= error * error  # below 0 if the row was never learnt
         self.mass -= weight
         self.b -= z * (weight * y)
         self.t -= 2  # `_write` counts up

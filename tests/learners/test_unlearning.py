@@ -6,12 +6,14 @@ from copy import copy
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import (
     ConcatenatedVAWRegressor,
     PKAWVClassifier,
     PKAWVRegressor,
+    VAW2Regressor,
+    VAWBOARegressor,
     VAWRegressor,
     load,
     save,
@@ -155,6 +157,38 @@ def test_it_is_right_or_refused_where_hardly_anything_is_left(seed):
         assert np.abs(sizes * (model.coef_ - u)).max() / scale <= max(1e-9, 100 * own)
 
 
+@pytest.mark.parametrize("size", [1, pytest.param(70, marks=pytest.mark.long)])
+@pytest.mark.parametrize("class_", [VAW2Regressor, VAWBOARegressor])
+def test_mixtures_unlearn_their_sums_only(class_, size, tmp_path):
+    make = lambda: class_(GRID, n_components=10, random_state=0)  # noqa: E731
+    X, y = stream(size)
+    out = np.random.default_rng(size).permutation(400)[:70]
+    stay = np.setdiff1d(np.arange(400), out)
+    model, never = make().fit(X, y), make().fit(X[stay], y[stay])
+    before, weights = pickle.dumps(model), model.weights_
+    for given, words in (({}, "sums_only=True"), ({"sums_only": False}, "its weights are of")):
+        with pytest.raises(TypeError, match=words):
+            model.unlearn(X[:1], y[:1], **given)
+    with pytest.raises(ValueError, match="not among the rows"):
+        model.unlearn(X[:1], y[:1] + 1e9, sums_only=True)
+    assert pickle.dumps(model) == before
+    for low in range(0, 70, size):
+        rows = out[low : low + size]
+        model.unlearn(X[rows], y[rows], sums_only=True)
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        assert one.n_samples_seen_ == 330
+        assert one.unlearnt_.n_rows == 70
+        assert_array_equal(one.weights_, weights)
+        F = never.predict_experts(X)
+        assert_allclose(one.predict_experts(X), F, rtol=0.0, atol=1e-10 * np.abs(F).max())
+        one.partial_fit(X[:40], y[:40]).partial_fit(X[:1], y[:1])
+        later = make().fit(X[stay], y[stay]).partial_fit(X[:40], y[:40]).partial_fit(X[:1], y[:1])
+        assert_allclose(one.predict_experts(X), later.predict_experts(X), rtol=1e-9, atol=1e-10)
+    with pytest.raises(TypeError, match="how long ago"):
+        make().set_params(forgetting=0.9).fit(X, y).unlearn(X[:1], y[:1], sums_only=True)
+
+
 @pytest.mark.parametrize("forgetting", [0.5, 0.98, 0.999])
 @pytest.mark.parametrize("name", ["vaw", "ridge", "concatenated"])
 def test_where_models_forget_a_row_goes_by_its_age(name, forgetting, tmp_path):
@@ -215,6 +249,8 @@ def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
         (VAWRegressor().fit(X, y), np.vstack([X, X]), np.r_[y, y], "that has learnt 50"),
         (VAWRegressor().fit(X, y), 1e3 * X[:1], y[:1], "not among the rows that were"),
         (VAWRegressor().fit(X, y), 1e3 * X[:2], y[:2], "not among the rows that were"),
+        (VAWRegressor().fit(X, y), X[:1], y[:1] + 100.0, "not among the rows that were"),
+        (VAWRegressor().fit(X, y), X[:2], y[:2] - 100.0, "not among the rows that were"),
         (VAWRegressor().fit(huge, y), huge[7:8], y[7:8], "nothing but rounding"),
         (VAWRegressor().fit(X, y + 1e14 * (y == y[3])), X[3:4], y[3:4] + 1e14, "rows that stay"),
         (VAWRegressor().fit(X, y), X[:1] * np.nan, y[:1], "NaN"),
