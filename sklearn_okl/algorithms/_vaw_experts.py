@@ -104,23 +104,6 @@ class VAWExperts(KeepsRecord, FullInformationRegressor):
         ------
         TypeError
             If `sums_only` is not True, or the model forgets.
-
-        Notes
-        -----
-        *Cost.* That of learning the rows.
-
-        *Theorem.*
-
-        *A row that was never learnt*
-
-        Examples
-        --------
-        >>> from sklearn_okl import VAW2Regressor
-        >>> from sklearn_okl.datasets import make_ar4
-        >>> X, y = make_ar4(200)
-        >>> model = VAW2Regressor({"gamma": [0.01, 0.1]}, n_components=10, random_state=0).fit(X, y)
-        >>> model.unlearn(X[:20], y[:20], sums_only=True).n_samples_seen_
-        180
         """
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)

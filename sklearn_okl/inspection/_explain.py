@@ -144,7 +144,7 @@ def partial_effects(
         Index or name of the column.
     grid : int or array-like of shape (n_points,), default=50
         Values of the column, or how many of them between the least and the largest one of the
-        background; of text there are all that the background has.
+        background; of text, dates and booleans there are all that the background has.
     coverage : float, default=0.8
         Share of the background rows whose own curves are between `low` and `high`, in (0, 1].
 
@@ -349,7 +349,7 @@ def _grid(grid, column):
             raise ValueError(f"grid must be a number of values or a list of them, not {grid!r}.")
         return grid
     values = np.asarray(column)
-    if values.dtype.kind in "fiub":
+    if values.dtype.kind in "fiu":
         known = values[~np.isnan(values.astype(np.float64))].astype(np.float64)
         if not len(known):
             raise ValueError("The column is empty in the background. Give 'grid' as a list.")

@@ -98,7 +98,7 @@ class RidgeRows(RowEngine):
         return self.n < TAIL
 
     def reopen(self, anew=False):
-        """Bring the rows that wait into P and A, and compute P anew if it is time."""
+        """Bring what waits into the matrices, and invert them `anew` where it is said."""
         self.model._reopen(self.state, anew)
 
     def settle(self):
