@@ -352,6 +352,24 @@ def test_groups_play_as_one(encoder):
     assert_allclose(whole.sum(), found.values[0].sum(), atol=1e-12)
 
 
+def test_lags_that_are_columns_play_as_one():
+    y = np.sin(0.3 * np.arange(303)) + 0.1 * np.random.default_rng(0).normal(size=303)
+    frame = pd.DataFrame({f"lag{k}": y[3 - k : -k] for k in (1, 2, 3)})
+    frame["x"] = np.random.default_rng(1).normal(size=300)
+    model = OnlineKernelRegressor(budget="fast", lags=0, random_state=0).fit(frame, y[3:])
+    groups = {"lags": ["lag1", "lag2", "lag3"]}
+    found = model.explain(frame[:2], frame[-4:], groups)
+    assert found.names[:2] == ["lags", "x"]
+    rows, background = frame[:2].to_numpy(), frame[-4:].to_numpy()
+
+    def f(rows):
+        return linear_mixture(model, rows)[:, 0]
+
+    expected = [shapley_values(f, x, background, [[0, 1, 2], [3]]) for x in rows]
+    assert_allclose(found.values[:, :2], expected, atol=1e-9)
+    assert_allclose(found.forecasts, model.predict(frame[:2]), atol=1e-12)
+
+
 def test_indicators_and_parts_of_dates_are_of_their_column():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 4, 300), rng.integers(0, 3, 300)])
