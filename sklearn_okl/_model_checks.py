@@ -22,9 +22,9 @@ from ._model_trials import (
 )
 from ._tail import SharedInverse
 from .aggregators import _class_mixture
-from .base import OnlineEstimator, OnlineTransformer, SumsOfRows, SwapMixin, parameter_values
+from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
 from .base._intercept import start_lookout
-from .base._sums import NO_RECORD
+from .base._sums import NO_RECORD, KeepsRecord
 from .base._swap import _is_finite
 from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
@@ -177,10 +177,13 @@ def _fault(part):
     fresh = _fresh(model)
     if "lookout" in state and "lookout" not in fresh:
         fresh["lookout"] = start_lookout(d, model._n_targets or 1)
-    if "unlearnt" in state and isinstance(model, SumsOfRows):
+    if "unlearnt" in state and isinstance(model, KeepsRecord):
         fresh["unlearnt"] = dict(NO_RECORD)
-        of_rows = fresh.get("learner", fresh.get("model", fresh))
+        names = [name for name in ("learner", "model", "experts") if name in fresh]
+        of_rows = fresh[names[0]] if names else fresh
         of_rows["peaks"] = peaks_of(of_rows)
+    if "gone" in state:
+        fresh["gone"] = 0
     return unlike(fresh, state) or try_model(model)
 
 

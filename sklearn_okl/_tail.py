@@ -122,30 +122,31 @@ class Tail:
         V = self.filled()[1]
         return self.signed(Z @ V.swapaxes(-1, -2)) @ V
 
-    def and_rows(self, rows, directions, are_added=True):
+    def and_rows(self, rows, directions):
         """Return this tail and rows more, of shape (..., n, D), for which there is room."""
         own = self if self._is_last(self.length) else self.alone()
-        length, signs = self.length + rows.shape[-2], self.signs
+        length = self.length + rows.shape[-2]
         own.rows[..., self.length : length, :] = rows
         own.directions[..., self.length : length, :] = directions
         own._written[0] = length
-        if not are_added:
-            signs = np.ones(TAIL) if signs is None else signs.copy()
-            signs[self.length : length] = -1.0
-        return Tail(own.rows, own.directions, self.forgetting, length, own._written, signs)
+        return Tail(own.rows, own.directions, self.forgetting, length, own._written, self.signs)
 
     def wider(self):
         """Return a copy with one feature more, which was 0 in all rows."""
         parts = (np.pad(part, ((0, 0), (0, 1))) for part in (self.rows, self.directions))
         return Tail(*parts, self.forgetting, self.length, signs=self.signs)
 
-    def written(self, n, row, direction):
+    def written(self, n, row, direction, is_added=True):
         """Write row n, where n count, in place if nobody else has; return the tail it is in."""
         own = self if self._is_last(n) else self.with_length(n).alone()
         own.rows[..., n, :] = row
         own.directions[..., n, :] = direction
         own._written[0] = n + 1
-        return own
+        if is_added:
+            return own
+        signs = np.ones(TAIL) if self.signs is None else self.signs.copy()
+        signs[n] = -1.0
+        return Tail(own.rows, own.directions, own.forgetting, n + 1, own._written, signs)
 
     def _is_last(self, n):
         """Whether the buffers are made, and nobody has written more than n rows into them."""
@@ -273,20 +274,18 @@ class SharedInverse:
             sizes *= self.tail.growth
         return np.maximum(sizes, 0.0, out=sizes)
 
-    def and_rows(self, rows, directions, are_added=True):
-        """Return this and rows more, of shape (..., n, D), or less; see `Tail`."""
+    def and_rows(self, rows, directions):
+        """Return this and rows more, of shape (..., n, D)."""
         other = self._twin()
-        other.tail = self.tail.and_rows(rows, directions, are_added)
+        other.tail = self.tail.and_rows(rows, directions)
         return other
 
     def diagonals(self):
         """Return the diagonals (D,) of A and P of a single learner that forgets nothing."""
         _, A, P = self.groups[0]
-        rows, V = (self.tail.signed(np.square(part), -2) for part in self.tail.filled())
-        return (
-            A.array.diagonal() + np.add.reduce(rows, axis=0),
-            P.array.diagonal() - np.add.reduce(V, axis=0),
-        )
+        signs = self.tail.signed(np.ones(self.tail.length))
+        rows, V = (signs @ (part * part) for part in self.tail.filled())
+        return A.array.diagonal() + rows, P.array.diagonal() - V
 
     def with_filled(self, tail, n):
         """Return this with another tail, of which the first n rows count."""

@@ -38,7 +38,7 @@ from ._validation import check_columns, container_of, routed, targets_of
 from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, described, twin
 from .base._explainable import Explainable
 from .base._row_path import HasRowPath
-from .features import CalendarFeatures
+from .features import BackgroundReservoir, CalendarFeatures
 from .features._running import RunningScaler
 from .inspection._steps import sums_through
 
@@ -235,12 +235,15 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         A TypeError says if the order of rows matters to a step, as :meth:`merge` does.
         """
         steps, X = self._still_steps("unlearn"), self._checked(X)
-        for _, transformer in active(steps[:-1]):
+        before = dict(steps[:-1])
+        for name, transformer in active(steps[:-1]):
             if isinstance(transformer, RunningScaler):
                 transformer._refuse_learnt(X)
+            if isinstance(transformer, BackgroundReservoir):
+                before[name] = transformer._without(X)
             X = transformer.transform(X)
         final = copied_step(steps[-1][1]).unlearn(X, y, **params)
-        return self._with_final(steps[:-1], final, self._state["t"] - len(y))
+        return self._with_final(list(before.items()), final, self._state["t"] - len(y))
 
     def _row_work(self):
         return PipelineWork(self)
@@ -249,7 +252,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         """Return the fitted steps, if the order of rows matters to none of them."""
         steps = self._warm_steps()
         for name, step in active(steps[:-1]):
-            if learns_from_data(step):
+            forgets = verb == "unlearn" and isinstance(step, BackgroundReservoir)
+            if learns_from_data(step) and not forgets:
                 raise TypeError(
                     f"A pipeline cannot {verb} where the step {name!r} ({type(step).__name__}) "
                     "learns: rows went in as it made them then, so that their order matters. Fit "
@@ -329,7 +333,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         return self.__sklearn_is_fitted__() and "steps_" not in vars(self)
 
     def _warm_steps(self):
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which looks at all tags first
         if self._is_warming_up():
             raise NotFittedError(
                 f"This StreamingPipeline is warming up: it has {self._state['t']} of the "

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_okl import (
     FourierFeatures,
     LagFeatures,
+    OGDRegressor,
     RunningMaxNormScaler,
     RunningMinMaxScaler,
     RunningRobustScaler,
@@ -62,7 +63,8 @@ def test_steps_to_which_the_order_matters_are_named():
     for steps, words in (
         ((RunningStandardScaler(), VAWRegressor()), "'runningstandardscaler'"),
         ((LagFeatures(), VAWRegressor()), "'lagfeatures'"),
-        ((VAW2Regressor(kernels, n_components=10),), "last step 'vaw2regressor'"),
+        ((VAW2Regressor(kernels, n_components=10),), "vaw2regressor'|sums_only=True"),
+        ((OGDRegressor(),), "last step 'ogdregressor'"),
     ):
         model = make_streaming_pipeline(*steps).fit(X, y)
         before = pickle.dumps(model)

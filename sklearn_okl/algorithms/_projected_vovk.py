@@ -177,7 +177,7 @@ class _ProjectedVovk(SumsOfRows, SampledRows):
             return state["taylor"].transform(X)
         return coordinates(kernel_of(self), state["basis"], X)[0]
 
-    def _order_matters(self):
+    def _order_matters(self, has_age=False):
         if self.projection == "nystroem":
             return (
                 "its rows are sampled from the stream, by what came before each of them. Give "

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from .._documentation import inherit_documentation
-from .._types import Any, Seed
+from .._documentation import explained_by, inherit_documentation
+from .._linalg import row_slices
+from .._types import Any, ArrayLike, Seed, Self
 from ..aggregators._range import Clip, check_y_range
-from ..base import FullInformationRegressor
+from ..base import FullInformationRegressor, SumsOfRows
+from ..base._sums import KeepsRecord
 from ..learners import VAWRegressor
 from ..learners._ridge import RidgeRecursion
+from ..learners._ridge_sums import without_in_bank
+
+_ROWS = 256  # rows whose features are made at once
 
 
 @inherit_documentation
-class VAWExperts(FullInformationRegressor):
+class VAWExperts(KeepsRecord, FullInformationRegressor):
     """Base of the regressors with one Vovk-Azoury-Warmuth forecaster per kernel.
 
     Parameters
@@ -77,6 +83,52 @@ class VAWExperts(FullInformationRegressor):
     def _vaw(self, alpha):
         """Return a forecaster of the kind of the experts."""
         return VAWRegressor(alpha, forecaster=self.forecaster, forgetting=self.forgetting)
+
+    @explained_by(SumsOfRows.unlearn)
+    def unlearn(self, X: ArrayLike, y: ArrayLike, *, sums_only: bool = False) -> Self:
+        """Take rows out of the sums of each kernel's forecaster; the weights stay as they are.
+
+        Parameters
+        ----------
+        sums_only : bool, default=False
+            Has to be True, so that nobody takes it for more: the weights of the kernels,
+            `expert_losses_` and the range of the targets have seen the rows, and go on knowing of
+            them. For a model that knows nothing of them fit a new one on the rows that stay.
+
+        Returns
+        -------
+        self : VAWExperts
+            The forecasters of the kernels are those that have never seen the rows.
+
+        Raises
+        ------
+        TypeError
+            If `sums_only` is not True, or the model forgets.
+        """
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+        name = type(self).__name__
+        if not sums_only:
+            raise TypeError(
+                f"A {name} cannot forget rows as if it had never seen them: its weights are of "
+                "forecasts that knew the rows before. With sums_only=True the rows leave the sums "
+                "of each kernel's forecaster, and the weights stay; or fit a new model on the rows "
+                "that stay."
+            )
+        if self.forgetting < 1.0:
+            raise TypeError(
+                f"A {name} cannot be unlearnt from: with forgetting={self.forgetting} what is left "
+                "of a row depends on how long ago it came."
+            )
+        return self._unlearn(X, y)
+
+    def _without(self, state, X, y, sample_weight=None):
+        features, expert, _ = self._engine()
+        expert._open(state["experts"])
+        for rows in row_slices(len(y), _ROWS):
+            Z = features.transform(state["features"], X[rows])
+            without_in_bank(state["experts"], Z, y[rows], expert._rebuild)
+        state["t"] -= len(y)
 
     def _validate(self):
         super()._validate()

@@ -17,7 +17,7 @@ from .._types import Any, Array, Seed
 from ..aggregators._range import Clip
 from ..base import OnFourierFeatures, OnlineRegressor, SumsOfRows, _same
 from ..base._explainable import Explainable
-from ..base._sums import refuse_weights
+from ..base._sums import ages_of, refuse_weights
 from ..inspection._parts import waves_of_bank
 from ..inspection._steps import Sums
 from ..learners import VAWRegressor
@@ -172,8 +172,8 @@ class _OnAllFeatures(Explainable, SumsOfRows, OnFourierFeatures, OnlineRegressor
             )
         return forecasts
 
-    def _order_matters(self):
-        return self._learner()._order_matters()
+    def _order_matters(self, has_age=False):
+        return self._learner()._order_matters(has_age)
 
     def _unfit(self, other):
         if not _same(self._state["features"], other._state["features"]):
@@ -193,6 +193,15 @@ class _OnAllFeatures(Explainable, SumsOfRows, OnFourierFeatures, OnlineRegressor
         for rows in self._tiles(state, len(y)):
             learner._without(state["learner"], self._concatenated(state, X[rows]), y[rows])
         state["t"] -= len(y)
+
+    def _without_aged(self, state, X, y, sample_weight, age):
+        learner, t = self._learner(), state["learner"]["t"]
+        refuse_weights(self, sample_weight)
+        ages = ages_of(age, len(y), t)
+        for rows in self._tiles(state, len(y)):
+            Z = self._concatenated(state, X[rows])
+            learner._without_aged(state["learner"], Z, y[rows], None, ages[rows])
+        state["t"] -= t - state["learner"]["t"]
 
     def _explained(self, X):
         state, X = self._asked(X)

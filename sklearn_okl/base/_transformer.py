@@ -82,6 +82,7 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
     _parameter_constraints = {}
     _needs_targets = False
     _allow_nan = False  # whether X may hold NaN
+    _column_by_column = False  # whether each column of `transform` is one of X, by itself
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -164,7 +165,8 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
 
     def _asked(self, X):
         """Return validated rows, and the type that they had."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which looks at all tags first
         self._check_structure()
         X, _ = self._validated(X, None, reset=False)
         return self._read(X)

@@ -88,6 +88,12 @@ def online_checks(estimator: Any, *, random_state: Seed = 0, grows: bool = False
         laws["a parameter that shapes the state cannot change in mid-stream"] = check_structural
     if isinstance(estimator, ConvexAggregator):
         laws["an expert that is always right gains weight"] = _check_gains
+    if hasattr(estimator, "explain"):
+        laws["explain is pure, and its entries add up to the forecasts"] = _check_explained
+    if hasattr(estimator, "merge"):
+        laws["parts merged are one pass"] = _check_merged
+    if hasattr(estimator, "unlearn"):
+        laws["rows unlearnt have never been there"] = _check_unlearnt
     if not grows:
         laws["the model does not grow"] = _check_growth
     for name, law in laws.items():
@@ -312,6 +318,39 @@ def _check_purity(estimator, X, y):
             getattr(model, method)(X)
     assert pickle.dumps(model) == before, "predict changed the model"
     assert_array_equal(_ask(model, X), first)
+
+
+def _check_explained(estimator, X, y):
+    model = _taught(estimator, X, y)
+    before = pickle.dumps(model)
+    try:
+        forecasts = model.explain(X[:2], background=X[-3:]).forecasts
+    except TypeError:  # it says why not
+        return
+    ask = getattr(model, "decision_function", model.predict)
+    assert_allclose(forecasts, ask(X[:2]), rtol=_RTOL, atol=_RTOL)
+    assert pickle.dumps(model) == before, "explain changed the model"
+
+
+def _check_merged(estimator, X, y):
+    parts = [_teach(clone(estimator), X[i::3], y[i::3]) for i in range(3)]
+    try:
+        merged = parts[0].merge(parts[1]).merge(parts[2])
+    except TypeError:  # it says to what the order matters
+        return
+    expected = _ask(_taught(estimator, X, y), X)
+    assert_allclose(_ask(merged, X), expected, rtol=_RTOL, atol=_RTOL * np.abs(expected).max())
+
+
+def _check_unlearnt(estimator, X, y):
+    model = _taught(estimator, X, y)
+    try:
+        model.unlearn(X[20:60], y[20:60]).unlearn(X[-1:], y[-1:])
+    except TypeError:  # it says to what the order matters
+        return
+    stay = np.r_[0:20, 60 : len(y) - 1]
+    expected = _ask(_taught(estimator, X[stay], y[stay]), X)
+    assert_allclose(_ask(model, X), expected, rtol=_RTOL, atol=_RTOL * np.abs(expected).max())
 
 
 def _check_resume(estimator, X, y):

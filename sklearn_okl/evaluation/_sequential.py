@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from .._types import Any, Array, ArrayLike, Self
 
 _BETS = 0.9 * 0.6 ** np.arange(16)  # shares of what one owns: from bold to 4e-4
+_STARTS = np.sqrt(_BETS) / np.sqrt(_BETS).sum()  # what each bet starts with
 _FIRST = 20  # differences that fix the bound where none is given; with them nobody bets
 _WIDE = 6.0  # medians that a difference may be large, before it is clipped
 _TILE = 4096  # rows at once
@@ -24,9 +25,10 @@ class SequentialComparison(BaseEstimator):
     Somebody starts with 1, and bets in each row that the champion a loses more than the challenger
     b. What is owned then is the e-value: large only if the champion is not as good as it seems.
     With the differences :math:`d_t = \min(\max(a_t - b_t, -c), c)` of the losses and
-    :math:`\lambda_j` from 0.9 down to 0.0004, 16 bets of equal start are kept,
+    :math:`\lambda_j` from 0.9 down to 0.0004, 16 bets are kept, which start with shares w of the 1,
 
-    .. math:: E_t = \frac{1}{16} \sum_{j=1}^{16} \prod_{s \le t} (1 + \lambda_j d_s / c) .
+    .. math:: E_t = \sum_{j=1}^{16} w_j \prod_{s \le t} (1 + \lambda_j d_s / c) , \qquad
+              w_j \propto \sqrt{\lambda_j} .
 
     Parameters
     ----------
@@ -69,6 +71,10 @@ class SequentialComparison(BaseEstimator):
     ([1]_, section 3; [2]_). It holds for looking after every row, and for going on or stopping by
     what is seen. If in the long run the clipped mean is above 0, some bet grows without end.
 
+    *The start* is the prior of universal portfolios, a density like :math:`\lambda^{-1/2}`, on a
+    grid of steady ratio ([3]_): bold bets show soon what is large, and who bets timidly
+    waits for many rows anyway. No choice of it can raise more false alarms.
+
     *What the null says.* Of clipped differences: with c far below what losses differ by, rare large
     losses count as c. And of each row given the past: a challenger that is better in summer and
     worse in winter breaks it in summer. Both models must forecast before they see the target.
@@ -82,6 +88,8 @@ class SequentialComparison(BaseEstimator):
        anytime-valid inference", Statistical Science 38(4), 2023.
     .. [2] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
        Journal of the Royal Statistical Society B 86(1), 2024, section 4.
+    .. [3] T. M. Cover, E. Ordentlich, "Universal portfolios with side information", IEEE
+       Transactions on Information Theory 42(2), 1996.
 
     Examples
     --------
@@ -147,7 +155,7 @@ class SequentialComparison(BaseEstimator):
     @property
     def log_e_value_(self) -> float:
         """Logarithm of what is owned now."""
-        return float(_log_mean(self._told("log_e_value_")["log_wealth"]))
+        return float(logsumexp(self._told("log_e_value_")["log_wealth"]))
 
     @property
     def e_value_(self) -> float:
@@ -264,7 +272,7 @@ def _start(bound) -> dict[str, Any]:
         "given": bound,
         "bound": np.nan if bound is None else float(bound),
         "first": np.empty(0),  # sizes of differences before there is a bound
-        "log_wealth": np.zeros(len(_BETS)),
+        "log_wealth": np.log(_STARTS),
         "log_peak": 0.0,
         "sum": 0.0,
     }
@@ -289,10 +297,6 @@ def _after(state, differences):
     return state | {
         "n_bets": state["n_bets"] + len(clipped),
         "log_wealth": path[-1],
-        "log_peak": max(state["log_peak"], float(_log_mean(path).max())),
+        "log_peak": max(state["log_peak"], float(logsumexp(path, axis=-1).max())),
         "sum": float(sums[-1]),
     }
-
-
-def _log_mean(log_wealth):
-    return logsumexp(log_wealth, axis=-1) - np.log(len(_BETS))

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, Seed
-from ..base import OnFourierFeatures, OnlineTransformer
+from ..base import OnFourierFeatures, OnlineTransformer, _copied, twin
 
 
 @inherit_documentation
@@ -45,6 +45,10 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
     After t rows each of them has been kept with probability min(1, k / t) [1]_. Forecasts do not
     depend on it. NaN is kept as it is; text is refused.
 
+    *Rows that must go.* Where a pipeline unlearns rows, they leave the sample too. The next rows
+    take their places, and those of rows that were not kept, at random, so that the sample stays
+    uniform [2]_.
+
     *Why a step of its own.* A sample in every model would be in every file and every copy, for all
     who never ask.
 
@@ -52,6 +56,8 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
     ----------
     .. [1] J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical
        Software 11(1), 1985, Algorithm R.
+    .. [2] R. Gemulla, W. Lehner, P. J. Haas, "A dip in the reservoir: maintaining sample synopses
+       of evolving datasets", Very Large Data Bases (VLDB), 2006, random pairing.
 
     Examples
     --------
@@ -69,6 +75,7 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
 
     _test_parameters = ({"random_state": 0}, {"n_rows": 3, "random_state": 1})
 
+    _column_by_column = True
     _allow_nan = True
     _structural = ("n_rows",)
     _parameter_constraints = {
@@ -92,16 +99,45 @@ class BackgroundReservoir(OneToOneFeatureMixin, OnlineTransformer):
         return {"t": 0, "rows": rows, "rng": np.random.RandomState(seed)}
 
     def _flow(self, state: Any, X: Array, y: Any, delay: int) -> Array:
+        draws, low = state["rng"].random_sample(len(X)), 0
+        while low < len(X) and sum(state.get("gone", ())) > 0:
+            self._paired(state, X[low], draws[low])
+            low += 1
+        self._drawn(state, X[low:], draws[low:])
+        return X
+
+    def _paired(self, state, row, draw):
+        """Let a row take the place of one that went: of one that was kept, or of another."""
+        kept, others = state["gone"]
+        enters = int(draw * (kept + others) < kept)
+        if enters:
+            state["rows"] = np.concatenate([state["rows"], row[None]])[: self.n_rows]
+        state.update(t=state["t"] + 1, gone=[kept - enters, others - (1 - enters)])
+
+    def _drawn(self, state, X, draws):
+        """Let rows take places of others, as if nothing had ever gone."""
         t, k = state["t"], self.n_rows
         numbers = t + np.arange(len(X))
-        places = (state["rng"].random_sample(len(X)) * (numbers + 1)).astype(np.intp)
+        places = (draws * (numbers + 1)).astype(np.intp)
         places[numbers < k] = numbers[numbers < k]
         rows = np.concatenate([state["rows"], np.empty((min(len(X), max(k - t, 0)), X.shape[1]))])
         enters = np.flatnonzero(places < k)
         for i in enters.tolist():
             rows[places[i]] = X[i]
         state.update(t=t + len(X), rows=rows)
-        return X
+
+    def _without(self, X):
+        """Return one that knows nothing of rows that it was told."""
+        (X, _), other = self._asked(X), twin(self)
+        rows, (kept, others) = self._state["rows"], self._state.get("gone", (0, 0))
+        for row in X:
+            is_it = ((rows == row) | (np.isnan(rows) & np.isnan(row))).all(axis=1)
+            rows = np.delete(rows, np.flatnonzero(is_it)[:1], axis=0)
+        kept += len(self._state["rows"]) - len(rows)
+        others += len(X) - (len(self._state["rows"]) - len(rows))
+        left = {"t": self._state["t"] - len(X), "rows": rows, "gone": [kept, others]}
+        other._state = _copied(self._state) | left
+        return other
 
     def _ask(self, state: Any, X: Array) -> Array:
         return X

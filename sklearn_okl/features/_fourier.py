@@ -168,7 +168,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ndarray of shape (n_samples, n_components)
             Features, dense, float32 for float32 rows and else float64.
         """
-        check_is_fitted(self)
+        if "frequencies_" not in vars(self):
+            check_is_fitted(self)  # which looks at all tags first
         X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         Z = fourier_map(
             X.astype(np.float64, copy=False),

@@ -25,6 +25,8 @@ _CHUNK = 128  # rows learnt at once
 class _PowerRecursion(OneToOneFeatureMixin, OnlineTransformer):
     """Base: the sums of the images of rows under each exponent, and what they say."""
 
+    _column_by_column = True
+
     def _begin(self, X, y):
         return self._start(self._moderate(X[0]))
 

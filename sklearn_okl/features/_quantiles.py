@@ -13,13 +13,14 @@ from .._documentation import inherit_documentation
 from .._types import Array
 from ..base import OnlineTransformer
 from ._moments import moderate
+from ._running import MergesStatistics
 
 _BLOCK = 256  # rows between two looks; before there are so many, at their powers of two
 _FEW = 8  # rows for which all columns are compared at once
 
 
 @inherit_documentation
-class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
+class RunningQuantileTransformer(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
     r"""Replace each value by its rank among the values before it, as a normal or uniform score.
 
     A column of any distribution becomes one of a known distribution, whatever its unit and its
@@ -85,6 +86,8 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
         "output_distribution": [StrOptions({"normal", "uniform"})],
     }
 
+    _column_by_column = True
+
     def __init__(self, n_quantiles: int = 128, *, output_distribution: str = "normal") -> None:
         self.n_quantiles = n_quantiles
         self.output_distribution = output_distribution
@@ -102,6 +105,12 @@ class RunningQuantileTransformer(OneToOneFeatureMixin, OnlineTransformer):
 
     def _ask(self, state, X):
         return self._scores(ask(state, moderate(X)))
+
+    def _merged(self, state, theirs):
+        merge(state, theirs)
+
+    def _waits(self, state):
+        return len(state["looks"]) > 1
 
     def _scores(self, shares):
         return ndtri(shares) if self.output_distribution == "normal" else shares
@@ -177,32 +186,55 @@ def _spans(looks, t, n):
     yield from zip([0, *cuts], [*cuts, n], strict=True)
 
 
+def merge(state, theirs):
+    """Let a state know the rows of another one too, as after a look at all of them."""
+    both = [_stand_for(one) for one in (state, theirs)]
+    values, weights, n = (np.concatenate([one[k] for one in both]) for k in range(3))
+    n, t = n.reshape(2, -1).sum(axis=0), state["t"] + theirs["t"]
+    quantiles = _quantiles_of(values, weights, n, len(state["looks"][-1][1]))
+    rows = values if t < _BLOCK else values[:0]  # below a block all rows are there
+    state.update(t=t, looks=((t, quantiles, n),), block=rows, begun=np.zeros_like(state["begun"]))
+
+
 def _look(state):
+    values, weights, n = _stand_for(state)
+    size = len(state["looks"][-1][1])
+    look = state["t"], _quantiles_of(values, weights, n, size), n
+    state["looks"] = (*state["looks"], look)
+    if state["t"] % _BLOCK == 0:
+        state["block"], state["begun"] = state["block"][:0], np.zeros_like(state["begun"])
+
+
+def _stand_for(state):
+    """Return values (m, d) that stand for all rows, their weights, and how many there were (d,)."""
     _, quantiles, n_before = state["looks"][-1]
-    t, block = state["t"], state["block"]
+    block = state["block"]
     forgotten = np.arange(len(block))[:, None] < state["begun"]
     block = np.where(forgotten, np.nan, block)
-    if t <= _BLOCK:  # the block holds all rows
-        quantiles, n_before = np.full_like(quantiles, np.nan), np.zeros_like(n_before)
     size = len(quantiles)
+    if len(block) == state["t"]:  # the block holds all rows
+        quantiles, n_before = quantiles[:0], np.zeros_like(n_before)
     n = n_before + np.isfinite(block).sum(axis=0)
     values = np.concatenate([quantiles, block])
     weights = np.concatenate(
         [np.broadcast_to(n_before / size, quantiles.shape), np.ones_like(block)]
     )
     weights[np.isnan(values)] = 0.0
+    return values, weights, n
+
+
+def _quantiles_of(values, weights, n, size):
+    """Return so many quantiles (size, d) of weighted values; NaN where there are none."""
     order = np.argsort(values, axis=0, kind="stable")  # NaN, which weighs nothing, is last
     values = np.take_along_axis(values, order, axis=0)
     weights = np.take_along_axis(weights, order, axis=0)
     places = np.cumsum(weights, axis=0) - 0.5 * weights
     levels = (np.arange(size) + 0.5) / size
-    merged = np.full_like(quantiles, np.nan)
+    quantiles = np.full((size, values.shape[1]), np.nan)
     for j in np.flatnonzero(n):
         some = weights[:, j] > 0.0
-        merged[:, j] = np.interp(levels * n[j], places[some, j], values[some, j])
-    state["looks"] = (*state["looks"], (t, merged, n))
-    if t % _BLOCK == 0:
-        state["block"], state["begun"] = block[:0], np.zeros_like(state["begun"])
+        quantiles[:, j] = np.interp(levels * n[j], places[some, j], values[some, j])
+    return quantiles
 
 
 def _forget(state, columns):

@@ -16,7 +16,64 @@ from ..base import OnlineTransformer, _copied, _same
 from . import _moments
 
 
-class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
+class MergesStatistics:
+    """Beside a transformer that learns statistics of rows whose order is of no matter.
+
+    A subclass says what it adds::
+
+        _merged(state, theirs)               edits the first
+        _order_matters() -> str or None      why, as a sentence, if it does after all
+        _waits(state) -> bool                whether rows wait in a state for late labels
+    """
+
+    def merge(self, other: Any) -> Self:
+        """Learn what another scaler has learnt from other rows, whose order is of no matter.
+
+        Parameters
+        ----------
+        other : object
+            A transformer of the same class and parameters, fitted on rows of the same features; it
+            is left as it is.
+
+        Returns
+        -------
+        self : transformer
+            The one that would have learnt the rows of both, but that what is faulty was judged in
+            each part by itself, and that quantiles are known up to their error.
+
+        Notes
+        -----
+        A TypeError says where the order of rows matters after all: where the latest count for more,
+        or alone. What does not fit together is a ValueError.
+        """
+        if type(other) is not type(self):
+            raise TypeError(
+                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
+            )
+        for one in (self, other):
+            check_is_fitted(one)
+            one._check_structure()
+        why = self._order_matters() or other._order_matters()
+        if why is not None:
+            raise TypeError(f"A {type(self).__name__} cannot be merged: {why}")
+        state, theirs = _copied(self._state), _copied(other._state)
+        names = [getattr(one, "feature_names_in_", None) for one in (self, other)]
+        if self.n_features_in_ != other.n_features_in_ or not _same(*names):
+            raise ValueError("The two have learnt other features than each other.")
+        if self._waits(state) or self._waits(theirs):
+            raise ValueError("Who knows late labels cannot be merged: rows are waiting.")
+        self._merged(state, theirs)
+        self._state = state
+        return self
+
+    def _order_matters(self):
+        return None
+
+    def _waits(self, state):
+        return "past" in state
+
+
+class RunningScaler(MergesStatistics, OneToOneFeatureMixin, OnlineTransformer):
     """Base of the running scalers: z = (x - center) / scale, with statistics of the past.
 
     A subclass says::
@@ -39,6 +96,7 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
         unlearns the rows that came later. None never freezes.
     """
 
+    _column_by_column = True
     _structural = ("freeze_after",)
     _parameter_constraints = {"freeze_after": [Interval(Integral, 1, None, closed="left"), None]}
 
@@ -65,46 +123,6 @@ class RunningScaler(OneToOneFeatureMixin, OnlineTransformer):
         X, dtype = self._asked(X)
         center, scale = self._known(self._state)
         return self._unscaled(X, center, scale).astype(dtype, copy=False)
-
-    def merge(self, other: Any) -> Self:
-        """Learn what another scaler has learnt from other rows, whose order is of no matter.
-
-        Parameters
-        ----------
-        other : RunningScaler
-            Of the same class and parameters, fitted on rows of the same features; it is left as it
-            is.
-
-        Returns
-        -------
-        self : RunningScaler
-            The one that would have learnt the rows of both, but that what is faulty was judged in
-            each part by itself.
-
-        Notes
-        -----
-        A TypeError says where the order of rows matters after all: where the latest count for more,
-        or alone. What does not fit together is a ValueError.
-        """
-        if type(other) is not type(self):
-            raise TypeError(
-                f"merge needs another {type(self).__name__}, got {type(other).__name__}."
-            )
-        for scaler in (self, other):
-            check_is_fitted(scaler)
-            scaler._check_structure()
-        why = self._order_matters() or other._order_matters()
-        if why is not None:
-            raise TypeError(f"A {type(self).__name__} cannot be merged: {why}")
-        state, theirs = _copied(self._state), _copied(other._state)
-        names = [getattr(scaler, "feature_names_in_", None) for scaler in (self, other)]
-        if self.n_features_in_ != other.n_features_in_ or not _same(*names):
-            raise ValueError("The scalers have learnt other features than each other.")
-        if "past" in state or "past" in theirs:
-            raise ValueError("Scalers that know late labels cannot be merged: rows are waiting.")
-        self._merged(state, theirs)
-        self._state = state
-        return self
 
     def _order_matters(self):
         if self.freeze_after is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import is_classifier
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
@@ -145,7 +144,7 @@ def partial_effects(
         Index or name of the column.
     grid : int or array-like of shape (n_points,), default=50
         Values of the column, or how many of them between the least and the largest one of the
-        background; of text there are all that the background has.
+        background; of text, dates and booleans there are all that the background has.
     coverage : float, default=0.8
         Share of the background rows whose own curves are between `low` and `high`, in (0, 1].
 
@@ -223,7 +222,8 @@ def partial_effects(
 def _checked(model, X, background, name="X"):
     if isinstance(model, type):
         raise TypeError(f"{model.__name__} is a class. Give a fitted estimator.")
-    check_is_fitted(model)
+    if not ("_state" in vars(model) and model.__sklearn_is_fitted__()):
+        check_is_fitted(model)  # which looks at all tags first
     if background is None:
         background = _kept(model, X)
     X = background if X is None else X
@@ -332,11 +332,13 @@ def _place(column, names):
 
 def _united(together, d):
     """Return how many players there are, and which of them (d,) columns are that play together."""
-    links = np.eye(d, dtype=bool)
+    first = np.arange(d)  # of those that play together
     for mine in together:
-        first, *rest = sorted(mine) or [0]
-        links[first, rest] = True
-    return connected_components(links, directed=False)
+        if len(mine) > 1:
+            known = first[sorted(mine)]
+            first[np.isin(first, known)] = known.min()
+    firsts, players = np.unique(first, return_inverse=True)
+    return len(firsts), players
 
 
 def _grid(grid, column):
@@ -347,7 +349,7 @@ def _grid(grid, column):
             raise ValueError(f"grid must be a number of values or a list of them, not {grid!r}.")
         return grid
     values = np.asarray(column)
-    if values.dtype.kind in "fiub":
+    if values.dtype.kind in "fiu":
         known = values[~np.isnan(values.astype(np.float64))].astype(np.float64)
         if not len(known):
             raise ValueError("The column is empty in the background. Give 'grid' as a list.")

@@ -1,9 +1,9 @@
 """Steps that make other columns of rows, and which of the rows' columns each of these is of.
 
-What a step makes of columns is found by looking: a row is given one column of another row, and
-what changes is of that column. A scaler's columns are so of one column each, indicators and parts
-of a date of the column that they tell of; what several columns make together, as in a principal
-component, lets these play as one.
+What a step makes of columns it says, `_column_by_column`, or it is found by looking: a row is given
+one column of another row, and what changes is of that column. A scaler's columns are so of one
+column each, indicators and parts of a date of the column that they tell of; what several columns
+make together, as in a principal component, lets these play as one.
 """
 
 from __future__ import annotations
@@ -114,7 +114,12 @@ def owners_through(model, X, background):
             rows = transformer.transform(rows)
         return rows
 
-    own = _owners(made, X, background)
+    if all(getattr(step, "_column_by_column", False) for step in transformers):
+        own = [{j} for j in range(X.shape[1])]
+    else:
+        own = _owners(made, X, background)
+    if not (hasattr(last, "_explained_steps") or hasattr(last, "steps")):
+        return own
     further = owners_through(last, made(X), made(background))
     if further is None:
         return own

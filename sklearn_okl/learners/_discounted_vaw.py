@@ -141,14 +141,18 @@ class DiscountedVAWRegressor(HintedRegressor, RidgeRecursion):
         # the hint for a round that is given none
         return super()._start(n_features, n_targets) | {"latest": np.zeros(targets)}
 
-    def _order_matters(self):
+    def _order_matters(self, has_age=False):
         if self.hint == "last":
             return "its hint is the last target. Models without an order have hint='zero'."
-        return super()._order_matters()
+        return super()._order_matters(has_age)
 
     def _without(self, state, X, y, sample_weight):
         refuse_weights(self, sample_weight)
         super()._without(state, X, y, sample_weight)
+
+    def _without_aged(self, state, X, y, sample_weight, age):
+        refuse_weights(self, sample_weight)
+        super()._without_aged(state, X, y, sample_weight, age)
 
     def _learn(self, state, X, y, hint=None):
         hints = self._hints(state, y, hint)

@@ -18,6 +18,7 @@ from .._types import Any, Array, ArrayLike
 from .._validation import refuse_arguments, weights_of
 from ..base import SumsOfRows, WeightedRegressor
 from ..base._intercept import MissesIntercept
+from ..base._sums import ages_of
 from ._ridge_rows import RidgeRows
 from ._ridge_sums import merged, rounds_until, row_away, without
 
@@ -89,11 +90,12 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         sigma = np.sqrt(state["squares"] / state["mass"]) if state["mass"] > 0 else 0.0
         return forecasts, spread[:, None] * sigma if forecasts.ndim == 2 else spread * sigma
 
-    def _order_matters(self):
-        if self.forgetting < 1.0:
+    def _order_matters(self, has_age=False):
+        if self.forgetting < 1.0 and not has_age:
             return (
                 f"with forgetting={self.forgetting} what is left of a row depends on how long ago "
-                "it came. Models that are to be merged, or to unlearn, have forgetting=1.0."
+                "it came. Models that are to be merged have forgetting=1.0, and 'unlearn' of those "
+                "that forget is told the 'age' of each row."
             )
         return None
 
@@ -121,11 +123,27 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         Z = self._design(X)
         if len(Z) == 1 and self._is_one(state):
             weight = 1.0 if weights is None else float(weights[0])
-            self._close(state, grows=True)
-            row_away(state, Z[0], float(y[0]), weight, partial(self._reopen, state))
+            row_away(RidgeRows(self, state, _GAIN_LIMIT), Z[0], float(y[0]), weight)
         else:
             self._open(state)
             without(state, Z, y.reshape(len(y), -1), weights, self._rebuild)
+
+    def _without_aged(self, state, X, y, sample_weight, age):
+        weights = weights_of(1.0 if sample_weight is None else sample_weight, len(y))
+        ages = ages_of(age, len(y), state["t"])
+        if self.forgetting == 1.0:
+            self._without(state, X, y, None if sample_weight is None else weights)
+            return
+        self._open(state)
+        t, faded = state["t"], self.forgetting**ages
+        if "peaks" in state:  # rounding of sums that were large once has faded as they have
+            once = self.forgetting ** (t - state["peaks"]["t"])
+            known = {name: once * state["peaks"][name] for name in ("largest", "total")}
+            state["peaks"] = state["peaks"] | known
+        Z, Y = self._design(X), y.reshape(len(y), -1)
+        without(state, Z, Y, weights * faded, self._rebuild, is_exact=False)
+        # their rounds stay: by these the past has faded, and the ridge comes back
+        state["t"] = state["peaks"]["t"] = t
 
     def _reopen(self, state, anew):
         """Bring the rows that wait into P and A, and compute P anew if it is time."""

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .._tail import TAIL
 from ..base._row_path import RowEngine
 
 
@@ -66,6 +67,40 @@ class RidgeRows(RowEngine):
             self._commit(gain > self.gain_limit)
         return forecast
 
+    def unlearn(self, z, y, weight):
+        """Take a row z (D,) of target y away, into the tail; return 1 - h, of its leverage h.
+
+        It is not taken where that is not above 0. Nothing is committed: rows are taken from models
+        that forget nothing.
+        """
+        direction, leverage, known = self._met(z)
+        left = 1.0 - weight * leverage
+        if not left > 0.0:
+            return left
+        scale = math.sqrt(weight / left)
+        direction *= scale
+        error = scale * (y - known)
+        self.theta -= direction * error
+        self.squares -= error * error  # below 0 if the row was never learnt
+        self.mass -= weight
+        self.b -= z * (weight * y)
+        self.t -= 2  # `_write` counts up
+        self._write(z if weight == 1.0 else math.sqrt(weight) * z, direction, is_added=False)
+        return left
+
+    def total(self):
+        """Return the weighted sum of squared targets so far."""
+        return self.squares + max(float(self.b.dot(self.theta)), 0.0)
+
+    @property
+    def has_room(self):
+        """Whether the tail takes another row."""
+        return self.n < TAIL
+
+    def reopen(self, anew=False):
+        """Bring what waits into the matrices, and invert them `anew` where it is said."""
+        self.model._reopen(self.state, anew)
+
     def settle(self):
         """Bring the state up to date."""
         self.state["inverse"] = self.inverse.with_filled(self.tail, self.n)
@@ -88,12 +123,10 @@ class RidgeRows(RowEngine):
     def _after_row(self):
         self.growth = self.forgetting ** -(self.n + 1.0)  # of the next row
         self.asked = self.found = None
-        self.taught = self.signed = self.tail.directions[: self.n]
-        if self.tail.signs is not None:
-            self.signed = self.taught * self.tail.signs[: self.n, None]
+        self.taught = self.tail.directions[: self.n]
 
-    def _write(self, row, direction):
-        self.tail = self.tail.written(self.n, row, direction)
+    def _write(self, row, direction, is_added=True):
+        self.tail = self.tail.written(self.n, row, direction, is_added)
         self.n += 1
         self.t += 1
         self._after_row()
@@ -112,7 +145,10 @@ class RidgeRows(RowEngine):
         if asked != self.asked:
             direction = self.P.dot(z)  # P is symmetric
             if self.n:
-                direction -= self.taught.dot(z).dot(self.signed)
+                shares = self.taught.dot(z)
+                if self.tail.signs is not None:
+                    shares *= self.tail.signs[: self.n]
+                direction -= shares.dot(self.taught)
             leverage = max(float(z.dot(direction)), 0.0)
             self.asked, self.found = asked, (direction, leverage, float(z.dot(self.theta)))
         return self.found

@@ -13,10 +13,11 @@ _YOUNG = 64  # rounds before the learner's own first rebuild, up to which P is c
 _MOST = 1e5  # condition of what is left: beyond, it is known to less than ten digits
 _TIMES = 10.0  # how much worse than that of a new model it may be, if that is bad by itself
 _HOPELESS = 1e12  # and however bad that is
+_SLACK = 1e-8  # share of the squared targets by which the least loss may seem to be below 0
 _TINY = np.finfo(np.float64).tiny
 _NEVER = (
-    "These rows cannot be unlearnt: with their weights they are not among the rows that were "
-    "learnt, or nothing but rounding would be left."
+    "These rows cannot be unlearnt: with their targets and weights they are not among the rows "
+    "that were learnt, or nothing but rounding would be left."
 )
 
 
@@ -46,8 +47,11 @@ def merged(state, theirs, rebuild):
     state["squares"] = np.asarray(np.maximum(squares, 0.0))
 
 
-def without(state, Z, Y, weights, rebuild):
+def without(state, Z, Y, weights, rebuild, is_exact=True):
     """Take rows Z (n, D) of targets Y (n, q) and weights (n,) away; P and A are the state's own.
+
+    The least loss of what is left is never below 0, and known where it `is_exact`: not where the
+    ridge has been put back.
 
     Raises
     ------
@@ -58,45 +62,60 @@ def without(state, Z, Y, weights, rebuild):
     peaks = state["peaks"] = _peaks(state, np.diag(state["A"]), before)
     for low in range(0, len(Z), _BLOCK):
         rows = slice(low, low + _BLOCK)
-        _block_away(state, peaks, Z[rows], Y[rows], None if weights is None else weights[rows])
+        of_rows = None if weights is None else weights[rows]
+        _block_away(state, peaks, Z[rows], Y[rows], of_rows, is_exact)
     left = _total(state)
-    if _is_worn(state, peaks, t, before, left):
+    if _is_worn(state, peaks, t, np.any(before > _WORN**2 * left)):
         rebuild(state)
         peaks["worn"] = 1.0
     peaks["t"] = state["t"]
     _look_at(peaks, np.diag(state["A"]), np.diag(state["P"]), left)
 
 
-def row_away(state, z, y, weight, reopened):
-    """Take a row z (D,) of one target away, into the tail: P and A are read, not written.
+def without_in_bank(state, Z, y, rebuild):
+    """Take rows Z (K, n, D) of targets y (n,) away from a bank of K models; P and A are its own."""
+    known = state.get("peaks")
+    members = []
+    for k in range(len(Z)):
+        member = {
+            name: value[k, ...] if isinstance(value, np.ndarray) else value
+            for name, value in state.items()
+        }
+        if known is not None:
+            member["peaks"] = {name: value[k] for name, value in known.items()}
+        without(member, Z[k], y[:, None], None, rebuild)
+        members.append(member)
+    for name in ("theta", "b", "squares"):
+        state[name] = np.stack([member[name] for member in members])
+    state["peaks"] = {
+        name: np.array([member["peaks"][name] for member in members])
+        for name in members[0]["peaks"]
+    }
+    state.update(t=members[0]["t"], mass=members[0]["mass"])
 
-    `reopened` brings what waits into A and P, and is told whether P is to be computed anew too.
-    """
-    inverse, theta, b, t = state["inverse"], state["theta"], state["b"], state["t"]
-    before = float(state["squares"]) + max(float(b.dot(theta)), 0.0)
-    peaks = state["peaks"] = _peaks_before(state, before)
-    if weight != 1.0:
-        z, y = math.sqrt(weight) * z, math.sqrt(weight) * y
-    direction = inverse.times(z)
-    pivot = 1.0 - float(z.dot(direction))
-    if not pivot > 0.0:
+
+def row_away(rows, z, y, weight):
+    """Take a row z (D,) of one target away, into the tail of `RidgeRows`: P and A are read only."""
+    state, t, before = rows.state, rows.t, rows.total()
+    peaks = _peaks_before(state, before)
+    pivot = rows.unlearn(z, y, weight)
+    if not (pivot > 0.0 and rows.squares >= -_SLACK / pivot * float(peaks["total"])):
         raise ValueError(_NEVER)
-    direction *= 1.0 / math.sqrt(pivot)
-    error = (y - float(z.dot(theta))) / math.sqrt(pivot)
-    theta -= direction * error
-    b -= z * y
-    squares = max(float(state["squares"]) - error * error, 0.0)
-    left = squares + max(float(b.dot(theta)), 0.0)
-    inverse = inverse.and_rows(z[None], direction[None], are_added=False)
-    state.update(t=t - 1, mass=state["mass"] - weight, squares=np.array(squares), inverse=inverse)
+    rows.squares = max(rows.squares, 0.0)
+    rows.settle()
+    left = before - weight * y * y
+    is_small = before > _WORN**2 * left
+    if is_small:  # the difference is rounding, in part
+        left = rows.total()
+    state["peaks"] = peaks
     peaks["t"] = t - 1
     peaks["worn"] /= pivot
     peaks["bound"] *= math.sqrt(before / max(left, _TINY)) / pivot if before else 1.0 / pivot
-    if _is_worn(state, peaks, t, before, left):
-        reopened(True)
+    if _is_worn(state, peaks, t, is_small):
+        rows.reopen(anew=True)
         peaks["worn"] = 1.0
-    elif not inverse.tail.room:  # who learns expects some
-        reopened(False)
+    elif not rows.has_room:  # who learns expects some
+        rows.reopen()
     if not peaks["bound"] <= _MOST:
         _look_at(peaks, *state["inverse"].diagonals(), np.asarray(left))
 
@@ -104,14 +123,14 @@ def row_away(state, z, y, weight, reopened):
 def _peaks_before(state, total):
     """Return the peaks before a row is taken away; nothing has grown if no row has come since."""
     if "peaks" in state and state["peaks"]["t"] == state["t"]:
-        return state["peaks"].copy()
+        return state["peaks"]
     return _peaks(state, state["inverse"].diagonals()[0], np.asarray(total))
 
 
-def _is_worn(state, peaks, t, before, left):
-    """Tell whether P is to be computed anew, where there were t rows and such totals before."""
+def _is_worn(state, peaks, t, is_small):
+    """Tell whether P is to be computed anew, where there were t rows, and what is left is small."""
     is_due = state["t"] < _YOUNG or t // _REBUILD > state["t"] // _REBUILD
-    return is_due or peaks["worn"] > _WORN or np.any(before > _WORN**2 * left)
+    return is_due or peaks["worn"] > _WORN or is_small
 
 
 @lru_cache(64)
@@ -125,8 +144,13 @@ def rounds_until(share, forgetting, most):
 def peaks_of(state):
     """Return the largest sums that there have been: a share of them is rounding in those of now.
 
-    And by which factor errors of P have grown since it was rebuilt.
+    And by which factor errors of P have grown since it was rebuilt. Those of a bank are zeros, of
+    the shape of its own.
     """
+    if state["alpha"].ndim:
+        zeros = np.zeros_like(state["alpha"])
+        numbers = dict.fromkeys(("total", "worn", "bound"), zeros)
+        return numbers | {"largest": np.zeros_like(state["theta"]), "t": zeros.astype(int)}
     return _peaks(state, np.diag(state["A"]), _total(state))
 
 
@@ -141,7 +165,7 @@ def _peaks(state, sums, total):
     }
 
 
-def _block_away(state, peaks, Z, Y, weights):
+def _block_away(state, peaks, Z, Y, weights, is_exact):
     if weights is not None:
         root = np.sqrt(weights)[:, None]
         Z, Y = root * Z, root * Y
@@ -150,6 +174,8 @@ def _block_away(state, peaks, Z, Y, weights):
     V, errors, least = _solved(Z @ P, Y - Z @ theta, Z)
     theta -= V.T @ errors
     squares = state["squares"] - np.square(errors).sum(axis=0).reshape(state["squares"].shape)
+    if is_exact and (squares < -_SLACK / least * peaks["total"]).any():
+        raise ValueError(_NEVER)
     state["squares"] = np.asarray(np.maximum(squares, 0.0))
     state["theta"], state["b"] = (part.reshape(state["b"].shape) for part in (theta, b))
     P += V.T @ V
@@ -166,9 +192,10 @@ def _solved(products, errors, Z):
         factor = np.linalg.cholesky(np.eye(len(Z)) - products @ Z.T)
     except np.linalg.LinAlgError:
         raise ValueError(_NEVER) from None
-    products = solve_triangular(factor, products, lower=True, check_finite=False)
-    errors = solve_triangular(factor, errors, lower=True, check_finite=False)
-    return products, errors, float(np.diag(factor).min() ** 2)
+    both = np.concatenate([products, errors], axis=1)
+    both = solve_triangular(factor, both, lower=True, overwrite_b=True, check_finite=False)
+    q = errors.shape[1]
+    return both[:, :-q], both[:, -q:], float(np.diag(factor).min() ** 2)
 
 
 def _look_at(peaks, sums, spread, left):

@@ -23,4 +23,3 @@ def test_bars():
     assert not line_of("", 5, 100, is_null=True)["missed"]
     assert line_of("", 79, 100, is_null=False)["missed"]
     assert line_of("", 100, 100, is_null=False)["limits"][1] == 1.0
-    assert not line_of("", 1, 100, is_null=None)["missed"]

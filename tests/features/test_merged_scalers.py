@@ -7,10 +7,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_okl import (
+    OnlineKernelRegressor,
     RunningMaxNormScaler,
     RunningMinMaxScaler,
+    RunningQuantileTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
+    make_streaming_pipeline,
 )
 
 SCALERS = (RunningStandardScaler, RunningMinMaxScaler, RunningMaxNormScaler)
@@ -37,6 +40,40 @@ def test_parts_are_one_pass(kind, n_parts):
     more = rows(99, n=200)  # both go on alike
     Z = whole.prequential_transform(more)
     assert_allclose(merged.prequential_transform(more), Z, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_rows", "error"), [(90, 0.12), (3000, 3.0 / 64)])  # of 90 it knows 64
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
+def test_quantiles_of_parts_are_those_of_all_rows_within_their_error(n_parts, n_rows, error):
+    X = rows(n_parts, n=n_rows)
+    X[:, 1] = np.exp(X[:, 1] * 1e3)  # skewed
+    X[::5, 2] = np.nan
+    make = lambda: RunningQuantileTransformer(64, output_distribution="uniform")  # noqa: E731
+    merged, *parts = (make().fit(X[i::n_parts]) for i in range(n_parts))
+    for part in parts:
+        before = pickle.dumps(part)
+        merged = merged.merge(part)
+        assert pickle.dumps(part) == before
+    assert merged.n_samples_seen_ == n_rows
+    for model in (merged, make().fit(X)):
+        for j in range(3):
+            known = np.sort(X[~np.isnan(X[:, j]), j])
+            asked = np.tile(np.quantile(known, np.linspace(0.02, 0.98, 50))[:, None], 3)
+            shares = (known.searchsorted(asked[:, j]) + 0.5) / len(known)
+            assert np.abs(model.transform(asked)[:, j] - shares).max() < error
+    more = rows(98, n=600)
+    again = merged.prequential_transform(more)
+    assert np.isfinite(again).all()
+    assert np.abs(again - make().fit(X).prequential_transform(more)).max() < 0.15
+
+
+def test_quantiles_that_wait_for_late_labels_are_not_merged():
+    X = rows(3)
+    model = make_streaming_pipeline(
+        RunningQuantileTransformer(), OnlineKernelRegressor(budget="fast", label_delay=300)
+    ).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="late labels"):
+        model[0].merge(RunningQuantileTransformer().fit(X))
 
 
 def test_a_merged_scaler_of_few_rows_still_judges_the_first():

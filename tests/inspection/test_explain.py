@@ -36,6 +36,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 from sklearn_okl.inspection import explain
+from sklearn_okl.inspection._steps import _owners
 from tests.instances import arguments_of
 from tests.oracles.shapley import shapley_values
 
@@ -351,6 +352,24 @@ def test_groups_play_as_one(encoder):
     assert_allclose(whole.sum(), found.values[0].sum(), atol=1e-12)
 
 
+def test_lags_that_are_columns_play_as_one():
+    y = np.sin(0.3 * np.arange(303)) + 0.1 * np.random.default_rng(0).normal(size=303)
+    frame = pd.DataFrame({f"lag{k}": y[3 - k : -k] for k in (1, 2, 3)})
+    frame["x"] = np.random.default_rng(1).normal(size=300)
+    model = OnlineKernelRegressor(budget="fast", lags=0, random_state=0).fit(frame, y[3:])
+    groups = {"lags": ["lag1", "lag2", "lag3"]}
+    found = model.explain(frame[:2], frame[-4:], groups)
+    assert found.names[:2] == ["lags", "x"]
+    rows, background = frame[:2].to_numpy(), frame[-4:].to_numpy()
+
+    def f(rows):
+        return linear_mixture(model, rows)[:, 0]
+
+    expected = [shapley_values(f, x, background, [[0, 1, 2], [3]]) for x in rows]
+    assert_allclose(found.values[:, :2], expected, atol=1e-9)
+    assert_allclose(found.forecasts, model.predict(frame[:2]), atol=1e-12)
+
+
 def test_indicators_and_parts_of_dates_are_of_their_column():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 4, 300), rng.integers(0, 3, 300)])
@@ -370,6 +389,22 @@ def test_indicators_and_parts_of_dates_are_of_their_column():
     found = explain(model, dates[:4], dates[-8:])
     assert found.names == ["when", "x"]
     assert_allclose(found.forecasts, model.predict(dates[:4]))
+
+
+COLUMN_BY_COLUMN = [(n, one) for n, one in all_estimators() if getattr(one, "_column_by_column", 0)]
+
+
+@pytest.mark.parametrize(("name", "class_"), COLUMN_BY_COLUMN)
+def test_whose_columns_a_step_makes_is_what_looking_finds(name, class_):
+    X, _ = stream(200, 4)
+    for arguments in arguments_of(class_):
+        step = class_(**arguments).fit(np.abs(X) + 0.1)
+        found = _owners(step.transform, np.abs(X[:40]) + 0.1, np.abs(X[-30:]) + 0.1)
+        assert found == [{j} for j in range(4)]
+
+
+def test_that_steps_say_so():
+    assert len(COLUMN_BY_COLUMN) >= 7
 
 
 @pytest.mark.long(every=4)

@@ -96,6 +96,10 @@ def test_effects_know_frames_categories_and_several_targets():
     assert effects.mean.shape == (3, 2)
     assert effects.mean[:, 0].argmax() == 1
     assert effects.mean[:, 1].argmin() == 1
+    frame["flag"] = X[:, 0] > 0.0
+    flagged = OnlineKernelRegressor(budget="fast", random_state=0).fit(frame, y)
+    assert flagged.partial_effects("flag", frame[-32:]).grid.tolist() == [False, True]
+    frame = frame.drop(columns="flag")
     line = model.partial_effects("x", frame[-32:], grid=5)
     assert len(line.grid) == 5
     assert (np.diff(line.mean[:, 0]) > 0.0).all()

@@ -6,12 +6,14 @@ from copy import copy
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import (
     ConcatenatedVAWRegressor,
     PKAWVClassifier,
     PKAWVRegressor,
+    VAW2Regressor,
+    VAWBOARegressor,
     VAWRegressor,
     load,
     save,
@@ -155,6 +157,89 @@ def test_it_is_right_or_refused_where_hardly_anything_is_left(seed):
         assert np.abs(sizes * (model.coef_ - u)).max() / scale <= max(1e-9, 100 * own)
 
 
+@pytest.mark.parametrize("size", [1, pytest.param(70, marks=pytest.mark.long)])
+@pytest.mark.parametrize("class_", [VAW2Regressor, VAWBOARegressor])
+def test_mixtures_unlearn_their_sums_only(class_, size, tmp_path):
+    make = lambda: class_(GRID, n_components=10, random_state=0)  # noqa: E731
+    X, y = stream(size)
+    out = np.random.default_rng(size).permutation(400)[:70]
+    stay = np.setdiff1d(np.arange(400), out)
+    model, never = make().fit(X, y), make().fit(X[stay], y[stay])
+    before, weights = pickle.dumps(model), model.weights_
+    for given, words in (({}, "sums_only=True"), ({"sums_only": False}, "its weights are of")):
+        with pytest.raises(TypeError, match=words):
+            model.unlearn(X[:1], y[:1], **given)
+    with pytest.raises(ValueError, match="not among the rows"):
+        model.unlearn(X[:1], y[:1] + 1e9, sums_only=True)
+    assert pickle.dumps(model) == before
+    for low in range(0, 70, size):
+        rows = out[low : low + size]
+        model.unlearn(X[rows], y[rows], sums_only=True)
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        assert one.n_samples_seen_ == 330
+        assert one.unlearnt_.n_rows == 70
+        assert_array_equal(one.weights_, weights)
+        F = never.predict_experts(X)
+        assert_allclose(one.predict_experts(X), F, rtol=0.0, atol=1e-10 * np.abs(F).max())
+        one.partial_fit(X[:40], y[:40]).partial_fit(X[:1], y[:1])
+        later = make().fit(X[stay], y[stay]).partial_fit(X[:40], y[:40]).partial_fit(X[:1], y[:1])
+        assert_allclose(one.predict_experts(X), later.predict_experts(X), rtol=1e-9, atol=1e-10)
+    with pytest.raises(TypeError, match="how long ago"):
+        make().set_params(forgetting=0.9).fit(X, y).unlearn(X[:1], y[:1], sums_only=True)
+
+
+@pytest.mark.parametrize("forgetting", [0.5, 0.98, 0.999])
+@pytest.mark.parametrize("name", ["vaw", "ridge", "concatenated"])
+def test_where_models_forget_a_row_goes_by_its_age(name, forgetting, tmp_path):
+    make = lambda: MAKERS[name]().set_params(forgetting=forgetting)  # noqa: E731
+    X, y = stream(3)
+    out = np.random.default_rng(0).permutation(400)[:60]
+    early, late = out[out < 350], out[out >= 350]
+    model = make().fit(X[:350], y[:350]).unlearn(X[early], y[early], age=349 - early)
+    for t in range(350, 400):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    for t in late:
+        model.unlearn(X[[t]], y[[t]], age=int(399 - t))
+    assert model.n_samples_seen_ == 340
+    assert model.unlearnt_.n_rows == 60
+    save(model, tmp_path / "model")
+    if name == "concatenated":  # whose rows have no weights: the sums by hand
+        Z = model._concatenated(model._state, X)
+        faded = forgetting ** np.arange(399, -1, -1.0)
+        faded[out] = 0.0
+        b = (Z.T * faded) @ y
+        assert_allclose(model._state["learner"]["b"], b, atol=1e-10)
+        return
+    weights = np.ones(400)
+    weights[out] = 0.0
+    never = make().fit(X, y, sample_weight=weights)
+    for one in (model, load(tmp_path / "model")):
+        assert one.n_samples_seen_ == 340
+        assert_allclose(one.coef_, never.coef_, rtol=1e-10, atol=1e-10)
+        one.partial_fit(X[:70], y[:70])
+        later = make().fit(X, y, sample_weight=weights).partial_fit(X[:70], y[:70])
+        assert_allclose(one.predict(X), later.predict(X), rtol=1e-10, atol=1e-10)
+
+
+def test_ages_that_are_none_are_refused():
+    X, y = stream(1, n=50)
+    model = VAWRegressor(forgetting=0.9).fit(X, y)
+    before = pickle.dumps(model)
+    for age, words in ((50, "from 0 to 49"), (-1, "from 0 to 49"), (0.5, "whole number"),
+                       ([1, 2], "whole number")):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            model.unlearn(X[:1], y[:1], age=age)
+    assert pickle.dumps(model) == before
+    with pytest.raises(TypeError, match="told the 'age' of each row"):
+        model.unlearn(X[:1], y[:1])
+    with pytest.raises(TypeError, match="knows no age"):
+        MAKERS["taylor"]().fit(X, y).unlearn(X[:1], y[:1], age=3)
+    for age in (49, None):  # where nothing is forgotten it does not matter
+        plain = VAWRegressor().fit(X, y).unlearn(X[:1], y[:1], age=age)
+        assert_same(plain, VAWRegressor().fit(X[1:], y[1:]), X)
+
+
 def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
     X, y = stream(1, n=50)
     huge = X.copy()
@@ -164,6 +249,8 @@ def test_what_cannot_be_unlearnt_is_refused_and_changes_nothing():
         (VAWRegressor().fit(X, y), np.vstack([X, X]), np.r_[y, y], "that has learnt 50"),
         (VAWRegressor().fit(X, y), 1e3 * X[:1], y[:1], "not among the rows that were"),
         (VAWRegressor().fit(X, y), 1e3 * X[:2], y[:2], "not among the rows that were"),
+        (VAWRegressor().fit(X, y), X[:1], y[:1] + 100.0, "not among the rows that were"),
+        (VAWRegressor().fit(X, y), X[:2], y[:2] - 100.0, "not among the rows that were"),
         (VAWRegressor().fit(huge, y), huge[7:8], y[7:8], "nothing but rounding"),
         (VAWRegressor().fit(X, y + 1e14 * (y == y[3])), X[3:4], y[3:4] + 1e14, "rows that stay"),
         (VAWRegressor().fit(X, y), X[:1] * np.nan, y[:1], "NaN"),
