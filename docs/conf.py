@@ -24,6 +24,7 @@ import make_inventory
 import make_reference
 import make_table
 import sklearn_okl
+import thumbnails
 
 project = "sklearn_okl"
 author = "The sklearn_okl developers"
@@ -134,6 +135,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
+    "image_scrapers": ("thumbnails",),
     "within_subsection_order": "FileNameSortKey",
     "doc_module": ("sklearn_okl",),
     "backreferences_dir": "api/backreferences",
@@ -240,6 +242,7 @@ def described(app, pagename, templatename, context, doctree):
 
 def setup(app):
     """Tell Sphinx of the functions above."""
+    app.connect("builder-inited", thumbnails.put_in_place, priority=900)  # the gallery is at 500
     app.connect("html-page-context", clickable)
     app.connect("html-page-context", breakable)
     app.connect("html-page-context", described)
