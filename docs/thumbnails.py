@@ -14,19 +14,30 @@ def first_one_small(block, block_vars, gallery_conf):
     """Draw the first figure of an example small, too, before the gallery takes all of them."""
     numbers, paths = plt.get_fignums(), block_vars["image_path_iterator"]
     if numbers and not len(paths):
-        figure = plt.figure(numbers[0])
-        size = figure.get_size_inches()
         folder = Path(paths.image_path).parent / SMALL
         folder.mkdir(parents=True, exist_ok=True)
-        figure.set_size_inches(SIZE)
-        titles = [text for axes in figure.axes for text in (axes.title, axes.yaxis.label)]
-        for text in titles:
-            text.set_wrap(True)
-        figure.savefig(folder / f"sphx_glr_{Path(block_vars['src_file']).stem}_thumb.png", dpi=180)
-        figure.set_size_inches(size)
-        for text in titles:
-            text.set_wrap(False)
+        name = f"sphx_glr_{Path(block_vars['src_file']).stem}_thumb.png"
+        draw_small(plt.figure(numbers[0]), folder / name)
     return matplotlib_scraper(block, block_vars, gallery_conf)
+
+
+def draw_small(figure, path):
+    """Save a figure in small size, long titles in lines, without legends that are wider than it."""
+    size, axes = figure.get_size_inches(), figure.axes
+    titles = [text for each in axes for text in (each.title, each.yaxis.label)]
+    legends = [each.get_legend() for each in axes if each.get_legend()]
+    figure.set_size_inches(SIZE)
+    wide = [each for each in legends if each.get_window_extent().width > figure.bbox.width]
+    for text in titles:
+        text.set_wrap(True)
+    for legend in wide:
+        legend.set_visible(False)
+    figure.savefig(path, dpi=180)
+    for text in titles:
+        text.set_wrap(False)
+    for legend in wide:
+        legend.set_visible(True)
+    figure.set_size_inches(size)
 
 
 def put_in_place(app):
