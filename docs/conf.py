@@ -211,7 +211,8 @@ def clickable(app, pagename, templatename, context, doctree):
         (file,) = (Path(app.outdir) / "plot_directive").rglob("flowchart.svg")
         svg = file.read_text(encoding="utf-8")
         label = re.search(r'alt="([^"]*)"', match[0])[1]
-        return svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+        told = f'<svg role="group" tabindex="0" aria-label="{label}"'
+        return svg[svg.index("<svg") :].replace("<svg", told, 1)
 
     if "body" in context:
         context["body"] = re.sub(r"<img [^>]*flowchart[^>]*\.svg[^>]*>", drawing, context["body"])
