@@ -236,6 +236,23 @@ def test_links_of_pages_that_lead_nowhere_are_found(tmp_path, capsys):
     assert "2 pages: 5 local links lead nowhere" in capsys.readouterr().out
 
 
+@pytest.mark.long
+def test_faults_of_pages_are_found(tmp_path, capsys):
+    if reason := check_pages.missing():
+        pytest.skip(reason)
+    head = '<!doctype html><html lang="en"><title>A page</title><body style="background: white">'
+    pale, wide = "<p style='color: #bbb'>pale</p>", "<p style='width: 900px'>wide</p>"
+    (tmp_path / "bad.html").write_text(f"{head}{pale}{wide}<img src='data:,'>")
+    (tmp_path / "good.html").write_text(f"{head}<p>dark</p><img src='data:,' alt='nothing'>")
+    (tmp_path / "later.html").write_text(f"{head}<p>dark</p>{pale}")  # looks as one before
+    assert check_pages.run(tmp_path, pages=["bad", "good", "later"]) == 5
+    printed = capsys.readouterr().out
+    assert "bad.html at 420: 9" in printed  # pixels
+    assert printed.count("color-contrast, 1 times: <p style") == 2
+    assert printed.count("image-alt, 1 times: <img") == 2
+    assert "3 pages at 1400 and 420 pixels: 5 faults" in printed
+
+
 def test_pages_are_looked_at_where_there_is_a_browser(monkeypatch, capsys):
     monkeypatch.setattr(check_pages, "missing", lambda: "There is no Chromium.")
     assert check_pages.main([]) == 0
