@@ -24,6 +24,7 @@ import make_inventory
 import make_reference
 import make_table
 import sklearn_okl
+import thumbnails
 
 project = "sklearn_okl"
 author = "The sklearn_okl developers"
@@ -134,6 +135,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
+    "image_scrapers": ("thumbnails",),
     "within_subsection_order": "FileNameSortKey",
     "doc_module": ("sklearn_okl",),
     "backreferences_dir": "api/backreferences",
@@ -209,7 +211,8 @@ def clickable(app, pagename, templatename, context, doctree):
         (file,) = (Path(app.outdir) / "plot_directive").rglob("flowchart.svg")
         svg = file.read_text(encoding="utf-8")
         label = re.search(r'alt="([^"]*)"', match[0])[1]
-        return svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+        told = f'<svg role="group" tabindex="0" aria-label="{label}"'
+        return svg[svg.index("<svg") :].replace("<svg", told, 1)
 
     if "body" in context:
         context["body"] = re.sub(r"<img [^>]*flowchart[^>]*\.svg[^>]*>", drawing, context["body"])
@@ -240,6 +243,7 @@ def described(app, pagename, templatename, context, doctree):
 
 def setup(app):
     """Tell Sphinx of the functions above."""
+    app.connect("builder-inited", thumbnails.put_in_place, priority=900)  # the gallery is at 500
     app.connect("html-page-context", clickable)
     app.connect("html-page-context", breakable)
     app.connect("html-page-context", described)

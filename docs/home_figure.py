@@ -41,7 +41,7 @@ def main():
         ylim=(0, None),
     )
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="upper left", fontsize=10)
+    ax.legend(frameon=False, loc="upper left", fontsize=9)
     fig.savefig(FILE, metadata={"Date": None})
 
 

@@ -4,7 +4,6 @@ import ast
 import doctest
 import importlib.util
 import inspect
-import json
 import os
 import re
 import subprocess
@@ -204,35 +203,67 @@ def test_what_code_prints_is_shown_below_it():
     assert shown.count("code-block") == 1
 
 
-# What people look for, and the page whose title or headings answer it.
-SOUGHT = {
-    "categorical": "questions",
-    "missing values": "questions",
-    "delayed labels": "questions",
-    "horizon": "questions",
-    "without an order": "questions",
-    "latency": "questions",
-    "monitoring": "questions",
-    "multi-class": "questions",
-    "quantile": "questions",
-    "churn": "questions",
-    "daylight saving": "day_ahead",
-    "deprecated": "versions",
-    "security": "versions",
-    "kernel trick": "theory/first_lecture",
-    "learn_one": "coming_from_river",
-    "feature importance": "explaining",
-    "per device": "many_devices",
-}
+def script(name):
+    """Import one of the documentation's own scripts."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-@pytest.mark.parametrize("words", SOUGHT)
+check_pages, check_links = script("check_pages"), script("check_links")
+
+
+@pytest.mark.parametrize("words", check_pages.SOUGHT)
 def test_what_is_sought_stands_in_a_heading(words):
-    text = (DOCS / f"{SOUGHT[words]}.md").read_text(encoding="utf-8")
-    sections = re.split(r"^## ", text, flags=re.M)[1:]
+    text = (DOCS / f"{check_pages.SOUGHT[words]}.md").read_text(encoding="utf-8")
+    sections = re.split(r"^##? ", text, flags=re.M)[1:]
     answers = [section for section in sections if words in section.split("\n")[0].lower()]
-    assert len(answers) == 1
-    assert len(answers[0].split()) > 30
+    assert len([section for section in answers if len(section.split()) > 30]) == 1
+
+
+def test_links_of_pages_that_lead_nowhere_are_found(tmp_path, capsys):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "other.html").write_text('<h1 id="here">Here</h1><a name="there"></a>')
+    links = "../other.html#here", "../other.html#there", "#me", "https://example.org/no", "?q=1"
+    lost = "../other.html#nowhere", "gone.html", "../../outside.html", "#you"
+    page = "".join(f'<a href="{link}">link</a>' for link in (*links, *lost))
+    (tmp_path / "folder" / "page.html").write_text(f'<p id="me">{page}<img src="no.png"></p>')
+    faults = "".join(check_links.broken(tmp_path))
+    assert all(link in faults for link in (*lost, "no.png"))
+    assert faults.count("folder/page.html") == 5
+    assert check_links.main(tmp_path) == 1
+    assert "2 pages: 5 local links lead nowhere" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_faults_of_pages_are_found(tmp_path, capsys):
+    if reason := check_pages.missing():
+        pytest.skip(reason)
+    head = '<!doctype html><html lang="en"><title>A page</title><body style="background: white">'
+    pale, wide = "<p style='color: #bbb'>pale</p>", "<p style='width: 900px'>wide</p>"
+    (tmp_path / "bad.html").write_text(f"{head}{pale}{wide}<img src='data:,'>")
+    (tmp_path / "good.html").write_text(f"{head}<p>dark</p><img src='data:,' alt='nothing'>")
+    (tmp_path / "later.html").write_text(f"{head}<p>dark</p>{pale}")  # looks as one before
+    assert check_pages.run(tmp_path, pages=["bad", "good", "later"]) == 5
+    printed = capsys.readouterr().out
+    assert "bad.html at 420: 9" in printed  # pixels
+    assert printed.count("color-contrast, 1 times: <p style") == 2
+    assert printed.count("image-alt, 1 times: <img") == 2
+    assert "3 pages at 1400 and 420 pixels: 5 faults" in printed
+
+
+def test_pages_are_looked_at_where_there_is_a_browser(monkeypatch, capsys):
+    monkeypatch.setattr(check_pages, "missing", lambda: "There is no Chromium.")
+    assert check_pages.main([]) == 0
+    assert capsys.readouterr().out == "Skipped. There is no Chromium.\n"
+    monkeypatch.undo()
+    assert "not installed" in check_pages.missing(["no_such_package"])
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert "no Chromium" in check_pages.missing([])
+    monkeypatch.setenv("CHROMIUM", "/usr/bin/a-browser")
+    assert check_pages.missing([]) is None
 
 
 @pytest.mark.parametrize("page", RUN)
@@ -263,19 +294,8 @@ def test_the_documentation_builds(full_size, tmp_path):
     for name in "Regressor", "Classifier":  # what a class says of an attribute is not lost
         page = tmp_path / "html" / "api" / f"sklearn_okl.OnlineKernel{name}.html"
         assert "mean_loss" in page.read_text(encoding="utf-8")
-    found = titles_in(tmp_path / "html" / "searchindex.js")
-    for words, page in SOUGHT.items():
-        assert page in {name for title, names in found.items() if words in title for name in names}
-
-
-def titles_in(searchindex):
-    """Return the pages of each heading, which the search of built pages puts before all else."""
-    text = searchindex.read_text(encoding="utf-8")
-    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
-    return {
-        title.lower(): [index["docnames"][page] for page, _ in places]
-        for title, places in index["alltitles"].items()
-    }
+    assert check_links.main(tmp_path / "html") == 0
+    assert check_pages.main([str(tmp_path / "html")]) == 0  # says so where there is no browser
 
 
 METHODS = list(

@@ -128,8 +128,12 @@ def test_the_paper_has_the_form_that_its_journal_asks_for():
     _, head, text = (folder / "paper.md").read_text(encoding="utf-8").split("---\n", 2)
     for field in "title", "tags", "authors", "affiliations", "date", "bibliography":
         assert re.search(rf"^{field}:", head, re.M)
-    for heading in "Summary", "Statement of need", "State of the field", "References":
-        assert f"\n# {heading}\n" in text
-    assert 250 <= len(text.split()) <= 1750
+    headings = re.findall(r"^# (.*)$", text, re.M)
+    asked = ["Summary", "Statement of need", "State of the field", "Software design"]
+    asked += ["Research impact statement", "AI usage disclosure", "Acknowledgements", "References"]
+    assert headings == asked
+    assert 750 <= len(text.split()) <= 1750
+    for rival in "River", "MAPIE", "statsforecast":
+        assert f"*{rival}* [@" in text
     entries = re.findall(r"^@\w+\{(\w+),", (folder / "paper.bib").read_text("utf-8"), re.M)
     assert sorted(entries) == sorted(set(re.findall(r"@(\w+)", text)))

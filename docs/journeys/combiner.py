@@ -45,7 +45,7 @@ report = aggregation_report(
 )
 losses = report["losses"]
 print(aggregation_report(MLPolyRegressor(), forecasts, target))
-print("beside the best convex one:", round(losses["StackedBOARegressor"], 3), losses)
+print({name: round(loss, 3) for name, loss in losses.items()})
 assert losses["StackedBOARegressor"] <= 1.2 * losses["best convex combination"]
 
 layer = OnlineConformalRegressor(StackedBOARegressor(), coverage=0.9)

@@ -23,8 +23,8 @@ _CLEAN = {
 
 
 @validate_params(
-    {
-        **_CLEAN,
+    _CLEAN
+    | {
         "where": [StrOptions({"target", "data"})],
         "share": [Interval(Real, 0.0, 1.0, closed="both")],
         "value": [Real, StrOptions({"low"})],
@@ -153,8 +153,8 @@ def make_faulty_stream(
 
 
 @validate_params(
-    {
-        **_CLEAN,
+    _CLEAN
+    | {
         "kind": [StrOptions({"level", "unit", "sign"})],
         "size": [Real],
         "shift_at": [Interval(Real, 0.0, 1.0, closed="both")],

@@ -36,7 +36,7 @@ def test_files_in_the_form_of_the_board(tmp_path, capsys):
     assert arena.main(arguments) == 0
     printed = capsys.readouterr()
     assert "4 runs made on 2 streams" in printed.out
-    assert printed.err.count("Left out") == 71
+    assert printed.err.count("Left out") == 71 == len(printed.err.splitlines())
     wanted = {
         "regression": {"rmse", "mae", "r2"},
         "classification": {"accuracy", "kappa", "kappa_t", "kappa_m", "log_loss"},

@@ -176,7 +176,8 @@ class DefaultModel(Explainable, Rounds):
         Returns
         -------
         text : str
-            In lines of at most 88 characters.
+            In lines of at most 88 characters. With lags it says what they earn, and where that is
+            nothing, that rows without an order want ``lags=0``.
         """
         return self._record.summary(self, self._fitted_state("summary"))
 

@@ -26,8 +26,8 @@ def summary_of_numbers(model, state):
     losses = state["loss"] * squared_units(state) / n_forecasts / _mean_weight(state)
     # an expert born late has met an easier stream
     old_enough = columns["n_rounds"] * 2 >= state["t"]
-    best = np.where(old_enough, by_target["mean_loss"], np.inf).argmin(axis=1)
-    least = by_target["mean_loss"][np.arange(q), best]
+    compared = np.where(old_enough, by_target["mean_loss"], np.inf)
+    best, least = compared.argmin(axis=1), compared.min(axis=1)
     n_faulty = sum(guard["n_faulty"] for guard in state["targets"])
     faulty = f" Faulty targets: {n_faulty} ({n_faulty / (q * t):.1%})." if n_faulty else ""
     if q == 1:
@@ -44,7 +44,8 @@ def summary_of_numbers(model, state):
     text = (
         f"After {t} rows of {model.n_features_in_} inputs {errors}. The largest "
         f"weights are those of {named}. Experts that see the latest targets hold {lagged:.0%} "
-        f"of the weight, those that forget {fading:.0%}.{faulty}"
+        f"of the weight, those that forget {fading:.0%}."
+        f"{_earned_by_lags(compared, columns['lags'], 'targets')}{faulty}"
     )
     return textwrap.fill(text, width=88)
 
@@ -57,14 +58,39 @@ def summary_of_classes(model, state):
     named = "; ".join(f"{table['name'][k]} ({table['weight'][k]:.0%})" for k in heavy)
     lagged = table["weight"][table["lags"].astype(bool)].sum()
     fading = table["weight"][table["forgetting"] < 1.0].sum()
+    losses = np.where(table["n_rounds"] * 2 >= t, table["mean_loss"], np.inf)
     text = (
         f"After {t} rows of {model.n_features_in_} inputs and {len(model.classes_)} classes the "
         f"mean log loss of the progressive forecasts is {loss / max(n, 1.0):.4g}, and "
         f"{n_errors / max(n, 1.0):.1%} of the labels were forecast wrongly. The largest of "
         f"{len(table['weight'])} experts' weights are those of {named}. Experts that see the "
         f"latest labels hold {lagged:.0%} of the weight, those that forget {fading:.0%}."
+        f"{_earned_by_lags(losses[None], table['lags'], 'labels')}"
     )
     return textwrap.fill(text, width=88)
+
+
+def _earned_by_lags(losses, see_lags, latest):
+    """Return a sentence on what it is worth to see the latest targets or labels, or none.
+
+    Of the experts' mean losses (q, K) the least of those that see them is held against the least of
+    the others; several targets have the geometric mean of their ratios.
+    """
+    see_lags = see_lags.astype(bool)
+    if see_lags.all() or not see_lags.any():
+        return ""
+    with_lags, without = losses[:, see_lags].min(axis=1), losses[:, ~see_lags].min(axis=1)
+    both = np.concatenate([with_lags, without])
+    if not np.all((both > 0.0) & np.isfinite(both)):
+        return ""
+    ratio = np.exp(np.mean(np.log(with_lags) - np.log(without)))
+    earned = (
+        f" The best of those that see the latest {latest} has {ratio:.3g} times the loss of the "
+        "best of those that do not"
+    )
+    if ratio < 1.0:
+        return f"{earned}."
+    return f"{earned}: they earn nothing so far. If the rows have no order, set lags=0."
 
 
 def squared_units(state):
