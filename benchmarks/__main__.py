@@ -375,6 +375,20 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "drifts": Job(
+        "drifts",
+        "long streams that change, beside published figures; needs no download",
+        "The estimators without tuning on Friedman's stream with three drifts and on a hyperplane "
+        "that turns, beside what SOKNL has as published and what 'balanced' had at b4538c5. Needs "
+        "no download. 100 000 rows take a minute and a half to four minutes a stream and budget.",
+        {
+            "kinds": "recurring, gradual, local or hyperplane (default: all)",
+            "budgets": "budgets (default: fast and balanced)",
+            "rows": "rows of a stream (default: %(default)s)",
+            "seed": "of the streams and of the models",
+            "quick": "1000 rows of each",
+        },
+    ),
     "shapes": Job(
         "shapes",
         "made shapes that trees are good at: timetables, steps, signs; needs no download",

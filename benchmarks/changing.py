@@ -232,7 +232,7 @@ def _models(seed, untuned):
             RunningStandardScaler(), StronglyAdaptiveRegressor(raker, min_length=64)
         ),
         "AdaRaker": make_streaming_pipeline(
-            RunningStandardScaler(), AdaRakerRegressor(_WIDTHS, eta0=4.0, **options)
+            RunningStandardScaler(), AdaRakerRegressor(_WIDTHS, **options)
         ),
     }
     if untuned:

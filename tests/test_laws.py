@@ -256,6 +256,7 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "min_length": 3,
         "scale": 0.123,
         "eta0": 0.123,
+        "restart": "zero",
         "kernel": "matern32",
         "gamma": 0.123,
         "degree": 5,
