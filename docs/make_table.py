@@ -128,7 +128,8 @@ FAMILIES = {
             "LKMBooks": "K B",
         }.items()
         for kind in ("Regressor", "Classifier")
-    },
+    }
+    | {"BAO2KSClassifier": "K n"},
 }
 
 

@@ -110,6 +110,7 @@ GROWING = {
     "AOGDALDRegressor",
     "AdaRakerClassifier",
     "AdaRakerRegressor",
+    "BAO2KSClassifier",
     "CONKONSRegressor",
     "DVAWRegressor",
     "DiscountedVAWAARegressor",

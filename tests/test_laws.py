@@ -260,6 +260,8 @@ def test_structural_parameters_cannot_change_in_mid_stream(estimator):
         "restart": "zero",
         "final_alpha": 0.123,
         "max_memory": 5,
+        "n_hints": 5,
+        "failure": 0.123,
         "n_sizes": 3,
         "features": FourierFeatures(),
         "kernel": "matern32",

@@ -36,6 +36,7 @@ from ._selection_features import (
     RFOKSRegressor,
 )
 from ._triple_vaw import TVAWRegressor
+from ._two_kernels import BAO2KSClassifier
 from ._vovk import ConcatenatedVAWRegressor, VAW2Regressor
 from ._vovk_convex import (
     VAWAARegressor,
@@ -50,6 +51,7 @@ __all__ = [
     "AOGDALDRegressor",
     "AdaRakerClassifier",
     "AdaRakerRegressor",
+    "BAO2KSClassifier",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
     "DVAWRegressor",
