@@ -22,6 +22,8 @@ FAMILIES = {
     "Feature maps": {
         "FourierFeatures": "d D",
         "TaylorFeatures": "D",
+        "MercerFeatures": "d D",
+        "SectionFeatures": "D²",
         "OnlineNystroem": "B²",
         "BudgetNystroem": "B²",
         "ALDNystroem": "B²",
@@ -75,6 +77,7 @@ FAMILIES = {
     },
     "Many kernels, all asked every round": {
         "VAW2Regressor": "K D²",
+        "TVAWRegressor": "8 K D²",
         "ConcatenatedVAWRegressor": "K² D²",
         "MultiKernelRegressor": "its parts'",
         "VAWEWARegressor": "K D²",
@@ -95,6 +98,8 @@ FAMILIES = {
         "OMKLSFGRRegressor": "M D",
     },
     "One kernel": {
+        "HVAWDRegressor": "D² log n",
+        "DVAWRegressor": "D² log n",
         "KernelVAWRegressor": "n²",
         "KernelAIOLIClassifier": "n²",
         "PKAWVRegressor": "D²",
@@ -123,7 +128,8 @@ FAMILIES = {
             "LKMBooks": "K B",
         }.items()
         for kind in ("Regressor", "Classifier")
-    },
+    }
+    | {"BAO2KSClassifier": "K n"},
 }
 
 

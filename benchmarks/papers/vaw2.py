@@ -27,6 +27,7 @@ from .._report import (
     with_spread,
 )
 from .experts import record_experts
+from .later import print_later, run_later
 from .rules import MAIN_RULES, RANGE, RULES, TABLE_3_DATA
 from .streams import TITLES, load_stream, published_frequencies
 
@@ -83,6 +84,9 @@ def run(job, data=TABLE_3_DATA, output=RESULTS, *, n_seeds=5, n_rows=None, n_job
         f"{error:.0e} of the table's{'' if agree else f', FAIL: more than {_TOLERANCE:g}'}."
     )
 
+    later = [] if job == "main" else run_later(streams)
+    if later:
+        print_later(later)
     weights = {} if job == "main" else {name: _weights(*streams[name]) for name in streams}
     content = {
         "job": job,
@@ -90,6 +94,7 @@ def run(job, data=TABLE_3_DATA, output=RESULTS, *, n_seeds=5, n_rows=None, n_job
         "settings": {"seeds": n_seeds, "rows": n_rows, "n_jobs": n_jobs},
         "algorithms_within": error,
         "results": results,
+        "later": later,
         "weights": {
             name: {label: values.tolist() for label, values in found.items()}
             for name, found in weights.items()

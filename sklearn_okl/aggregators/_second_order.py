@@ -234,7 +234,9 @@ class MLProdRegressor(_SecondOrder):
 
     *Adapt-ML-Prod* is this rule, in Corollary 4 of [1]_ with the weights :math:`w_{k,t} =
     (w_{k,t-1} (1 + \eta_{k,t-1} r_{k,t}))^{\eta_{k,t} / \eta_{k,t-1}}`: their logarithms are
-    :math:`L` but for the departures. Forecasts differ by some 1e-3 of the range.
+    :math:`L` but for the departures, and equal to it once these two are undone. Forecasts differ by
+    some 1e-3 of the range. There regrets are from the mean of the experts' losses, which with the
+    gradient trick is the loss of the forecast.
 
     *Departures.* The rates that multiply a regret already count it, and :math:`\ln \pi_k` is not
     raised to the ratio of the rates, as in the package ``opera``, whose figures are reproduced.

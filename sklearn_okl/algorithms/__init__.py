@@ -3,6 +3,7 @@
 from ._ada_raker import AdaRakerClassifier, AdaRakerRegressor
 from ._ald import AOGDALDRegressor, NONSALDRegressor
 from ._class_experts import ExpertsClassifier
+from ._discounted_subspaces import DVAWRegressor, HVAWDRegressor
 from ._discounted_vaw import DiscountedVAWAARegressor
 from ._experts import ExpertsRegressor
 from ._fourier_descent import FOGDClassifier, FOGDRegressor
@@ -34,6 +35,8 @@ from ._selection_features import (
     RFOKSPlusPlusRegressor,
     RFOKSRegressor,
 )
+from ._triple_vaw import TVAWRegressor
+from ._two_kernels import BAO2KSClassifier
 from ._vovk import ConcatenatedVAWRegressor, VAW2Regressor
 from ._vovk_convex import (
     VAWAARegressor,
@@ -48,13 +51,16 @@ __all__ = [
     "AOGDALDRegressor",
     "AdaRakerClassifier",
     "AdaRakerRegressor",
+    "BAO2KSClassifier",
     "CONKONSRegressor",
     "ConcatenatedVAWRegressor",
+    "DVAWRegressor",
     "DiscountedVAWAARegressor",
     "ExpertsClassifier",
     "ExpertsRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
+    "HVAWDRegressor",
     "IOKSClassifier",
     "IOKSRegressor",
     "ImproperLogisticClassifier",
@@ -89,6 +95,7 @@ __all__ = [
     "RakerClassifier",
     "RakerRegressor",
     "SketchedKONSRegressor",
+    "TVAWRegressor",
     "VAW2Regressor",
     "VAWAARegressor",
     "VAWBOARegressor",

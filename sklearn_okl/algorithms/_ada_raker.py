@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import explained_by, inherit_documentation
 from .._linalg import softmax
@@ -30,9 +30,14 @@ class _AdaRaker(OnFourierFeatures):
 
     Parameters
     ----------
-    eta0 : float, default=1.0
+    eta0 : float, default=0.35
         > 0; a Raker on an interval of :math:`2^j` rounds has the constant step
-        :math:`\eta_j = \min(1/2, \eta_0 / 2^{j/2})`, for coefficients and weights.
+        :math:`\eta_j = \min(1/2, \eta_0 / 2^{j/2})`, for coefficients and weights. The default is
+        what the steps of the published program come to on features of norm 1.
+    restart : {"last", "zero"}, default="last"
+        From what a Raker begins. "last": the coefficients and weights of kernels that the last
+        Raker on an interval of its length ended with (of half of it, where there was none), the
+        weights mixed with 1/t of equal ones. "zero": coefficients of 0 and equal weights.
 
     Attributes
     ----------
@@ -49,8 +54,9 @@ class _AdaRaker(OnFourierFeatures):
         **OnFourierFeatures._parameter_constraints,
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "restart": [StrOptions({"last", "zero"})],
     }
-    _structural = ("eta0",)
+    _structural = ("eta0", "restart")
     _poor_score = True  # a Raker of 100 rows is a beginner, and none of 200 rows is older
 
     def __init__(
@@ -59,7 +65,8 @@ class _AdaRaker(OnFourierFeatures):
         *,
         n_components: int = 100,
         shrinkage: float = 1e-3,
-        eta0: float = 1.0,
+        eta0: float = 0.35,
+        restart: str = "last",
         form: str = "paired",
         sampling: str = "iid",
         frequencies: Any = None,
@@ -75,6 +82,7 @@ class _AdaRaker(OnFourierFeatures):
         )
         self.shrinkage = shrinkage
         self.eta0 = eta0
+        self.restart = restart
 
     @property
     def weights_(self) -> Array:
@@ -99,9 +107,19 @@ class _AdaRaker(OnFourierFeatures):
         """Let the Rakers begin whose intervals do with the next round."""
         t = state["t"] + 1
         n = (t & -t).bit_length()
+        J = max(n, len(state["theta"]))
+        is_longer = self.restart == "last" and 0 < len(state["theta"]) < J
         for name in ("theta", "log_w", "log_h"):
-            kept = state[name][n:]
-            state[name] = np.concatenate([np.zeros((n, *state[name].shape[1:])), kept])
+            old = state[name]
+            new = [old[-1:]] if is_longer else np.zeros((1, J - len(old), *old.shape[1:]))
+            state[name] = np.concatenate([old, *new])
+        if self.restart == "last":
+            weights = softmax(state["log_w"][:n])
+            K = weights.shape[-1]
+            state["log_w"][:n] = np.log((1.0 - 1.0 / t) * weights + 1.0 / (t * K))
+        else:
+            state["theta"][:n] = 0.0
+            state["log_w"][:n] = 0.0
         state["log_h"][:n] = np.log(self._steps(n))[:, None]
 
     def _steps(self, n):
@@ -178,16 +196,22 @@ class AdaRakerRegressor(_AdaRaker, OnlineRegressor):
 
     *Theorem.* For losses that are convex, Lipschitz and at most 1, on every interval I the regret
     against any function of the random features of one of the kernels is :math:`O(\sqrt{|I|} \ln
-    T)` (Theorem 3 of [1]_); with m switches that makes :math:`O(\sqrt{m T} \ln T)`.
+    T)` (Theorem 3 of [1]_); with m switches that makes :math:`O(\sqrt{m T} \ln T)`. With
+    `restart="last"` the distance from where the Raker begins is in the place of the comparator's
+    norm, and :math:`\ln (K t)` in that of :math:`\ln K`. The parts add up to what
+    `tests/oracles/first_order.py` has as a bound; it is proved with :math:`1 + \eta_I r` for
+    :math:`e^{\eta_I r}` in the weights, and held on random, drifting and greedy streams.
 
     *Inputs* are to be as for :class:`RakerRegressor`.
 
-    *In practice.* It is ahead of :class:`RakerRegressor` after changes that come late, when the
-    steps of that one are short. Otherwise it is behind one of a good step, by far where nothing
-    changes: Rakers on short intervals, who know nothing, begin with the largest weights.
-    :class:`StronglyAdaptiveRegressor` around a Raker has been better than both.
+    *In practice.* Begun from nothing, as in the algorithm of [1]_, it is far behind
+    :class:`RakerRegressor`: those on short intervals, who know nothing, have the largest weights.
+    Their program begins none anew, and so does `restart="last"`: Raker's loss at its default step
+    is then 2 to 9 times as large on drifting streams and Tom's Hardware. At its best step Raker
+    can be ahead by a tenth where little changes, as its steps decay.
 
-    *Departures.* Weights are kept as logarithms.
+    *Departures.* Weights are kept as logarithms. `restart="last"` is the program's, but for the
+    1/t of equal weights, which the bound needs; the program mixes by other weights than [1]_.
 
     Examples
     --------
@@ -199,7 +223,7 @@ class AdaRakerRegressor(_AdaRaker, OnlineRegressor):
     >>> forecasts = model.prequential_predict(X, y)
     >>> len(model.weights_)
     9
-    >>> bool(((y - forecasts) ** 2).mean() < y.var())
+    >>> bool(((y - forecasts) ** 2).mean() < 0.9 * y.var())
     True
     """
 
@@ -261,7 +285,8 @@ class AdaRakerClassifier(LossOfLabels, _AdaRaker, OneAgainstRestClassifier):
         loss: Any = "log_loss",
         loss_bound: float = 1.0,
         shrinkage: float = 1e-3,
-        eta0: float = 1.0,
+        eta0: float = 0.35,
+        restart: str = "last",
         form: str = "paired",
         sampling: str = "iid",
         frequencies: Any = None,
@@ -272,6 +297,7 @@ class AdaRakerClassifier(LossOfLabels, _AdaRaker, OneAgainstRestClassifier):
             n_components=n_components,
             shrinkage=shrinkage,
             eta0=eta0,
+            restart=restart,
             form=form,
             sampling=sampling,
             frequencies=frequencies,

@@ -15,10 +15,10 @@ from .._linalg import softmax
 from .._types import Any, Array
 from ..aggregators._range import check_y_range
 from ..aggregators._specialists import Specialists
-from ..base import _copied
 from ..base._hinted import HintedRegressor
 from ..base._intercept import WithIntercept
 from ..learners import DiscountedVAWRegressor
+from ._discount_grid import DiscountGrid
 
 
 @explained_by(DiscountedVAWRegressor, Specialists)
@@ -61,7 +61,7 @@ class _GridOfDiscounts(WithIntercept, HintedRegressor):
         return self._as_taught()._slopes(self._coefficients(self._fitted_state("coef_")))
 
     def _coefficients(self, state):
-        still, *others = (member["theta"] for member in self._members(state))
+        still, *others = (member["theta"] for member in DiscountGrid.members(state))
         return np.array([still, np.zeros_like(still), *others])
 
     def _validate(self):
@@ -71,26 +71,15 @@ class _GridOfDiscounts(WithIntercept, HintedRegressor):
     def _mixture(self):
         return Specialists(self.y_range)
 
-    def _member(self, i):
-        """Return the learner of member i: 0 never forgets, the others have memories 2^i."""
-        forgetting = 1.0 - 0.5**i if i else 1.0
-        return DiscountedVAWRegressor(
-            self.alpha, forgetting=forgetting, fit_intercept=self.fit_intercept
-        )
+    def _grid(self):
+        return DiscountGrid(self.alpha, self.fit_intercept)
 
     def _start(self, n_features, n_targets=None):
         return {
             "t": 0,
             "latest": np.zeros(()),  # the hint for a round that is given none
-            "still": self._member(0)._start(n_features),  # which forgets nothing
-            "born": [],  # states of the members of memories 2, 4, 8, ...
             "mixture": self._mixture().start(),
-        }
-
-    @staticmethod
-    def _members(state):
-        """Return the states of all members that learn."""
-        return [state["still"], *state["born"]]
+        } | self._grid().start(n_features)
 
     def _learn(self, state, X, y, hint=None):
         hints = self._hints(state, y, hint)
@@ -98,35 +87,25 @@ class _GridOfDiscounts(WithIntercept, HintedRegressor):
         if state["t"] == 0:
             mixture.add(state["mixture"], _log_prior(0))
             mixture.add(state["mixture"], _log_prior(1))
-        forecasts, low = np.empty(len(y)), 0
-        while low < len(y):
-            birth = 2 ** (len(state["born"]) + 1)  # after so many rounds
-            high = min(len(y), low + birth - state["t"])
-            rows = slice(low, high)
-            F = [
-                self._member(i)._learn(member, X[rows], y[rows], hint=hints[rows])
-                for i, member in enumerate(self._members(state))
-            ]
-            F = np.column_stack([F[0], hints[rows], *F[1:]])
+        forecasts, n_born = np.empty(len(y)), len(state["born"])
+        for rows, F in self._grid().stretches(state, state["t"], X, y, hints):
+            if F.shape[1] > n_born + 1:
+                n_born += 1
+                mixture.add(state["mixture"], _log_prior(n_born + 1))
+            F = np.column_stack([F[:, 0], hints[rows], F[:, 1:]])
             forecasts[rows] = mixture.learn(state["mixture"], F, y[rows])
-            state["t"] += high - low
-            if state["t"] == birth:
-                state["born"].append(_copied(state["still"]))
-                mixture.add(state["mixture"], _log_prior(len(state["born"]) + 1))
-            low = high
+        if len(state["born"]) > n_born:
+            mixture.add(state["mixture"], _log_prior(n_born + 2))
+        state["t"] += len(y)
         return forecasts
 
     def _close(self, state, grows=False):
-        for i, member in enumerate(self._members(state)):
-            self._member(i)._close(member, grows)
+        self._grid().close(state, grows)
 
     def _forecast(self, state, X, hint=None):
         hints = self._hints_for(state, len(X), hint)
-        F = []
-        for i, member in enumerate(self._members(state)):
-            learner = self._member(i)
-            F.append(learner._forecast_with_leverages(member, learner._design(X), hints)[0])
-        F = np.column_stack([F[0], hints, *F[1:]])
+        F = self._grid().forecast(state, X, hints)
+        F = np.column_stack([F[:, 0], hints, F[:, 1:]])
         return self._mixture().forecast(state["mixture"], F)
 
 

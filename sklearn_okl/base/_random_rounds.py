@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._documentation import explained_by
-from .._types import Any
+from .._types import Any, Array
 from ..kernels import kernel_list
 from ._estimator import OnlineEstimator
 from ._on_fourier_features import OnFourierFeatures
@@ -78,3 +78,27 @@ class RandomRounds:
         functions = self._start_functions(n_features, source)
         # A generator of our own: the user's may be shared, and is not ours to copy.
         return {"t": 0, **functions, "rng": np.random.RandomState(source.randint(2**31 - 1))}
+
+
+class OneForecasts(RandomRounds):
+    """Rounds in which the function of one kernel forecasts, which was drawn a round ahead.
+
+    The state has it as "arm", and the law that it was drawn by in "sampler", as "probabilities".
+
+    Attributes
+    ----------
+    probabilities_ : ndarray of shape (n_kernels,)
+        The law from which the next round's kernel was drawn.
+    kernel_index_ : int
+        The kernel that was drawn: it makes the next forecast, and `predict`'s.
+    """
+
+    @property
+    def probabilities_(self) -> Array:
+        """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
+        return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
+
+    @property
+    def kernel_index_(self) -> int:
+        """Index of the kernel that makes the next forecast."""
+        return self._fitted_state("kernel_index_")["arm"]

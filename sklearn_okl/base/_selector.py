@@ -13,10 +13,10 @@ from .._linalg import aligned_slices
 from .._types import Any, Array, Seed
 from ._expansions import Expansions, start_expansions
 from ._loss import WithLoss
-from ._random_rounds import RandomRounds
+from ._random_rounds import OneForecasts
 
 
-class BanditRounds(WithLoss, RandomRounds):
+class BanditRounds(WithLoss, OneForecasts):
     """The rounds of bandit feedback: one kernel drawn, its function asked, and taught alone.
 
     A subclass has the parameter `loss` and says who draws, and what looks at rows and asks and
@@ -42,10 +42,6 @@ class BanditRounds(WithLoss, RandomRounds):
 
     Attributes
     ----------
-    probabilities_ : ndarray of shape (n_kernels,)
-        The law from which the next round's kernel was drawn.
-    kernel_index_ : int
-        The kernel that was drawn: it makes the next forecast, and `predict`'s.
     kernels_ : list of dict
         Parameters of each kernel, in the order of `probabilities_`.
 
@@ -54,16 +50,6 @@ class BanditRounds(WithLoss, RandomRounds):
     *Draws.* The kernel of a round is drawn at the end of the round before, by one random number per
     row, and kept in the state, so that :meth:`predict` is pure and equals what will be forecast.
     """
-
-    @property
-    def probabilities_(self) -> Array:
-        """Law from which `kernel_index_` was drawn, of shape (n_kernels,)."""
-        return self._fitted_state("probabilities_")["sampler"]["probabilities"].copy()
-
-    @property
-    def kernel_index_(self) -> int:
-        """Index of the kernel that makes the next forecast."""
-        return self._fitted_state("kernel_index_")["arm"]
 
     def _validate(self):
         super()._validate()

@@ -37,6 +37,7 @@ def discounted_vaw_path_bound(
     forgetting: float,
     alpha: float = 1.0,
     hints: ArrayLike | None = None,
+    birth: int = 0,
 ) -> Array:
     r"""Bound the regret of discounted VAW against a path, on given rows and targets.
 
@@ -53,6 +54,10 @@ def discounted_vaw_path_bound(
         The discount.
     hints : array-like of shape (n_samples,), default=None
         Hints that were given. None: 0.
+    birth : int, default=0
+        Rounds at first in which the discount is 1, as for members of
+        :class:`~sklearn_okl.DiscountedVAWAARegressor`; the discount of round t + 1 then stands
+        before the difference of :math:`F_t`.
 
     Notes
     -----
@@ -79,23 +84,25 @@ def discounted_vaw_path_bound(
             f"path has shape {path.shape}, X {X.shape}: give a comparator for each row."
         )
     _check_positive(alpha=alpha)
+    check_scalar(birth, "birth", Integral, min_val=0)
     every = _refresh(forgetting)
     n, d = X.shape
     A, b, bounds = alpha * np.eye(d), np.zeros(d), np.empty(n)
-    bound = forgetting * alpha * path[0] @ path[0]
+    discounts = np.where(np.arange(n + 1) < birth, 1.0, forgetting)
+    bound = discounts[0] * alpha * path[0] @ path[0]
     for t, x in enumerate(X):
-        A, b = forgetting * A, forgetting * b
+        A, b = discounts[t] * A, discounts[t] * b
         leverage = max(float(x @ np.linalg.solve(A, x)), 0.0)
         bound += (y[t] - hints[t]) ** 2 * np.log1p(leverage)
         A, b = A + np.outer(x, x), b + y[t] * x
-        if forgetting < 1.0 and (t + 1) % every == 0:
+        if discounts[t] < 1.0 and (t + 1) % every == 0:
             lost = (1.0 - forgetting**every) * alpha
             A += lost * np.eye(d)
             bound += lost * path[t] @ path[t]
         bounds[t] = bound
         if t + 1 < n:
             step, middle = path[t + 1] - path[t], path[t + 1] + path[t]
-            bound += forgetting * step @ (A @ middle - 2.0 * b)
+            bound += discounts[t + 1] * step @ (A @ middle - 2.0 * b)
     return bounds
 
 

@@ -5,6 +5,7 @@ from ._calendar import CalendarFeatures
 from ._fourier import FourierFeatures
 from ._imputer import RunningImputer
 from ._lags import LagFeatures
+from ._mercer import MercerFeatures
 from ._nystroem import ALDNystroem, BudgetNystroem, OnlineNystroem
 from ._one_hot import RunningOneHotEncoder
 from ._power import RunningPowerTransformer
@@ -15,6 +16,7 @@ from ._scalers import (
     RunningRobustScaler,
     RunningStandardScaler,
 )
+from ._sections import SectionFeatures
 from ._taylor import TaylorFeatures
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "CalendarFeatures",
     "FourierFeatures",
     "LagFeatures",
+    "MercerFeatures",
     "OnlineNystroem",
     "RunningImputer",
     "RunningMaxNormScaler",
@@ -33,5 +36,6 @@ __all__ = [
     "RunningQuantileTransformer",
     "RunningRobustScaler",
     "RunningStandardScaler",
+    "SectionFeatures",
     "TaylorFeatures",
 ]

@@ -13,22 +13,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
 from .._validation import validated
 from ..inspection._parts import Monomials
 from ._fourier import FourierFeatures
 
 
-@explained_by(FourierFeatures)
-class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Taylor features of the Gaussian kernel exp(−γ‖x − y‖²).
+class _Expansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of maps whose features are products of one function of each input, up to a degree.
 
-    Feature k, a multi-index with k₁ + … + k_d ≤ M, is
-
-        φ_k(x) = exp(−γ‖x‖²) ∏ᵢ (√(2γ) xᵢ)^kᵢ / √(kᵢ!),
-
-    so that the inner products are the kernel with the series of exp(2γ x·y) cut after degree M.
+    A subclass says in `_features` what those of rows are, and in `_title` what they are called.
 
     Parameters
     ----------
@@ -49,8 +44,80 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         input on.
     gamma_ : float
         The γ used.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    """
+
+    learns_from_data = False  # of the rows `fit` reads how many columns they have
+
+    _parameter_constraints = {
+        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    @explained_by(FourierFeatures.fit)
+    def fit(self, X: ArrayLike, y: None = None) -> Any:
+        """List the products.
+
+        Raises
+        ------
+        ValueError
+            If the dimension C(degree + n_features, degree) is above `max_components`.
+        """
+        self._validate_params()
+        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        d = X.shape[1]
+        dimension = comb(self.degree + d, self.degree)
+        if dimension > self.max_components:
+            raise ValueError(
+                f"{self._title} features of degree {self.degree} of {d} inputs have dimension "
+                f"{dimension}, above max_components={self.max_components}. Lower the degree, "
+                "reduce the inputs, or use FourierFeatures."
+            )
+        self.gamma_ = 1.0 / d if self.gamma is None else float(self.gamma)
+        # A monomial is the sorted tuple of its variables: (0, 0, 2) is x₀² x₂.
+        monomials = [
+            variables
+            for degree in range(self.degree + 1)
+            for variables in combinations_with_replacement(range(d), degree)
+        ]
+        self.powers_ = np.zeros((len(monomials), d), dtype=np.intp)
+        for variables, powers in zip(monomials, self.powers_, strict=True):
+            np.add.at(powers, list(variables), 1)
+        self._listed(monomials, d)
+        return self
+
+    def _listed(self, monomials, d):
+        """Keep what a subclass wants to know of the list."""
+
+    @explained_by(FourierFeatures.transform)
+    def transform(self, X: ArrayLike) -> Any:
+        """Compute the features."""
+        check_is_fitted(self)
+        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        rows = (X.toarray() if issparse(X) else X).astype(np.float64)
+        return np.ascontiguousarray(self._features(rows), dtype=X.dtype)
+
+    @property
+    def _n_features_out(self):
+        return len(self.powers_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@inherit_documentation
+@explained_by(FourierFeatures)
+class TaylorFeatures(_Expansion):
+    """Taylor features of the Gaussian kernel exp(−γ‖x − y‖²).
+
+    Feature k, a multi-index with k₁ + … + k_d ≤ M, is
+
+        φ_k(x) = exp(−γ‖x‖²) ∏ᵢ (√(2γ) xᵢ)^kᵢ / √(kᵢ!),
+
+    so that the inner products are the kernel with the series of exp(2γ x·y) cut after degree M.
 
     See Also
     --------
@@ -87,13 +154,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     _test_parameters = ({}, {"gamma": 0.1, "degree": 1})
 
-    learns_from_data = False  # of the rows `fit` reads how many columns they have
-
-    _parameter_constraints = {
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
-        "degree": [Interval(Integral, 0, None, closed="left")],
-        "max_components": [Interval(Integral, 1, None, closed="left")],
-    }
+    _title = "Taylor"
 
     def __init__(
         self, gamma: float | None = None, degree: int = 2, *, max_components: int = 10_000
@@ -102,41 +163,9 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.degree = degree
         self.max_components = max_components
 
-    @explained_by(FourierFeatures.fit)
-    def fit(self, X: ArrayLike, y: None = None) -> Any:
-        """List the monomials.
-
-        Raises
-        ------
-        ValueError
-            If the dimension C(degree + n_features, degree) is above `max_components`.
-        """
-        self._validate_params()
-        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        d = X.shape[1]
-        dimension = comb(self.degree + d, self.degree)
-        if dimension > self.max_components:
-            raise ValueError(
-                f"Taylor features of degree {self.degree} of {d} inputs have dimension "
-                f"{dimension}, above max_components={self.max_components}. Lower the degree, "
-                "reduce the inputs, or use FourierFeatures."
-            )
-        self.gamma_ = 1.0 / d if self.gamma is None else float(self.gamma)
-        self._list_monomials(d)
-        return self
-
-    def _list_monomials(self, d):
-        """Set the exponents and, for each monomial, its parent, last variable and factor."""
-        # A monomial is the sorted tuple of its variables: (0, 0, 2) is x₀² x₂.
-        monomials = [
-            variables
-            for degree in range(self.degree + 1)
-            for variables in combinations_with_replacement(range(d), degree)
-        ]
+    def _listed(self, monomials, d):
+        """Keep, for each monomial, its parent, last variable and factor."""
         index = {variables: i for i, variables in enumerate(monomials)}
-        self.powers_ = np.zeros((len(monomials), d), dtype=np.intp)
-        for variables, powers in zip(monomials, self.powers_, strict=True):
-            np.add.at(powers, list(variables), 1)
         # The constant, monomial 0, has neither parent nor variable.
         self._parents = np.array([index[v[:-1]] for v in monomials[1:]], dtype=np.intp)
         self._variables = np.array([v[-1] for v in monomials[1:]], dtype=np.intp)
@@ -144,12 +173,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._factors = 1 / np.sqrt(last_powers)  # √((k−1)!/k!) for the variable that is added
         self._ends = [comb(degree + d, d) for degree in range(self.degree + 1)]
 
-    @explained_by(FourierFeatures.transform)
-    def transform(self, X: ArrayLike) -> Any:
-        """Compute the features."""
-        check_is_fitted(self)
-        X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        rows = (X.toarray() if issparse(X) else X).astype(np.float64)
+    def _features(self, rows):
         # Coordinates u (d, n), monomials (D, n): whole rows are multiplied. Beyond the clip the
         # square overflows, and the features have been zero for long.
         with np.errstate(over="ignore"):
@@ -162,7 +186,7 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Z[start:end] = Z[self._parents[grown]]
             Z[start:end] *= U[self._variables[grown]]
             Z[start:end] *= self._factors[grown, None]
-        return np.ascontiguousarray(Z.T, dtype=X.dtype)
+        return Z.T
 
     def _unfolded(self, line, X):
         """Return a line of the features as monomials of rows X."""
@@ -170,13 +194,3 @@ class TaylorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         U, owners = np.sqrt(2 * self.gamma_) * X, np.arange(X.shape[1])
         constant = replace(line, inputs=X[:, :0], coef=line.coef[:0], owners=owners[:0])
         return [constant, Monomials(U, self.powers_, line.coef, owners)]
-
-    @property
-    def _n_features_out(self):
-        return len(self.powers_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

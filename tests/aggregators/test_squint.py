@@ -84,3 +84,29 @@ def test_ml_prod_is_adapt_ml_prod_but_for_the_rate_that_counts_the_round(seed):
         regrets.sum(axis=0)
         <= (bound / np.sqrt(np.log(4)) + 2 * np.sqrt(np.log(4))) * np.sqrt(V) + 2 * bound
     ).all()
+
+
+class AdaptMLProd(MLProdRegressor):
+    """Adapt-ML-Prod by its two lines: the former rate multiplies, and the prior is raised too."""
+
+    def _start_rule(self, log_prior):
+        state = super()._start_rule(log_prior)
+        surprises = state["surprises"]
+        return state | {"rates": np.minimum(0.5, np.sqrt(surprises)), "products": log_prior.copy()}
+
+    def _log_weights(self, state):
+        return np.log(state["rates"]) + state["products"]
+
+    def _update(self, state, regrets, y):
+        former, products = state["rates"].copy(), state["products"].copy()
+        super()._update(state, regrets, y)  # for the rates, which are the same
+        products += np.log1p(former * regrets)
+        state["products"] = products * state["rates"] / former
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_two_lines_changed_ml_prod_equals_adapt_ml_prod(seed):
+    F, y = experts(seed, 400)
+    paper, _ = aggregation.adapt_ml_prod(F, y, linear=True)
+    model = AdaptMLProd(loss="absolute_error")
+    assert_allclose(model.prequential_predict(F, y), paper, rtol=1e-9, atol=1e-12)

@@ -71,6 +71,9 @@ def test_published_table_runs_on_streams_that_are_there(tmp_path, capsys):
         assert lines[label].removeprefix(f"  {label}").split()[0] == figure
     saved = json.loads((tmp_path / "vaw2.json").read_text(encoding="utf-8"))
     assert saved["algorithms_within"] < 1e-9
+    later = [line["model"] for line in saved["later"]]
+    assert {"VAW²", "H-VAW-D", "TVAW"} <= set(later)
+    assert all(line["model"] in printed for line in saved["later"])
     weights = saved["weights"]["ar4"]["VAW-EWA"]
     assert len(weights) == 76
     assert sum(weights) == pytest.approx(1)

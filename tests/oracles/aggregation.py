@@ -275,15 +275,18 @@ def log_loss_mixture(P, y, rate=1.0, share=0.0, gradient=False):
     return means, weights
 
 
-def adapt_ml_prod(F, y):
-    """Gaillard, Stoltz, van Erven (2014), Corollary 4, to the letter; forecasts and regrets."""
+def adapt_ml_prod(F, y, linear=False):
+    """Gaillard, Stoltz, van Erven (2014), Corollary 4, to the letter; forecasts and regrets.
+
+    For the square loss, or with `linear` the absolute one by its slope at the forecast.
+    """
     n, K = F.shape
     w, V, rates = np.full(K, 1 / K), np.zeros(K), np.full(K, min(0.5, np.sqrt(np.log(K))))
     forecasts, regrets = np.empty(n), np.empty((n, K))
     for t in range(n):
         p = rates * w / (rates @ w)
         forecasts[t] = p @ F[t]
-        losses = (F[t] - y[t]) ** 2
+        losses = np.sign(forecasts[t] - y[t]) * F[t] if linear else (F[t] - y[t]) ** 2
         r = p @ losses - losses
         V += r**2
         former, rates = rates, np.minimum(0.5, np.sqrt(np.log(K) / (1 + V)))

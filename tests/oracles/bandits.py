@@ -184,3 +184,79 @@ def select(X, y, kernels, sampler, rng, loss, radius=None, quantile=0.5):
             norm_sq[i] = radius**2
         forecasts[t], arms[t] = f, i
     return forecasts, arms, laws, coef, rows
+
+
+def bao2ks(X, y, kernels, rng, radius=20.0, step=None, scale=5.0, n_hints=10, failure=0.01):
+    """Liao, Li (2021), as their program has it but for what the docstring names.
+
+    Functions are dicts of row -> coefficient, norms are taken of kernel matrices. `rng` is asked
+    for two numbers before the first round and four in each. Forecasts and the last law.
+    """
+    K, n = len(kernels), len(y)
+    G = [kernel(X, X) for kernel in kernels]
+    f = [{} for _ in range(K)]
+    sample, losses, total, tau = [], np.zeros(K), 0.0, 1
+    forecasts = np.empty(n)
+
+    def dense(part):
+        a = np.zeros(n)
+        for i, c in part.items():
+            a[i] = c
+        return a
+
+    def hint():
+        return {j: sum(y[j] for i in sample if i == j) / len(sample) for j in set(sample)}
+
+    def added(part, other, factor):
+        part = dict(part)
+        for j, c in other.items():
+            part[j] = part.get(j, 0.0) + factor * c
+        return part
+
+    def back(part, k):
+        a = dense(part)
+        norm = np.sqrt(max(a @ G[k] @ a, 0.0))
+        return {j: c * min(1.0, radius / norm) if norm > 0 else c for j, c in part.items()}
+
+    def law():
+        epsilon = 0.5**tau
+        p = np.exp(-epsilon / (4 * K) * (losses - losses.min()))
+        p /= p.sum()
+        p = np.where(p < epsilon / (2 * K), 0.0, p)
+        return p / p.sum()
+
+    def drawn(p, u):
+        first = 0
+        while first < K - 1 and u[0] >= p[: first + 1].sum():
+            first += 1
+        return first, int(u[1] * K)
+
+    p, u = law(), rng.random_sample(2)
+    first, second = drawn(p, u)
+    for t in range(n):
+        u = rng.random_sample(4)
+        rate = scale / np.sqrt(t + 1) if step is None else step
+        h = hint() if sample else {}
+        ahead = [back(added(f[k], h, rate), k) for k in range(K)]
+        values = [dense(ahead[k]) @ G[k][:, t] for k in range(K)]
+        forecasts[t] = values[first]
+        estimate = min(max(0.0, 1 - y[t] * values[first]) / (1 + radius), 1.0)
+        estimate /= 0.5**tau / (4 * K) + p[first]
+        losses[first] += estimate
+        total += estimate
+        if 0.25**tau * total > K * np.log(K / failure):
+            tau, losses = tau + 1, np.zeros(K)
+        for k in range(K):
+            if k != second:
+                f[k] = back(added(f[k], h, rate), k)
+                continue
+            gradient = {t: y[t]} if y[t] * values[k] < 1 else {}
+            moved = added(added(f[k], h, rate), gradient, rate * K)
+            f[k] = back(added(moved, h, -rate * K), k)
+        if len(sample) < n_hints:
+            sample.append(t)
+        elif u[2] < n_hints / (t + 1):
+            sample[int(u[3] * n_hints)] = t
+        p = law()
+        first, second = drawn(p, u)
+    return forecasts, p

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from . import vovk
+
 
 def discounted_vaw(X, y, alpha=1.0, forgetting=0.99, hints=None, put_back=64):
     """Jacobsen and Cutkosky (2024): the minimiser with the hint in the place of the target.
@@ -47,6 +49,58 @@ def born_at(X, y, alpha, forgetting, hints, birth):
         if rate < 1 and (t + 1) % every == 0:
             S = S + (1 - rate**every) * alpha * np.eye(dim)
     return forecasts
+
+
+def subspaces_of_discounts(Zs, y, max_memory, alpha=1.0, aggregator_alpha=1.0):
+    """Rokhlin (2025): members of all discounts in each of some subspaces, and VAW on all of them.
+
+    Who is not born forecasts as the one that forgets nothing. Returns forecasts and members.
+    """
+    n, members = len(y), []
+    for Z in Zs:
+        still = discounted_vaw(Z, y, alpha, 1.0)
+        members.append(still)
+        for i in range(1, int(np.log2(max_memory)) + 1):
+            one = born_at(Z, y, alpha, 1 - 0.5**i, np.zeros(n), 2**i)
+            members.append(np.where(np.arange(n) < 2**i, still, one))
+    F = np.array(members).T
+    return discounted_vaw(F, y, aggregator_alpha, 1.0), F
+
+
+def triple_vaw(X, y, frequencies, alpha=1.0, aggregator_alpha=1.0, final_alpha=1.0):
+    """Gurtovaya (2025), with scalers that know the rows before each: eight VAW², and VAW on them.
+
+    `frequencies` has a list of those of each kernel for each of the eight.
+    """
+    n = len(y)
+    rows = {"standard": [], "minmax": [], "robust": [], "raw": list(X)}
+    for t, x in enumerate(X):
+        past = X[: max(t, 1)]
+        rows["standard"].append((x - past.mean(axis=0)) / _or_one(past.std(axis=0)))
+        low, high = past.min(axis=0), past.max(axis=0)
+        rows["minmax"].append((x - low) / _or_one(high - low))
+        known = max([k for k in (1, 2, 4, 8, 16, 32, 64) if k <= t], default=1)
+        past = X[: known if t < 64 else t // 64 * 64][-500:]
+        quartiles = np.percentile(past, [25, 50, 75], axis=0)
+        rows["robust"].append((x - quartiles[1]) / _or_one(quartiles[2] - quartiles[0]))
+    learnt, ends = np.empty(n), []
+    for t in range(n):
+        low, high = y[: t + 1].min(), y[: t + 1].max()
+        learnt[t] = (y[t] - low) / _or_one(high - low)
+        past = y[: max(t, 1)]
+        ends.append((past.min(), _or_one(past.max() - past.min())))
+    columns = []
+    for j, (name, targets) in enumerate((a, b) for a in rows for b in ("raw", "minmax")):
+        scaled = y if targets == "raw" else learnt
+        f = vovk.vaw2(np.array(rows[name]), scaled, frequencies[j], alpha, aggregator_alpha)[0]
+        if targets == "minmax":
+            f = np.array([f[0], *(f[t] * ends[t][1] + ends[t][0] for t in range(1, n))])
+        columns.append(f)
+    return vovk.vaw(np.array(columns).T, y, final_alpha)
+
+
+def _or_one(scale):
+    return np.where(scale > 0, scale, 1.0)
 
 
 def specialists(F, births, y):

@@ -64,21 +64,33 @@ def raker(X, y, frequencies, shrinkage=1e-3, eta0=0.1, power_t=0.5):
     return forecasts, weights
 
 
-def ada_raker(X, y, frequencies, shrinkage=1e-3, eta0=1.0):
+def ada_raker(X, y, frequencies, shrinkage=1e-3, eta0=0.35, restart="last", over=None):
     """Shen, Chen, Giannakis (2019), section 4, with the square loss: a Raker an interval.
 
-    Forecasts, and the intervals awake in the round after the last one.
+    It begins with nothing, or with what the last one of its length ended with, or of half of it.
+    Forecasts, and the intervals awake in the round after the last one; those that are over are
+    appended to the list `over`.
     """
     Z = fourier_features(X, frequencies)  # (n, K, D)
     K, D = Z.shape[1:]
     awake, forecasts = [], np.empty(len(y))
     for t in range(1, len(y) + 2):  # rounds are counted from 1
+        ended = {one["level"]: one for one in awake if t > one["last"]}
+        if over is not None:
+            over += ended.values()
         awake = [one for one in awake if t <= one["last"]]
         for j in range(t.bit_length()):
             if t % 2**j == 0:  # the interval [t, t + 2^j - 1] begins
                 eta = min(0.5, eta0 / math.sqrt(2**j))
-                theta, w = [np.zeros(D) for _ in range(K)], [1.0] * K
-                awake.append({"last": t + 2**j - 1, "eta": eta, "h": eta, "theta": theta, "w": w})
+                theta, w = [np.zeros(D) for _ in range(K)], [1.0 / K] * K
+                before = ended.get(j, ended.get(j - 1))
+                if restart == "last" and before is not None:
+                    theta = [part.copy() for part in before["theta"]]
+                    w = [v / sum(before["w"]) * (1 - 1 / t) + 1 / (t * K) for v in before["w"]]
+                one = {"level": j, "last": t + 2**j - 1, "eta": eta, "h": eta, "first": t}
+                one |= {"theta": theta, "w": w, "start": [part.copy() for part in theta]}
+                one |= {"regrets_sq": 0.0, "spreads_sq": 0.0, "slopes_sq": [0.0] * K}
+                awake.append(one)
         if t > len(y):
             break
         z, target = Z[t - 1], y[t - 1]
@@ -90,12 +102,32 @@ def ada_raker(X, y, frequencies, shrinkage=1e-3, eta0=1.0):
         for one in awake:
             eta, regret = one["eta"], (forecast - target) ** 2 - (one["forecast"] - target) ** 2
             one["h"] *= math.exp(eta * regret)
+            one["regrets_sq"] += regret**2
+            costs = []
             for k in range(K):
                 theta, error = one["theta"][k], one["f"][k] - target
-                one["w"][k] *= math.exp(-eta * (error**2 + shrinkage * theta @ theta))
-                one["theta"][k] = theta - eta * (2 * error * z[k] + 2 * shrinkage * theta)
+                costs.append(error**2 + shrinkage * theta @ theta)
+                slope = 2 * error * z[k] + 2 * shrinkage * theta
+                one["w"][k] *= math.exp(-eta * costs[k])
+                one["theta"][k] = theta - eta * slope
+                one["slopes_sq"][k] += slope @ slope
+            one["spreads_sq"] += (max(costs) - min(costs)) ** 2
         forecasts[t - 1] = forecast
     return forecasts, awake
+
+
+def ada_raker_bound(one, k, theta, shrinkage=1e-3):
+    """What the parts of AdaRaker may lose on an interval to coefficients theta of kernel k.
+
+    Sleeping experts as in Daniely et al. (2015), for at most 2 t intervals begun in t rounds;
+    Hedge on the kernels, from a weight of at least 1 / (K first); gradient descent.
+    """
+    eta, n, K = one["eta"], one["last"] - one["first"] + 1, len(one["w"])
+    mixing = math.log(2 * one["last"]) / eta + eta * one["regrets_sq"]
+    kernels = math.log(K * one["first"]) / eta + eta * one["spreads_sq"] / 8
+    away = np.sum((one["start"][k] - theta) ** 2)
+    descent = away / (2 * eta) + eta * one["slopes_sq"][k] / 2
+    return mixing + kernels + descent + shrinkage * n * theta @ theta
 
 
 def rfomkr(X, y, frequencies, aggregator, eta0=0.1, power_t=0.5, discount=0.5, step=0.1):
