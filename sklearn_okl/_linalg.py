@@ -49,17 +49,21 @@ class _OneThread:
 
     def __enter__(self):
         with self._lock:
+            if self._libraries is None:
+                found = ThreadpoolController()
+                if self._user_api is not None:
+                    found = found.select(user_api=self._user_api)
+                self._libraries = found.lib_controllers
+            if self._limited is None:  # whoever is interrupted here is counted for nobody
+                self._limited, self._taker = [], get_ident()
+                # not `ThreadpoolController.limit`, which looks up all there is to say of each
+                for library in self._libraries:
+                    n = library.num_threads
+                    if n != 1:
+                        self._limited.append((library, n))
+                        library.set_num_threads(1)
             self._inside += 1
             self._mine.depth = getattr(self._mine, "depth", 0) + 1
-            if self._limited is None:
-                if self._libraries is None:
-                    self._libraries = self._found()
-                # not `ThreadpoolController.limit`, which looks up all there is to say of each
-                known = [(library, library.num_threads) for library in self._libraries]
-                self._limited = [(library, n) for library, n in known if n != 1]
-                for library, _ in self._limited:
-                    library.set_num_threads(1)
-                self._taker = get_ident()
 
     def __exit__(self, *_):
         with self._lock:
@@ -70,12 +74,6 @@ class _OneThread:
                 for library, n in self._limited:
                     library.set_num_threads(n)
                 self._limited = None
-
-    def _found(self):
-        found = ThreadpoolController()
-        if self._user_api is not None:
-            found = found.select(user_api=self._user_api)
-        return found.lib_controllers
 
 
 one_blas_thread = _OneThread("blas")

@@ -195,3 +195,28 @@ def test_quantiles_never_cross_and_hold_what_own_levels_hold(name):
     shares = np.mean(held[100:], axis=0)[COLUMNS], np.mean(own[100:], axis=0)
     allowed = 0.04 if name in ("ties", "zeros first") else 0.02
     assert (np.abs(shares[0] - shares[1]) < allowed)[1:].all(), shares
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+def test_several_targets_are_each_alone(delay):
+    rng = np.random.default_rng(4)
+    errors, faulty = rng.standard_t(2, size=(700, 3)), rng.random((700, 3)) < 0.05
+    errors[:40, 1] = 0.0
+    together, low = _conformal.start(delay, (3,)), 0
+    alone = [_conformal.start(delay) for _ in range(3)]
+    for high in (1, 2, 60, 65, 690, 691, 700):
+        rows, trace = slice(low, high), [] if high - low < 10 else None  # quantiles take long
+        covered = _conformal.learn(together, errors[rows], faulty[rows], trace=trace)
+        for j, state in enumerate(alone):
+            said = None if trace is None else []
+            hits = _conformal.learn(state, errors[rows, j], faulty[rows, j], trace=said)
+            assert_array_equal(covered[j], hits)
+            if trace is not None:
+                assert_array_equal(np.array(trace)[:, j], np.array(said))
+            assert_array_equal(together["levels"][j], state["levels"])
+            n = len(state["scores"])
+            assert_array_equal(together["scores"][j, :n], state["scores"])
+            assert (together["scores"][j, n:] == -1.0).all()
+        low = high
+    quantiles = np.array([_conformal.quantiles(state) for state in alone])
+    assert_array_equal(_conformal.quantiles(together), quantiles)

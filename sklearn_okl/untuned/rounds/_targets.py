@@ -192,9 +192,8 @@ class TargetFence:
         errors, ages = np.abs(u - forecasts), self._ages(states, t, len(u))
         reach = self._factors(ages) * path[:-1]
         nones = np.zeros(u.shape, dtype=bool)
-        for j, state in enumerate(states):
-            if len(state["nones"]):
-                nones[:, j] = self._nones(state, u[:, j])
+        for j in [j for j, state in enumerate(states) if len(state["nones"])]:
+            nones[:, j] = self._nones(states[j], u[:, j])
         # what is nearer is learnt as it is
         limit = np.where(ages >= self.block, self.cap * reach, reach)
         asked = ((errors > limit) | nones) & (errors > least)
@@ -395,8 +394,7 @@ class TargetFence:
         Of no errors, and of targets most of which are equal and say nothing, it is infinite.
         """
         n = len(u)
-        path = np.empty((n + 1, len(states)))
-        path[:] = [state["deviation"] for state in states]
+        path = np.repeat([[state["deviation"] for state in states]], n + 1, axis=0)
         first_due = self.refresh - t % self.refresh
         if first_due > n:
             return path
@@ -575,8 +573,8 @@ def _now_and_past(states):
     """Return origins and units now (q, 2), and before each of the latest rounds (D, q, 2)."""
     now = np.array([(state["origin"], unit(state)) for state in states])
     past = [state["past"] for state in states]
-    if len(past) == 1 or not len(past[0]):
-        return now, np.broadcast_to(past[0][:, None], (len(past[0]), *now.shape))
+    if not len(past[0]):
+        return now, np.empty((0, *now.shape))
     return now, np.stack(past, axis=1)
 
 
