@@ -17,7 +17,7 @@ from ..base import DistributionVerbs, WeightedRegressor
 from ..features import _faults
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
-from .rounds import _targets as targets
+from .rounds import _target_units as target_units
 from .rounds._guard import Guard
 from .rounds._model import DefaultModel
 from .rounds._renewal import n_rows
@@ -432,7 +432,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         if not return_std:
             return forecasts
         likelier = self.constants.renewal.likelier(state)
-        std = [targets.unit(of) for of in likelier["targets"]] * self._record.deviations(likelier)
+        std = [target_units.unit(of) for of in likelier["targets"]] * self._record.deviations(
+            likelier
+        )
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
     def predict_experts(self, X: ArrayLike) -> Array:
@@ -454,14 +456,14 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
             experts = self._experts()
             X = experts.encoder.look(state["columns"], X)
             F = experts.forecasts(state, X, ages_of(state))
-        return self._within(self._flat(targets.unscaled(state["targets"], F)))
+        return self._within(self._flat(target_units.unscaled(state["targets"], F)))
 
     @property
     def _not_explained(self):
         return ("trees, " if self.trees else "") + "shrinkage and clipping"
 
     def _in_units(self, state):
-        known = np.array([targets.origin_and_unit(guard) for guard in state["targets"]])
+        known = np.array([target_units.origin_and_unit(guard) for guard in state["targets"]])
         return np.diag(known[:, 1]), known[:, 0]
 
     def _law(self, X, ahead):

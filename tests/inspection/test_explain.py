@@ -161,7 +161,7 @@ def linear_mixture(model, rows):
     """
     from sklearn_okl.aggregators._sides import AskingLines
     from sklearn_okl.untuned.experts._experts import ages_of
-    from sklearn_okl.untuned.rounds._targets import unscaled
+    from sklearn_okl.untuned.rounds._target_units import unscaled
 
     state, experts = model._state, model._experts()
     Z = experts.encoder.look(state["columns"], rows)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base import _copied
 from ..experts._experts import ages_of
+from . import _target_units as target_units
 from . import _targets as targets
 from ._renewal import is_restless, is_suspect, n_rows
 from ._restarts import LAYOUTS, keep_latest, review
@@ -174,8 +175,8 @@ class Guard(NoGuard):
         n = fence.n_alike(guards, t, y)
         X, y, weights = X[:n], y[:n], _first(n, weights)
         u = taught = fence.scaled(guards, y)
-        origins, units = targets.units_read(guards, len(u))
-        scales = [targets.origin_and_unit(guard) for guard in guards]
+        origins, units = target_units.units_read(guards, len(u))
+        scales = [target_units.origin_and_unit(guard) for guard in guards]
         moves, least = np.zeros(u.shape[1]), np.zeros(len(guards))
         if self.beside:
             least = self.trust.believed(self.beside, t) / units[0]
@@ -301,7 +302,7 @@ class Guard(NoGuard):
         in_dispute = self.fence.move(guard, by)
         n = max(len(latest["y"]) - len(in_dispute), 0)
         y, faulty = latest["y"].copy(), latest["faulty"].copy()
-        y[:n, j] += by * targets.unit(guard)
+        y[:n, j] += by * target_units.unit(guard)
         faulty[n:, j] = False
         latest |= {"y": y, "faulty": faulty}
         return in_dispute

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..._types import Any
-from ._targets import unit
+from ._target_units import unit
 from ._trust import Trust, record_of
 
 _FAR = 1e6  # usual errors: beyond them all count the same

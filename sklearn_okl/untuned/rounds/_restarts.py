@@ -12,6 +12,7 @@ from ...features import _faults
 from ...features._moments import lonely
 from ..experts._experts import ages_of
 from ..rows._layout import is_same, layout_of
+from . import _target_units as target_units
 from . import _targets as targets
 
 _KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
@@ -65,7 +66,7 @@ def is_sane(fence, guard, middle, usual, age):
     From an age on at which more has been learnt than is at hand, a remote origin fits, too, if
     forecasts know of most of the latest targets: that a setpoint holds still says nothing.
     """
-    unit, far = targets.unit(guard), fence.cap * fence.reach
+    unit, far = target_units.unit(guard), fence.cap * fence.reach
     errors = guard["errors"][-fence.block :] if age > fence.block else guard["errors"][:0]
     with np.errstate(over="ignore"):
         near = abs(middle - guard["origin"]) <= _REMOTE * usual
@@ -83,7 +84,7 @@ def forget(model, state, j, units):
     units = units | {"origin": float(middle)}  # what is forecast by experts that know nothing
     since = since if age <= fence.block else state["t"]
     guard = fence.start(model._guarded, model.label_delay) | units | {"since": since}
-    guard["past"][:] = guard["origin"], targets.unit(guard)
+    guard["past"][:] = guard["origin"], target_units.unit(guard)
     guard["errors"] = np.ones(1)  # an error of one unit
     state["targets"][j] = guard
     model._record.forget_target(state, j, model.label_delay)
@@ -152,7 +153,7 @@ def _start_anew(model, state, layout, n, run, units=None):
         model._record.learn(state, forecasts, y, weights)
         return
     guards, references = state["targets"], experts.references(state, F)
-    scales = [targets.origin_and_unit(guard) for guard in guards]
+    scales = [target_units.origin_and_unit(guard) for guard in guards]
     distances = targets.distances_from(y, F[..., experts.without_lags(state)])
     of_rows = y, forecasts, references, distances, y
     model.constants.fence.learn(guards, t - n, *of_rows, scales)

@@ -22,7 +22,7 @@ from ..experts._leaves import TRIALS
 from ..experts._trees import ExpertsAndTrees
 from ..rows._columns import nominal
 from ..rows._layout import mark_units, plain_layout
-from . import _targets as targets
+from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
 LONGEST = 1024  # rows learnt before anybody looks up
@@ -231,7 +231,7 @@ class Rounds:
         forecasts = self._experts().forecast_rows(state, X, ago, ahead)
         if "targets" not in state:
             return forecasts
-        return targets.unscaled(state["targets"], forecasts, ago)
+        return target_units.unscaled(state["targets"], forecasts, ago)
 
     def _put_former(self, state, X, forecasts):
         """Put in the forecasts of the next rows that were made before a start anew."""

@@ -5,7 +5,7 @@ import numpy as np
 from ..._linalg import one_blas_thread
 from ...conformal import QuantileDistribution
 from . import _conformal, _row_laws
-from . import _targets as targets
+from . import _target_units as target_units
 from ._scores import ErrorsOfRows, SquaredErrors
 
 RECORDS = {"running": SquaredErrors(), "rows": ErrorsOfRows()}  # what a round is scored by
@@ -42,7 +42,7 @@ class SmoothDistribution(QuantileDistribution):
         with np.errstate(divide="ignore"):
             plain = np.log(super().pdf(x))
         x = np.broadcast_to(np.asarray(x, dtype=np.float64), self._rows)
-        units = np.array([targets.unit(of) for of in state["targets"]])
+        units = np.array([target_units.unit(of) for of in state["targets"]])
         errors = (x - forecasts).reshape(sizes.shape) / units
         of_targets = zip(state["errors"], errors.T, sizes.T, strict=True)
         logs = np.stack([_row_laws.log_density(*one) for one in of_targets], axis=1)
@@ -74,5 +74,5 @@ def traced(model, state, X):
 
 def _offsets(model, state, sizes):
     """Return how far quantiles lie from forecasts of errors of such sizes, as rows tell them."""
-    units = np.array([targets.unit(of) for of in state["targets"]])
+    units = np.array([target_units.unit(of) for of in state["targets"]])
     return units[:, None] * model._record.offsets(state, sizes)

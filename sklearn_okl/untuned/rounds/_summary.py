@@ -4,7 +4,7 @@ import textwrap
 
 import numpy as np
 
-from . import _targets as targets
+from . import _target_units as target_units
 from ._renewal import n_rows
 
 _SHOWN = 8  # targets whose losses are named
@@ -97,7 +97,7 @@ def squared_units(state):
     """Return the squares of the units (q,) of the targets; classes, all together, have 1."""
     if "targets" not in state:
         return np.ones(1)
-    units = np.array([targets.unit(guard) for guard in state["targets"]])
+    units = np.array([target_units.unit(guard) for guard in state["targets"]])
     with np.errstate(over="ignore"):  # infinite, and no error, beyond 1e154
         return units * units
 

@@ -24,10 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import theilslopes
 
-from ..._delay import as_it_was, late
+from ..._delay import late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs
 from ._deviations import MAD, deviation, deviations, median, windows_of
+from ._target_units import unit
 
 _UNITS = 1e-300, 1e300
 _FARTHEST = 1e60  # in units: fourth powers stay finite
@@ -549,35 +550,3 @@ def _is_explained(target, error, experts, reach):
 def _knows(distances, error, reach):
     """Tell whether experts that are so far off know of the size of an error, or of most of it."""
     return distances <= max(0.5 * reach, 0.25 * error)
-
-
-def unit(state):
-    """Return the unit of the targets; 1 where all have been equal."""
-    return state["unit"] or 1.0
-
-
-def unscaled(states, u, ago=0):
-    """Return forecasts (..., q) in the units that the targets had some rounds ago."""
-    known = as_it_was(*_now_and_past(states), ago)
-    return u * known[..., 1] + known[..., 0]
-
-
-def units_read(states, n):
-    """Return the origins and units (2, n, q) in which forecasts of the next rounds were made."""
-    now, past = _now_and_past(states)
-    read = late(np.broadcast_to(now, (n, *now.shape)), past)[0]
-    return read.transpose(2, 0, 1)
-
-
-def _now_and_past(states):
-    """Return origins and units now (q, 2), and before each of the latest rounds (D, q, 2)."""
-    now = np.array([(state["origin"], unit(state)) for state in states])
-    past = [state["past"] for state in states]
-    if not len(past[0]):
-        return now, np.empty((0, *now.shape))
-    return now, np.stack(past, axis=1)
-
-
-def origin_and_unit(state):
-    """Return what the targets are measured from, and in, (2,)."""
-    return np.array([state["origin"], unit(state)])

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from ..._delay import late
 from ..._types import Any, ArrayLike
-from ._targets import unit
+from ._target_units import unit
 
 _NEAR = 1e-6  # usual errors between forecasts that are near
 _LARGEST = 1e300  # loss in the units of another
