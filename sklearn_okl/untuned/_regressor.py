@@ -432,9 +432,8 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         if not return_std:
             return forecasts
         likelier = self.constants.renewal.likelier(state)
-        std = [target_units.unit(of) for of in likelier["targets"]] * self._record.deviations(
-            likelier
-        )
+        units = [target_units.unit(of) for of in likelier["targets"]]
+        std = units * self._record.deviations(likelier)
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
     def predict_experts(self, X: ArrayLike) -> Array:
