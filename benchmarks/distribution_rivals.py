@@ -5,7 +5,7 @@ from scipy.special import ndtri
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from sklearn_okl import LagFeatures, RefitRegressor, StreamingPipeline
-from sklearn_okl.untuned.rounds import _conformal
+from sklearn_okl.conformal import _running_errors
 
 from .tables import N_LAGS
 
@@ -21,18 +21,19 @@ def by_own_levels(errors, forecasts, alpha):
     That is what intervals were before there was one law a row. Also whether they cross (n,): a
     higher coverage has a narrower interval. Targets that were taken for faults count as any other.
     """
-    state, places = _conformal.start(), np.rint(100.0 * np.abs(2.0 * alpha - 1.0)).astype(int) - 1
+    places = np.rint(100.0 * np.abs(2.0 * alpha - 1.0)).astype(int) - 1
+    state = _running_errors.start()
     found, crossed = np.tile(forecasts[:, None], (1, len(alpha))), np.zeros(len(errors), dtype=bool)
     which, at = np.unique(places, return_inverse=True)  # the first is the middle
     for t, error in enumerate(errors):
         if len(state["scores"]):
-            ordered, step = np.sort(state["scores"]), _conformal._step(state)
-            levels, unit = state["levels"], _conformal._unit(state)
-            reach = [unit * _conformal._score_at(ordered, levels[k], step) for k in which[1:]]
+            ordered, step = np.sort(state["scores"]), _running_errors._step(state)
+            levels, unit = state["levels"], _running_errors._unit(state)
+            reach = [unit * _running_errors._score_at(ordered, levels[k], step) for k in which[1:]]
             crossed[t] = (np.diff(reach) < 0.0).any()
             found[t] += np.sign(alpha - 0.5) * np.array([0.0, *reach])[at]
         if not np.isnan(error):
-            _conformal.learn(state, np.array([error]))
+            _running_errors.learn(state, np.array([error]))
     return found, crossed
 
 

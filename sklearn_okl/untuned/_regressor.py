@@ -14,10 +14,10 @@ from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import DistributionVerbs, WeightedRegressor
+from ..conformal import _running_errors
 from ..features import _faults
 from .experts._experts import ages_of
 from .experts._number_trees import NumberTrees
-from .rounds import _conformal
 from .rounds import _targets as targets
 from .rounds._guard import Guard
 from .rounds._model import DefaultModel
@@ -434,7 +434,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
             return forecasts
         likelier = self.constants.renewal.likelier(state)
         known = zip(likelier["targets"], likelier["errors"], strict=True)
-        std = [targets.unit(of) * _conformal.standard_deviation(errors) for of, errors in known]
+        std = [
+            targets.unit(of) * _running_errors.standard_deviation(errors) for of, errors in known
+        ]
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
     def predict_experts(self, X: ArrayLike) -> Array:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from . import _conformal, _row_laws
+from ...conformal import _running_errors
+from . import _row_laws
 from ._summary import summary_of_classes, summary_of_numbers
 
 
@@ -10,7 +11,7 @@ class SquaredErrors:
     """Sums of squared errors, and intervals from the sizes of the latest, for each target."""
 
     summary = staticmethod(summary_of_numbers)
-    laws = _conformal
+    laws = _running_errors
 
     def start(self, n_targets, delay):
         """Return the state before the first round."""
@@ -46,11 +47,11 @@ class SquaredErrors:
 
     def forgive(self, state, j):
         """Let the misses of target j not count against its next intervals: they had a cause."""
-        _conformal.forgive(state["errors"][j])
+        _running_errors.forgive(state["errors"][j])
 
     def offsets(self, state, sizes):
         """Return how far quantiles of the next targets lie from their forecasts, (q, 199)."""
-        return np.array([_conformal.quantiles(errors) for errors in state["errors"]])
+        return np.array([_running_errors.quantiles(errors) for errors in state["errors"]])
 
     def _sizes(self, state, misses):
         """Return for each target what its law is told besides errors."""
