@@ -5,11 +5,11 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_okl import OnlineKernelRegressor, VAW2Regressor
 from sklearn_okl.base._bank import learn_bank, threads
+from sklearn_okl.conformal import _running_errors
 from sklearn_okl.datasets import make_friedman_stream
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._banks import MaskedFeatures, learner, start_bank
 from sklearn_okl.untuned.experts._plan import Bank, dictionary, shape_of
-from sklearn_okl.untuned.rounds import _conformal
 from sklearn_okl.untuned.rows._inputs import LaggedInputs
 
 from ._progress import progress
@@ -60,7 +60,7 @@ def run(available, published, n_rows, quick):
             streams[f"{name}, permuted"] = X[order][:n_rows], y[order][:n_rows]
     covered = {title: coverage(X, y) for title, (X, y) in (streams | drifting).items()}
     print("\n" + _coverage_table(covered))
-    bound = 100 * (1 + _conformal.STEP) / (WINDOW * _conformal.STEP)
+    bound = 100 * (1 + _running_errors.STEP) / (WINDOW * _running_errors.STEP)
     print(f"Share of targets held, percent; in brackets the largest gap in any {WINDOW} rows. The")
     print(f"theorem allows {bound:.1f} where no score exceeds the largest of the {WINDOW} before,")
     print(f"and {100 / WINDOW:.1f} more for each doubling beyond it.")
@@ -111,12 +111,14 @@ def _vaw2(X, y):
 def coverage(X, y):
     """Return for each coverage the share held, and the largest gap in any window of rows."""
     errors = y - OnlineKernelRegressor(random_state=0).prequential_predict(X, y)
-    state = _conformal.start()
-    hits = np.array([_conformal.learn(state, errors[t : t + 1]) for t in range(1, len(errors))])
+    state = _running_errors.start()
+    hits = np.array(
+        [_running_errors.learn(state, errors[t : t + 1]) for t in range(1, len(errors))]
+    )
     hits = hits[2:]  # the first rows have infinite intervals
     result = {}
     for nominal in COVERAGES:
-        held = hits[:, np.searchsorted(_conformal.LEVELS, nominal - 1e-9)]
+        held = hits[:, np.searchsorted(_running_errors.LEVELS, nominal - 1e-9)]
         sums = np.concatenate([[0], np.cumsum(held)])
         width = min(WINDOW, len(held))
         windows = (sums[width:] - sums[:-width]) / width

@@ -1,55 +1,163 @@
-"""Quantiles of one law a row, held against intervals whose levels move each by itself."""
+"""Laws by rows: CRPS, interval scores, shares held, likelihoods, beside intervals and others."""
 
 import numpy as np
 from sklearn.base import clone
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.evaluation import crps_from_quantiles
-from sklearn_okl.untuned.rounds import _conformal, _targets
+from sklearn_okl.evaluation import crps_from_quantiles, interval_score
 
 from ._progress import progress
 from ._report import RESULTS, print_environment, print_saved, streams_at_hand, table
+from .distribution_rivals import (
+    DOEBE,
+    boosted,
+    by_own_levels,
+    likelihoods,
+    one_gaussian,
+)
+from .distribution_series import last_windows
 from .distribution_streams import FIRST, MADE, calibration, made
 from .distribution_streams import N_ROWS as N_MADE
-from .tables import ARRAYS, PERMUTED, load_stream, ordered
+from .kinds import load_frame
+from .tables import ARRAYS, FRAMES, N_TREES, load_stream, ordered, orders_of
 
-ALPHA = np.arange(1, 20) / 20.0
+ALPHA = np.arange(1, 20) / 20.0  # what the CRPS is taken from
+ASKED = np.concatenate([[0.025], ALPHA, [0.975]])
+DECILES = np.arange(1, 10) / 10.0
+COVERAGES = (0.8, 0.9, 0.95)
+DATA = (
+    *ARRAYS,
+    *("naval", "ailerons", "raker_toms", "arena_bike", "arena_metro_traffic", "arena_fried"),
+    *FRAMES,
+    *("table_chicago", "table_nmes_visits", "table_check_times", "table_gss_wages"),
+    *("table_rain_innsbruck", "table_flights_delay"),
+)
+DIAMONDS = "mixed_diamonds"
 N_ROWS = 1500
 N_FIRST = 100  # rows that are not scored
-LINES = ("CRPS, intervals", "CRPS", "rows", "ratio", "rows, ratio", "crossed", "90 %", "rows, 90 %")
+N_LEARNT = 1000  # rows whose mean and deviation scale targets, before likelihoods count
+WINDOW = 500  # rows in a row that 90 % are to be held in
+PARTS = ("tables", "made", "likelihoods", "series")
+LINES = (
+    *("intervals", "running", "rows", "Gaussian", "ratio", "rows, ratio", "rows, Gaussian"),
+    *(f"score {c:.0%}" for c in COVERAGES),
+    *("crossed", "90 %", "rows, 90 %", "least", "most", "95 %, width"),
+)
+SHOWN = ("rows, ratio", "ratio", "rows, Gaussian", *LINES[7:])
+TREES = ("boosted", "over boosted", "trees over boosted")
 
 
-def run(data=ARRAYS, output=RESULTS, *, n_seeds=1, n_rows=N_ROWS, budget="fast", quick=False):
-    """Score both on each set, print and save the table, and return the exit status."""
-    n_seeds, n_rows = (1, 160) if quick else (n_seeds, n_rows)
-    available = streams_at_hand(data, load_stream)
-    if not available:
-        return 1
-    where, found = print_environment(), {}
+def run(
+    data=DATA,
+    output=RESULTS,
+    *,
+    n_seeds=1,
+    n_rows=N_ROWS,
+    budget="fast",
+    kinds=PARTS,
+    trees=False,
+    quick=False,
+):
+    """Run the parts that are asked for, print and save what they give, return the exit status."""
+    n_seeds, n_rows, n_trees = (1, 160, 5) if quick else (n_seeds, n_rows, N_TREES)
+    model = OnlineKernelRegressor(budget=budget, random_state=0)
+    content = {"environment": print_environment(), "rows": n_rows, "budget": budget}
+    if "tables" in kinds:
+        available = streams_at_hand(data, load)
+        if not available:
+            return 1
+        sizes = n_seeds, n_rows, n_trees if trees else 0
+        content |= run_tables(available, model, *sizes)
+    if "made" in kinds:
+        content["made"] = run_made(model, quick)
+    if "likelihoods" in kinds and not quick:
+        content["likelihoods"] = run_likelihoods(model, n_rows)
+    if "series" in kinds:
+        content["series"] = last_windows(quick)
+    print_saved(output / "distributions.json", content)
+    return 0
+
+
+def load(name):
+    """Return rows and targets of a set; those of tables with text as frames."""
+    return load_frame(name) if name.startswith("table_") else load_stream(name)
+
+
+def run_tables(available, model, n_seeds, n_rows, n_trees):
+    """Score laws on each set, print the table, and return the figures by set and their means."""
+    found = {}
+    lines = LINES + (TREES if n_trees else ())
     with progress(len(available) * n_seeds, "run") as advance:
         for name, stream in available.items():
             runs = []
             for seed in range(n_seeds):
-                X, y = ordered(stream, PERMUTED, n_rows, seed)
-                runs.append(scored(X, y, OnlineKernelRegressor(budget=budget, random_state=seed)))
+                X, y = ordered(stream, orders_of(name)[0], n_rows, seed)
+                one = clone(model).set_params(random_state=seed)
+                runs.append(scored(X, y, one) + (beside_trees(X, y, one, n_trees)))
                 advance(1, name)
-            found[name] = dict(zip(LINES, np.mean(runs, axis=0).tolist(), strict=True))
+            found[name] = dict(zip(lines, np.mean(runs, axis=0).tolist(), strict=True))
     worst_first = sorted(found, key=lambda name: -found[name]["rows, ratio"])
-    rows = [[name, *(f"{found[name][line]:.4g}" for line in LINES)] for name in worst_first]
-    ratios = np.array([[one[line] for line in LINES[3:5]] for one in found.values()])
-    mean = np.exp(np.log(ratios).mean(axis=0)).tolist()
-    print("\n" + table(["", *LINES], rows))
-    print(f"Geometric means of the ratios on {len(found)} sets, {n_rows} rows, {budget}:")
-    print(f"running {mean[0]:.4f}, rows {mean[1]:.4f} (bar .97; none above 1.005)")
+    shown = SHOWN + (TREES[1:] if n_trees else ())
+    rows = [[name, *(f"{found[name][line]:.4g}" for line in shown)] for name in worst_first]
+    print("\n" + table(["", *shown], rows))
+    ratios = [line for line in lines if "ratio" in line or "over" in line or line == LINES[6]]
+    means = {line: _geometric_mean([one[line] for one in found.values()]) for line in ratios}
+    without = [one["rows, ratio"] for name, one in found.items() if name != DIAMONDS]
+    print(f"Geometric means on {len(found)} sets, {n_rows} rows, {model.budget}:")
+    print(", ".join(f"{line} {mean:.4f}" for line, mean in means.items()))
+    print(f"rows without diamonds {_geometric_mean(without):.4f} (bar .97; none above 1.005)")
+    print("Ratios: CRPS of 19 quantiles over that of intervals by own levels, and over that of one")
+    print(f"Gaussian, after {N_FIRST} rows. Score: of intervals by rows, over those by own levels.")
     print(
-        f"CRPS of 19 quantiles after {N_FIRST} rows; crossed: the share of rows in which a higher"
+        "Crossed: rows in which a higher coverage had a narrower interval by its own level. 90 %:"
     )
-    print("coverage had a narrower interval by its own level; 90 %: the share held; rows: by the")
-    print("sizes of errors that rows tell.")
-    content = {"environment": where, "rows": n_rows, "budget": budget, "sets": found, "mean": mean}
-    content["made"] = run_made(OnlineKernelRegressor(budget=budget, random_state=0), quick)
-    print_saved(output / "distributions.json", content)
-    return 0
+    print(f"held; least, most: in a window of {WINDOW} rows. Width: mean, over the range of y.")
+    if n_trees:
+        print("Over boosted: 9 quantiles, boosting refitted as the past grows (bars 1, trees .9).")
+    return {"sets": found, "mean": means}
+
+
+def scored(X, y, model):
+    """Return the numbers of a run, in the order of `LINES`."""
+    running = clone(model).prequential_quantiles(X, y, ASKED)
+    of_rows = clone(model).set_params(spread="rows").prequential_quantiles(X, y, ASKED)
+    forecasts = running[:, 10]  # of `spread="running"` the median
+    former, crossed = by_own_levels(y - forecasts, forecasts, ASKED)
+    laws = former, running, of_rows, one_gaussian(y - forecasts, forecasts, ASKED)
+    kept = slice(min(N_FIRST, len(y) // 2), None)
+    y, crossed, laws = y[kept], crossed[kept], [law[kept] for law in laws]
+    crps = [crps_from_quantiles(y, law[:, 1:-1], ALPHA) for law in laws]
+    scores = [interval_score(y, _intervals(law), COVERAGES) for law in (laws[0], laws[2])]
+    held = [(law[:, 1] <= y) & (y <= law[:, -2]) for law in laws[1:3]]
+    windows = _shares(held[1])
+    width = np.mean(laws[2][:, -1] - laws[2][:, 0]) / np.ptp(y)
+    return (
+        *crps,
+        *(crps[k] / crps[0] for k in (1, 2)),
+        crps[2] / crps[3],
+        *(scores[1] / scores[0]),
+        crossed.mean(),
+        *(one.mean() for one in held),
+        windows.min(),
+        windows.max(),
+        width,
+    )
+
+
+def beside_trees(X, y, model, n_trees):
+    """Return the CRPS of boosted quantiles, and ours without and with trees over it."""
+    if not n_trees:
+        return ()
+    X_numbers = X.apply(_numbers).to_numpy(dtype=np.float64) if hasattr(X, "iloc") else X
+    kept = slice(min(N_FIRST, len(y) // 2), None)
+    model = clone(model).set_params(spread="rows")
+    said = [
+        boosted(X_numbers, y, DECILES, n_trees),
+        clone(model).prequential_quantiles(X, y, DECILES),
+        clone(model).set_params(trees=True).prequential_quantiles(X, y, DECILES),
+    ]
+    crps = [crps_from_quantiles(y[kept], law[kept], DECILES) for law in said]
+    return crps[0], crps[1] / crps[0], crps[2] / crps[0]
 
 
 def run_made(model, quick):
@@ -72,39 +180,39 @@ def run_made(model, quick):
     return found
 
 
-def scored(X, y, model):
-    """Return the numbers of a run, in the order of `LINES`."""
-    other = clone(model).set_params(spread="rows")
-    for one in (model, other):
-        one.partial_fit(_row(X, 0), y[:1])
-    quantiles, of_rows, former = np.zeros((3, len(y), len(ALPHA)))
-    crossed = np.zeros(len(y), dtype=bool)
-    for t in range(1, len(y)):
-        quantiles[t] = model.predict_quantiles(_row(X, t), ALPHA)[0]
-        former[t], crossed[t] = by_own_levels(model, quantiles[t, 9])
-        of_rows[t] = other.predict_quantiles(_row(X, t), ALPHA)[0]
-        for one in (model, other):
-            one.partial_fit(_row(X, t), y[t : t + 1])
-    rows = slice(min(N_FIRST, len(y) // 2), None)
-    y, crossed = y[rows], crossed[rows]
-    laws = quantiles[rows], of_rows[rows]
-    scores = [crps_from_quantiles(y, one, ALPHA) for one in (former[rows], *laws)]
-    held = [np.mean((one[:, 0] <= y) & (y <= one[:, -1])) for one in laws]
-    return *scores, *(score / scores[0] for score in scores[1:]), crossed.mean(), *held
+def run_likelihoods(model, n_rows):
+    """Print and return squared errors and log-likelihoods beside published ones."""
+    found = {}
+    for name, stream in streams_at_hand(DOEBE, load).items():
+        X, y = ordered(stream, orders_of(name)[0], n_rows, 0)
+        first = min(N_LEARNT, len(y) // 2)
+        found[name] = likelihoods(clone(model).set_params(spread="rows"), X, y, first)
+    rows = [
+        [name, *(f"{one:.4f}" for one in (*ours, *DOEBE[name]))] for name, ours in found.items()
+    ]
+    heads = "nMSE", "log-likelihood", "one Gaussian", "nMSE, DOEBE", "log-likelihood, DOEBE"
+    print("\n" + table(["", *heads], rows))
+    print(f"From row {N_LEARNT} on, targets scaled by the rows before (published: whole sets).")
+    return found
 
 
-def by_own_levels(model, forecast):
-    """Return quantiles by intervals of each coverage's own level, and whether these cross."""
-    state = model.constants.renewal.likelier(model._state)
-    (errors,), (guard,) = state["errors"], state["targets"]
-    if not len(errors["scores"]):
-        return np.full(len(ALPHA), forecast), False
-    ordered, step = np.sort(errors["scores"]), _conformal._step(errors)
-    unit = _targets.unit(guard) * _conformal._unit(errors)
-    reach = unit * np.array([_conformal._score_at(ordered, one, step) for one in errors["levels"]])
-    reach = reach[9:90:10]  # of 10 to 90 %, in tens
-    return forecast + np.concatenate([-reach[::-1], [0.0], reach]), (np.diff(reach) < 0.0).any()
+def _intervals(quantiles):
+    """Return the intervals (n, 3, 2) of `COVERAGES` of the quantiles `ASKED`."""
+    ends = [(2, -3), (1, -2), (0, -1)]
+    return np.stack([quantiles[:, list(pair)] for pair in ends], axis=1)
 
 
-def _row(X, t):
-    return X.iloc[t : t + 1] if hasattr(X, "iloc") else X[t : t + 1]
+def _shares(held):
+    """Return shares in windows of rows, or of all where they are fewer."""
+    n = min(WINDOW, len(held))
+    sums = np.concatenate([[0], np.cumsum(held)])
+    return (sums[n:] - sums[:-n]) / n
+
+
+def _numbers(column):
+    """Return codes for names, what is a number as it is."""
+    return column if column.dtype.kind in "fiub" else column.astype("category").cat.codes
+
+
+def _geometric_mean(ratios):
+    return float(np.exp(np.mean(np.log(ratios)))) if len(ratios) else float("nan")

@@ -8,6 +8,7 @@ from ._documentation import explained_by
 from ._prediction_frames import check_as_frame, interval_frame
 from ._types import Any, Array, ArrayLike, Self
 from .base import OnlineRegressor
+from .base._distributions import DECILES
 
 
 def inner_has(method):
@@ -153,6 +154,39 @@ class DelegatingVerbs:
         estimator, rows = self._asked(X)
         intervals = estimator.predict_interval(rows, coverage, **params)
         return interval_frame(intervals, coverage, as_frame, index=X)
+
+    @available_if(inner_has("predict_quantiles"))
+    @explained_by(predict)
+    def predict_quantiles(
+        self, X: ArrayLike, alpha: float | ArrayLike = DECILES, **params: Any
+    ) -> Array:
+        """Return the quantiles of the inner estimator; changes nothing.
+
+        Parameters
+        ----------
+        alpha : float or array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
+            Their levels, above 0 and below 1.
+
+        Returns
+        -------
+        quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+            Without the last axis where `alpha` is a number.
+        """
+        estimator, rows = self._asked(X)
+        return estimator.predict_quantiles(rows, alpha, **params)
+
+    @available_if(inner_has("predict_distribution"))
+    @explained_by(predict)
+    def predict_distribution(self, X: ArrayLike, **params: Any) -> Any:
+        """Return the distributions of the inner estimator; changes nothing.
+
+        Returns
+        -------
+        distribution : QuantileDistribution
+            One for each row, and each of several targets.
+        """
+        estimator, rows = self._asked(X)
+        return estimator.predict_distribution(rows, **params)
 
     @available_if(inner_has("predict_experts"))
     @explained_by(predict)

@@ -26,6 +26,7 @@ from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_value
 from .base._intercept import start_lookout
 from .base._sums import NO_RECORD, KeepsRecord
 from .base._swap import _is_finite
+from .conformal import _running_errors
 from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
 from .learners._ridge_sums import peaks_of
@@ -41,7 +42,7 @@ from .series import (
     _smoothing,
     _views,
 )
-from .untuned.rounds import _conformal, _guard
+from .untuned.rounds import _guard
 from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
 
@@ -52,7 +53,7 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"block", "known", "labels", "parameters", "past", "t"}): _class_mixture.is_sound,
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight"}): (
-        _conformal.is_sound
+        _running_errors.is_sound
     ),
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
     frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (

@@ -36,6 +36,7 @@ from ._named_steps import NamedSteps, at_rest
 from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
 from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, described, twin
+from .base._distributions import DECILES
 from .base._explainable import Explainable
 from .base._row_path import HasRowPath
 from .features import BackgroundReservoir, CalendarFeatures
@@ -302,6 +303,21 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
             mapping.add(caller=method, callee=method)
         return router.add(**{self.steps[-1][0]: self.steps[-1][1]}, method_mapping=mapping)
 
+    @available_if(inner_has("prequential_quantiles"))
+    @explained_by(DelegatingVerbs.prequential_predict, DelegatingVerbs.predict_quantiles)
+    def prequential_quantiles(
+        self, X: ArrayLike, y: ArrayLike, alpha: float | ArrayLike = DECILES, **params: Any
+    ) -> Array:
+        """Learn as `partial_fit` does, and return the quantiles issued on the way.
+
+        Returns
+        -------
+        issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+            Each from what was known when the row was due; NaN for the first rows, those of a
+            warm-up included.
+        """
+        return self._advance(X, y, "prequential_quantiles", params | {"alpha": alpha}, False)
+
     def _routed(self, method, params):
         """Return the metadata that a method of the last step gets; transformers get none."""
         transformers = [name for name, _ in active(self.steps[:-1])]
@@ -409,6 +425,8 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         if not len(y):
             raise ValueError("There are no rows to learn: found array with 0 sample(s).")
         check_columns(self, X, reset=former is None)
+        asked = {"alpha": params["alpha"]} if method == "prequential_quantiles" else {}
+        params = {name: value for name, value in params.items() if name not in asked}
         params = self._routed("fit" if method == "fit" else "partial_fit", params)
         weights = params.pop("sample_weight", None)
         weights = np.full(len(y), weights) if isinstance(weights, Real) else weights
@@ -425,7 +443,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
             stream["targets"] = self._first_targets(stream["targets"], y)
         result = None
         if stream["t"] >= self.warmup:
-            result = self._learn(stream, batch, t, method, params)
+            result = self._learn(stream, batch, t, method, params, asked)
         else:
             stream["waiting"] = [*stream["waiting"], copy.deepcopy(batch)]
         if n_simple and method in _PROGRESSIVE:
@@ -434,6 +452,11 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
             simple = self._simple_forecasts(stream, known, _PROGRESSIVE[method], classes)
             later = [] if len(simple) == n else [result[len(simple) - n :]]
             result = np.concatenate([simple, *later])
+        elif n_simple and asked:  # nothing is known of the first rows
+            nothing = np.full((n, *np.shape(y)[1:], *np.shape(asked["alpha"])), np.nan)
+            if result is not None:
+                nothing[n_simple:] = result[n_simple - n :] if n_simple < n else []
+            result = nothing
         return stream, result
 
     def _first_targets(self, known, y):
@@ -447,8 +470,11 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         targets = stream["targets"]
         return targets is None or is_classifier(self) or _is_finite(np.cumsum(targets, axis=0))
 
-    def _learn(self, stream, batch, t, method, params):
-        """Let rows flow, from row t on, to the last step; return what its method returns."""
+    def _learn(self, stream, batch, t, method, params, asked):
+        """Let rows flow, from row t on, to the last step; return what its method returns.
+
+        What is `asked` of the method besides is no metadata of its rows.
+        """
         starts = "steps_" not in vars(self)
         pieces = [batch]
         if starts:
@@ -473,7 +499,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
                 method = "fit" if _is_watched(final) else "partial_fit"
             if starts and is_classifier(final) and method == "partial_fit":
                 params = {"classes": np.unique(piece["y"])} | params
-            result = getattr(final, method)(piece["X"], piece["y"], **params)
+            result = getattr(final, method)(piece["X"], piece["y"], **asked, **params)
         except ValueError as error:
             if not stream["waiting"]:
                 raise

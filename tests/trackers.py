@@ -1,6 +1,15 @@
 """Conformal trackers with parameters at which a short stream moves all of them."""
 
-from sklearn_okl.conformal import ACI, ECI, SAOCP, SFOGD, AgACI, ConformalPID, DtACI
+from sklearn_okl.conformal import (
+    ACI,
+    ECI,
+    SAOCP,
+    SFOGD,
+    AgACI,
+    ConformalPID,
+    DtACI,
+    PortfolioBetting,
+)
 
 TRACKERS = [
     ACI(0.05, 60),
@@ -10,4 +19,5 @@ TRACKERS = [
     SAOCP(),
     ConformalPID(),
     ECI(),
+    PortfolioBetting(),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from numbers import Real
 
@@ -11,9 +12,12 @@ from sklearn.utils._param_validation import Interval
 from .._delay import late
 from .._documentation import inherit_documentation
 from .._types import Any
+from .._validation import refuse_arguments
 from ..aggregators import BOARegressor
 from ..base import OnlineRegressor
 from ..base._convex import learn_awake
+from ..base._distributions import DistributionVerbs
+from ..conformal import QuantileDistribution, _running_errors
 from ._advised import Advised
 from ._fence import N_FIRST, SaneRange, moderate
 from ._teaching import Numbers
@@ -21,7 +25,7 @@ from ._teaching import Numbers
 _FARTHEST = 1e200  # in place of no bound: sums of some stay finite
 
 
-class _AdvisedRegressor(Advised, OnlineRegressor):
+class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
     """Base: what is numbers in a mixture of experts, and which of them are believed.
 
     Attributes
@@ -39,6 +43,7 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
     def _start(self, n_features, n_targets=None):
         return super()._start(n_features) | {
             "targets": {},  # their moments, from the first one on
+            "errors": _running_errors.start(self.label_delay),  # of which the laws come
             # rounds that are judged as a whole, as long as they are not all there
             "first": (np.empty((0, n_features)), np.empty(0)),
             # what was known of targets before the latest rounds: their mean, the largest sane one
@@ -52,7 +57,8 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
             return self._learn_judged(state, X, y)
         forecasts = self._learn_judged(state, X, y)
         rows = slice(N_FIRST + self.label_delay - former["t"])
-        forecasts[rows] = self._learn_rows(former, X[rows], y[rows])
+        with self._untraced():
+            forecasts[rows] = self._learn_rows(former, X[rows], y[rows])
         if former["t"] == N_FIRST + self.label_delay:
             state["former"] = {}
         return forecasts
@@ -74,7 +80,8 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
             return self._learn_rows(state, X, y)
         early = self._learn_rows(state, X[:room], y[:room])
         anew = self._start(X.shape[1])
-        self._learn_rows(anew, X_first, targets)
+        with self._untraced():
+            self._learn_rows(anew, X_first, targets)
         former = {"former": dict(state)} if self.label_delay else {}
         state.update(anew | former)
         if len(y) == room:
@@ -82,8 +89,8 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         return np.concatenate([early, self._learn(state, X[room:], y[room:])])
 
     def _learn_rows(self, state, X, y):
-        state["frame"] = self._frame
-        means, reach, y = self._fence().learn(state["targets"], state["t"], y)
+        state["frame"], came, t = self._frame, y, state["t"]
+        means, reach, y = self._fence().learn(state["targets"], t, y)
         known = np.column_stack([means, np.minimum(reach, _FARTHEST)])
         known, state["past"] = late(known, state["past"])
         means, reach = known.T
@@ -98,7 +105,48 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         combiner = self._combiner()
         learn = partial(combiner._learn, state["aggregator"])
         wait = partial(combiner._pass, state["aggregator"]) if self.label_delay else None
-        return self._combined(partial(learn_awake, learn, wait), F, means, reach, y)
+        forecasts = self._combined(partial(learn_awake, learn, wait), F, means, reach, y)
+        self._learn_errors(state["errors"], t, came, forecasts, came != y)
+        return forecasts
+
+    def _learn_errors(self, errors, t, y, forecasts, faulty):
+        """Learn what was missed from round t on; forecasts of the first rounds know nothing."""
+        first, trace = max(1 + self.label_delay - t, 0), vars(self).get("_trace")
+        if trace is not None:
+            trace.extend(np.full((min(first, len(y)), len(_running_errors.QUANTILES)), np.nan))
+        missed = (y - forecasts)[first:]
+        _running_errors.learn(errors, missed, faulty[first:], trace=trace)
+
+    @contextmanager
+    def _untraced(self):
+        """Let what is learnt a second time leave no trace."""
+        trace = vars(self).pop("_trace", None)
+        try:
+            yield
+        finally:
+            if trace is not None:
+                self._trace = trace
+
+    def _law(self, X, ahead):
+        state, X = self._asked(X)
+        if ahead and len(X) > self.label_delay + 1:
+            raise ValueError(
+                f"X has {len(X)} rows, but with ahead=True at most label_delay + 1 = "
+                f"{self.label_delay + 1} of them are known to come: give these, in order."
+            )
+        forecasts = self._forecast(state, X)
+        return _law_around(forecasts, _running_errors.quantiles(state["errors"]))
+
+    def _laws_on_the_way(self, X, y, weights):
+        if weights is not None:
+            refuse_arguments(self, "prequential_quantiles", {"sample_weight": weights})
+        self._trace = []
+        try:
+            forecasts = self.prequential_predict(X, y)
+            offsets = np.array(self._trace)
+        finally:
+            del self._trace
+        return _law_around(forecasts, offsets), ~np.isnan(offsets[:, 0])
 
     def _forecast(self, state, X):
         mean, reach = self._fence().known(state["targets"], state["t"])
@@ -131,6 +179,12 @@ class _AdvisedRegressor(Advised, OnlineRegressor):
         forecasts = means.copy()
         forecasts[~idle] = combine(idle, F[~idle], *(part[~idle] for part in targets))
         return np.clip(forecasts, -reach, reach)
+
+
+def _law_around(forecasts, offsets):
+    """Return distributions whose quantiles lie so far from forecasts (n,)."""
+    quantiles = forecasts[:, None] + offsets
+    return QuantileDistribution(_running_errors.QUANTILES, quantiles)
 
 
 @inherit_documentation
@@ -190,6 +244,9 @@ class ExpertsRegressor(_AdvisedRegressor):
 
     *Rows.* Frames with categories or text are handed on as they came, gaps too, and so are gaps in
     arrays if all experts take them. Other experts get arrays without feature names.
+
+    *Distributions.* As those of :class:`OnlineKernelRegressor` with ``spread="running"``: levels of
+    adaptive conformal inference on what the mixture missed. A faulty target is a miss, no error.
 
     *Names.* Parameters of one named ``"sgd"`` are set by
     ``set_params(sgd__alpha=1e-3)``, and the expert by ``set_params(sgd=other)``.

@@ -33,8 +33,8 @@ class DistributionVerbs:
         Returns
         -------
         distribution : QuantileDistribution
-            One for each row, and each of several targets, within `target_range`; its methods are
-            those of :class:`~sklearn_okl.conformal.QuantileDistribution`.
+            One for each row, and each of several targets, within `target_range`, if the model has
+            one; its methods are those of :class:`~sklearn_okl.conformal.QuantileDistribution`.
 
         Raises
         ------

@@ -1,5 +1,6 @@
 """Conformal prediction: trackers of how large a score is to be held, and distributions."""
 
+from ._betting import PortfolioBetting
 from ._distribution import QuantileDistribution
 from ._levels import ACI, AgACI, DtACI
 from ._saocp import SAOCP
@@ -15,6 +16,7 @@ __all__ = [
     "ConformalPID",
     "ConformalTracker",
     "DtACI",
+    "PortfolioBetting",
     "QuantileDistribution",
 ]
 

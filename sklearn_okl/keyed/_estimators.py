@@ -13,9 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._delegating import inner_has
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
-from .._validation import refuse_dates, refuse_other_targets
+from .._validation import refuse_dates, refuse_other_targets, refuse_second_writer
 from ..algorithms import ImproperLogisticClassifier
+from ..base import twin
 from ..base._distributions import DECILES, DistributionVerbs
+from ..conformal import QuantileDistribution
+from ..conformal._running_errors import QUANTILES
 from ..learners import VAWRegressor
 from ._keyed import Keyed
 from ._one_row import is_plain
@@ -139,6 +142,44 @@ class KeyedRegressor(RegressorMixin, Keyed):
         """
         return self._ask_more(X, "predict_quantiles", keys, alpha, np.shape(alpha))
 
+    @available_if(inner_has("predict_distribution"))
+    @explained_by(predict_quantiles)
+    def predict_distribution(self, X: ArrayLike, *, keys: ArrayLike | None = None) -> Any:
+        """Return the distribution of the target of each row, by the model of its key.
+
+        Returns
+        -------
+        distribution : QuantileDistribution
+            Made of the quantiles of those of the models, densities too.
+        """
+        return QuantileDistribution(QUANTILES, self.predict_quantiles(X, QUANTILES, keys=keys))
+
+    @available_if(inner_has("prequential_quantiles"))
+    @explained_by(prequential_predict, predict_quantiles)
+    def prequential_quantiles(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        alpha: float | ArrayLike = DECILES,
+        *,
+        keys: ArrayLike | None = None,
+        **params: Any,
+    ) -> Array:
+        """Learn as `partial_fit` does, and return the quantiles issued on the way.
+
+        Returns
+        -------
+        issued : ndarray of shape (n_samples[, n_targets], q)
+            Those of the first row of a key are the prior's.
+        """
+        before, model = vars(self).get("_state"), twin(self)
+        model._alpha = alpha
+        issued = model._advance(X, y, "prequential_quantiles", keys, **params)
+        del model._alpha
+        refuse_second_writer(self, before is vars(self).get("_state"))
+        self.__dict__ = vars(model)  # the one assignment
+        return issued
+
     @available_if(inner_has("predict_interval"))
     @explained_by(DistributionVerbs.predict_interval, predict)
     def predict_interval(
@@ -187,7 +228,12 @@ class KeyedRegressor(RegressorMixin, Keyed):
         return y
 
     def _nothing(self, y, verb):
+        if verb == "prequential_quantiles":
+            return np.full((*y.shape[1:], *np.shape(self._alpha)), np.nan)
         return np.zeros(y.shape[1:])
+
+    def _beside(self, verb):
+        return {"alpha": self._alpha} if verb == "prequential_quantiles" else {}
 
     @property
     def _inner(self):

@@ -372,7 +372,11 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             model, first = begun(self._unfitted(), self._told())
         else:
             model = copied(model)
-        return model, taught(model, X, y, params | first, verb, nothing)
+        return model, taught(model, X, y, params | first | self._beside(verb), verb, nothing)
+
+    def _beside(self, verb):
+        """Return what a verb is told besides rows and what belongs to them."""
+        return {}
 
     def _install(self, state, entries, n):
         """Write the entries after n more rows, but for those that have been idle."""

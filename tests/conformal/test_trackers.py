@@ -15,6 +15,7 @@ from sklearn_okl.conformal import (
     ConformalPID,
     ConformalTracker,
     DtACI,
+    PortfolioBetting,
 )
 from tests.oracles import conformal
 from tests.trackers import TRACKERS
@@ -34,6 +35,10 @@ def shifted(n, rng):
 
 def tied(n, rng):
     return rng.integers(3, size=n).astype(float)
+
+
+def growing(n, rng):
+    return rng.exponential(size=n) * np.arange(1, n + 1) ** 2.0
 
 
 KINDS = [exchangeable, drifting, shifted, tied]
@@ -77,6 +82,9 @@ def test_equal_to_the_oracles(kind, coverage):
     for parameters in [(0.1, 2.0, 5.0), (0.05, 0.0, 1.0), (0.3, 1.0, 0.1)]:
         found = run(ConformalPID(*parameters), scores, coverage)[0]
         assert_allclose(found, conformal.pid(scores, coverage, *parameters), rtol=1e-9, atol=1e-12)
+    for wealth in (1.0, 0.01) if kind is not tied else ():
+        found = run(PortfolioBetting(wealth), scores, coverage)[0]
+        assert_allclose(found, conformal.betting(scores, coverage, wealth), rtol=1e-9, atol=1e-12)
     found = run(ECI(0.2, 1.5), scores, coverage)[0]
     expected = conformal.eci(scores, coverage, 0.2, 1.5)
     assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
@@ -112,6 +120,44 @@ def test_the_share_of_misses_is_within_the_theorems(coverage, kind):
 def pinball(scores, thresholds, coverage):
     beyond = scores - thresholds
     return np.maximum(coverage * beyond, (coverage - 1.0) * beyond)
+
+
+@pytest.mark.parametrize("wealth", [1.0, 1e-3, 20.0])
+@pytest.mark.parametrize("kind", [*KINDS, growing, None])
+def test_bets_are_within_their_theorem(kind, wealth):
+    n, tracker = 400, PortfolioBetting(wealth)
+    if kind is None:
+        scores, thresholds = run_against(tracker, n, 0.8)
+    else:
+        scores = kind(n, np.random.default_rng(3))
+        thresholds, _ = run(tracker, scores, 0.8)
+    missed = np.cumsum(scores > thresholds)
+    T = np.arange(1, n + 1)
+    D = np.maximum.accumulate(scores)
+    more = np.sqrt(T / 2.0 * np.log(np.maximum(D * T**1.5 / wealth, 1.0)))
+    assert (missed >= 0.2 * T - 0.5 - 1e-9).all()
+    assert (missed <= 0.2 * T + 1.0 + more).all()
+    used = []
+    for u in np.linspace(0.0, scores.max(), 50):
+        regret = pinball(scores, thresholds, 0.8).sum() - pinball(scores, u, 0.8).sum()
+        bound = wealth + u / 2.0 * np.sqrt(n * np.log1p((n * u / wealth) ** 2))
+        used.append(regret / bound)
+    print(f"share of the bound used {max(used):.3f}")
+    assert max(used) <= 1.0
+    if kind is exchangeable and wealth == 1.0:
+        assert max(used) > 0.05  # it is a bound that bites
+
+
+def test_a_share_far_from_the_one_wanted_makes_everything_or_nothing_be_held():
+    tracker = PortfolioBetting()
+    state = tracker.start(0.9)
+    for _ in range(2000):
+        tracker.learn(state, 0.0)
+    assert 150 < state["misses"] < 260  # of scores that are all the same a tenth has to miss
+    state["rounds"], state["misses"] = 2000, 2000
+    assert tracker.threshold(state) == np.inf
+    state["misses"] = 0
+    assert tracker.threshold(state) < 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -211,6 +257,7 @@ def test_there_is_room_for_all_that_are_alive_at_once():
         (lambda: ConformalPID(gain=-1.0), "at least 0"),
         (lambda: ConformalPID(saturation=0.0), "above 0"),
         (lambda: ECI(sharpness="1"), "sharpness='1'"),
+        (lambda: PortfolioBetting(0.0), "wealth=0.0"),
         (lambda: SAOCP(lifetime=True), "lifetime=True"),
     ],
 )

@@ -136,6 +136,26 @@ def pid(scores, coverage, eta, gain, saturation):
     return np.array(thresholds)
 
 
+def betting(scores, coverage, wealth, n_cells=1000):
+    """Cover's universal portfolio of two assets, its integral by the midpoint rule.
+
+    With b = sin(z)^2 the prior Beta(1/2, 1/2) is even in z, and what is integrated is a polynomial
+    of cosines, for which the rule is exact if there are more cells than rounds.
+    """
+    alpha, thresholds = 1.0 - coverage, []
+    z = (np.arange(n_cells) + 0.5) / n_cells * math.pi / 2.0
+    b = np.sin(z) ** 2
+    logs = np.zeros(n_cells)  # of the wealth of each constant share, over the first
+    for score in scores:
+        of_all = np.exp(logs - logs.max())
+        share = (b * of_all).sum() / of_all.sum()
+        total = wealth * np.exp(logs.max()) * of_all.mean()
+        q = total * (share / alpha - (1.0 - share) / (1.0 - alpha))
+        thresholds.append(q)
+        logs = logs + (np.log(b / alpha) if score > q else np.log((1.0 - b) / (1.0 - alpha)))
+    return np.array(thresholds)
+
+
 def eci(scores, coverage, eta, sharpness):
     """Wu et al. (2025), whose second term is that of the latest round."""
     alpha, p, q, thresholds = 1.0 - coverage, 0.0, 0.0, []

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.conformal import _running_errors
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned.rounds import _conformal
 
 N_STREAMS = 20
 
@@ -85,11 +85,11 @@ def test_the_rows_after_are_no_worse_than_without_births(budget, full_size):
             errors = y - model_of(budget, seed, births=births).prequential_predict(X, y)
             losses[k] += np.square(errors[after]).sum()
             if births is not NEVER:
-                state = _conformal.start()
-                hits = [_conformal.learn(state, errors[t : t + 1])[89] for t in range(1, n)]
+                state = _running_errors.start()
+                hits = [_running_errors.learn(state, errors[t : t + 1])[89] for t in range(1, n)]
                 held.append(np.array(hits)[around - 1])
     assert losses[0] <= 1.05 * losses[1]
-    assert abs(np.mean(held) - _conformal.LEVELS[89]) <= 0.03
+    assert abs(np.mean(held) - _running_errors.LEVELS[89]) <= 0.03
 
 
 def test_what_is_learnt_unheard_has_no_say():

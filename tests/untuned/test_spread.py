@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.conformal._running_errors import LEVELS
 from sklearn_okl.evaluation import crps_from_quantiles
 from sklearn_okl.untuned.rounds import _row_laws
-from sklearn_okl.untuned.rounds._conformal import LEVELS
 
 from ..oracles.row_laws import COVERAGES, RowLaw
 

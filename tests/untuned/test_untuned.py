@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from benchmarks.default_streams import halves
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl.conformal import _running_errors
 from sklearn_okl.datasets import make_ar4, make_friedman_stream
 from sklearn_okl.evaluation import ExpertWeightsDisplay, prequential
 from sklearn_okl.untuned import Constants, RunningUnits, TargetFence
 from sklearn_okl.untuned._constants import BUDGETS
-from sklearn_okl.untuned.rounds import _conformal
 from sklearn_okl.untuned.rows._inputs import LaggedInputs
 from tests.oracles import default as oracle
 
@@ -366,10 +366,10 @@ def test_intervals_are_finite_from_the_third_row_on(friedman):
 def test_coverage_is_that_of_the_progressive_intervals(friedman):
     X, y = friedman[0][:120], friedman[1][:120]
     model, held = fast().fit(X[:3], y[:3]), 0
-    state = _conformal.start()
+    state = _running_errors.start()
     errors = y - fast().prequential_predict(X, y)
-    _conformal.learn(state, errors[1:3])
-    expected = _conformal.learn(state, errors[3:])[79]
+    _running_errors.learn(state, errors[1:3])
+    expected = _running_errors.learn(state, errors[3:])[79]
     for t in range(3, 120):
         low, high = model.predict_interval(X[t : t + 1], coverage=0.8)[0]
         held += low <= y[t] <= high

@@ -7,7 +7,7 @@ rows again, and the births of experts. `_model` is the loop's face: parameters, 
 rows of any container reach it.
 
 Two things differ between a regressor and a classifier. A round is scored by squared errors, from
-the sizes of which intervals come, `_conformal`, or by the log loss, `_scores`; and a *guard* may
+the sizes of which intervals come, or by the log loss, `_scores`; and a *guard* may
 watch the targets. A class has no unit and is never a fault, so a classifier has none. A guard,
 `_guard`, ends a block of rows before a target in doubt, which is then met alone, and asks three
 others what to do:

@@ -1,4 +1,4 @@
-r"""Laws of errors whose size is told by the row: what `_conformal.py` is to running sizes.
+r"""Laws of errors whose size is told by the row: what `_running_errors.py` is to running sizes.
 
 Three laws are mixed, each a table of quantiles times a size: those of the sizes of the errors over
 their running size, to both sides alike; those of the errors over the sizes issued for their rows,
@@ -11,7 +11,7 @@ fades.
 On top, levels move by eq. (2) of Gibbs & Candès for central intervals of this law, which are
 nested. A target needs the level whose interval would just hold it. Up to `_REACHES[-1]` that is
 told by the law; higher ones hold as much, and above 1 the double for each step of the distance from
-the median. So the bound of `_conformal.py` holds word by word with this step, where k counts
+the median. So the bound of `_running_errors.py` holds word by word with this step, where k counts
 doublings over the outermost quantiles of the row.
 """
 
@@ -22,8 +22,16 @@ import numpy as np
 
 from ..._delay import late
 from ..._linalg import row_slices, softmax
+from ...conformal._running_errors import (
+    LEVELS,
+    WINDOW,
+    _learn_size,
+    _rising,
+    _unit,
+    forgive,
+    standard_deviation,
+)
 from . import _densities
-from ._conformal import LEVELS, WINDOW, _learn_size, _rising, _unit, forgive, standard_deviation
 
 __all__ = ["forgive", "learn", "offsets", "standard_deviation", "start"]
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from . import _conformal, _row_laws
+from ...conformal import _running_errors
+from . import _row_laws
 from ._summary import summary_of_classes, summary_of_numbers
 
 
@@ -33,25 +34,25 @@ class SquaredErrors:
     def forget_target(self, state, j, delay):
         """Forget the errors of target j."""
         state["loss"][j] = 0.0
-        _conformal.forget(state["errors"], j)
+        _running_errors.forget(state["errors"], j)
 
     def forgive(self, state, j):
         """Let the misses of target j not count against its next intervals: they had a cause."""
-        _conformal.forgive(state["errors"], j)
+        _running_errors.forgive(state["errors"], j)
 
     def offsets(self, state, sizes):
         """Return how far quantiles of the next targets lie from their forecasts, (q, 199)."""
-        return _conformal.quantiles(state["errors"])
+        return _running_errors.quantiles(state["errors"])
 
     def deviations(self, state):
         """Return the standard deviations (q,) of the errors."""
-        return _conformal.standard_deviation(state["errors"])
+        return _running_errors.standard_deviation(state["errors"])
 
     def _start_laws(self, n_targets, delay):
-        return _conformal.start(delay, (n_targets,))
+        return _running_errors.start(delay, (n_targets,))
 
     def _learn_laws(self, state, misses, faulty, weights, trace):
-        _conformal.learn(state["errors"], misses, faulty, weights, trace)
+        _running_errors.learn(state["errors"], misses, faulty, weights, trace)
 
 
 class ErrorsOfRows(SquaredErrors):

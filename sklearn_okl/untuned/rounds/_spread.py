@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..._linalg import one_blas_thread
-from ...conformal import QuantileDistribution
-from . import _conformal, _row_laws
+from ...conformal import QuantileDistribution, _running_errors
+from . import _row_laws
 from . import _target_units as target_units
 from ._scores import ErrorsOfRows, SquaredErrors
 
@@ -58,7 +58,7 @@ class SmoothDistribution(QuantileDistribution):
 def laws_of(model, forecasts, offsets):
     """Return distributions so far from forecasts (n, q, 199), and which rows have one."""
     quantiles = forecasts[..., None] + model._flat(offsets, axis=-2)
-    law = QuantileDistribution(_conformal.QUANTILES, quantiles, model._range())
+    law = QuantileDistribution(_running_errors.QUANTILES, quantiles, model._range())
     return law, ~np.isnan(quantiles[..., 0])
 
 
@@ -66,7 +66,7 @@ def traced(model, state, X):
     """Return the offsets (n, q, 199) of rows that are not learnt, NaN where nothing is known."""
     state, n = model.constants.renewal.likelier(state), len(X)
     if state["t"] <= model.label_delay:
-        return np.full((n, model._n_outputs, len(_conformal.QUANTILES)), np.nan)
+        return np.full((n, model._n_outputs, len(_running_errors.QUANTILES)), np.nan)
     sizes = None if model.spread == "running" else model._experts().forecast_sizes(state, X)
     offsets = _offsets(model, state, sizes)
     return np.broadcast_to(offsets, (n, *offsets.shape[-2:]))

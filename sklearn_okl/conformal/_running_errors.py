@@ -23,9 +23,9 @@ from functools import cache
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..._delay import late
-from ..._linalg import row_slices
-from ...features._moments import faded
+from .._delay import late
+from .._linalg import row_slices
+from ..features._moments import faded
 
 WINDOW = 500  # latest scores that quantiles are taken of
 STEP = 0.05  # gamma of the paper: what one miss moves a level by
