@@ -215,12 +215,14 @@ def _is_count(value):
 
 def _fault_of_numbers(state):
     """Return what is wrong with the numbers and the inverses of a state, or None."""
-    ahead, most = [state], state.get("t", _LARGEST)
+    # weights of a mixture that unlearns have seen the rows whose sums are gone
+    n_unlearnt = state.get("unlearnt", NO_RECORD)["n_rows"]
+    ahead, most = [state], state.get("t", _LARGEST) + n_unlearnt
     while ahead:
         part = ahead.pop()
         if isinstance(part, dict):
             ahead += [one for name, one in part.items() if not _is_marked(name, one)]
-            if part.get("t", 0) > most:
+            if np.max(part.get("t", 0)) > most:
                 return f"holds a part that has seen {part['t']} rows, of {most}"
             is_sound = _PARTS.get(frozenset(part))
             if "dispute" in part:  # of a target

@@ -215,7 +215,7 @@ def negative_bank(model):
 
 
 def set_errors(**values):
-    return lambda model: model._state["errors"][0].update(values)
+    return lambda model: model._state["errors"].update(values)
 
 
 def set_size(**values):
@@ -742,15 +742,15 @@ SPOILT = {
         ),
         "inverses should be",
     ),
-    "scores of rounds that wait": (LATE, set_errors(seen=3), "do not go together"),
+    "scores of rounds that wait": (LATE, set_errors(seen=np.array([3])), "do not go together"),
     "a round that knew more": (
         LATE,
-        lambda m: m._state["errors"][0]["issued"].__setitem__((-1, 0), 10**6),
+        lambda m: m._state["errors"]["issued"].__setitem__((-1, 0, 0), 10**6),
         "do not go together",
     ),
     "a round that knew no number": (
         LATE,
-        lambda m: m._state["errors"][0]["issued"].__setitem__((-1, 0), np.nan),
+        lambda m: m._state["errors"]["issued"].__setitem__((-1, 0, 0), np.nan),
         "do not go together|NaN",
     ),
     "who has not begun": (

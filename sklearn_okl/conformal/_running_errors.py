@@ -57,13 +57,14 @@ def start(delay=0, targets=()):
 
 def is_sound(state):
     """Tell whether the rounds that wait, as of a state from a file, knew scores that there were."""
-    scores, issued, seen = state["scores"], state["issued"], state["seen"]
+    scores, issued, known = state["scores"], state["issued"], state["issued"][..., 0]
+    are_scores = np.arange(scores.shape[-1]) < _n_kept(state)[..., None]
     return bool(
-        len(scores) <= min(seen, WINDOW + len(issued))
+        scores.shape[-1] <= min(state["seen"].max(), WINDOW + len(issued))
         and np.isfinite(issued).all()
-        and ((issued[:, 0] >= -1.0) & (issued[:, 0] <= seen)).all()
-        and (np.diff(issued[:, 0]) >= 0.0).all()
-        and (scores >= 0.0).all()
+        and ((known >= -1.0) & (known <= state["seen"])).all()
+        and (np.diff(known, axis=0) >= 0.0).all()
+        and np.where(are_scores, scores >= 0.0, scores == -1.0).all()
     )
 
 
