@@ -323,6 +323,11 @@ SPOILT = {
         ),
         "counts no rows",
     ),
+    "keys that no number counts": (
+        KeyedClassifier(),
+        lambda m: m._state.update(n_dropped=[]),
+        "no whole number",
+    ),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (
         KeyedClassifier(),
@@ -955,3 +960,14 @@ def test_what_is_not_known_is_no_number_beyond_float32(estimator):
     np.testing.assert_allclose(
         from_bytes(content).predict(*asked), model.predict(*asked), rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("name", ["static_scale", "rows_scale"])
+def test_columns_of_a_series_are_divided_by_something(path, name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    model = OnlineForecaster(3, known_ahead=[0], random_state=0).fit(y, X)
+    model._state["origin"]["slot"][name] *= 0.0
+    save(model, path)
+    with pytest.raises(ValueError, match="divides columns by nothing"):
+        load(path)

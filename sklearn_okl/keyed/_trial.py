@@ -7,6 +7,7 @@ import numpy as np
 from ._record import Record
 
 _N_ROWS = 2  # of each key: there may be thousands of keys
+_COUNTS = "t", "n_dropped", "n_stored"
 
 
 def look_over(model):
@@ -17,6 +18,8 @@ def look_over(model):
     state, told = model._state, model._told()
     if state.keys() != model._started().keys():
         raise ValueError("it holds other things than models by key do")
+    if not all(type(state[name]) is int and state[name] >= 0 for name in _COUNTS):
+        raise ValueError("it counts by what is no whole number")
     if told is not None and (np.ndim(told) != 1 or len(told) < 2):
         raise ValueError("it knows fewer than two classes")
     entries = dict(state["entries"].items()) | dict(state["leaving"].items())

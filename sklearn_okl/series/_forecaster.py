@@ -375,15 +375,15 @@ class OnlineForecaster(SeriesEstimator):
 
     def _validate(self):
         self._validate_params()
-        windows = [int(length) for length in self.windows]
+        windows = _whole_numbers(self.windows)
         if len(windows) != 3 or sorted(windows) != windows or windows[0] < 2:
             raise ValueError(
                 f"windows={self.windows!r}: give the lengths of a short, a middle and a long "
                 "window in rows, in this order, the shortest of at least 2 rows."
             )
         if self.season_lengths is not None:
-            lengths = list(self.season_lengths)
-            if not lengths or any(length != int(length) or length < 2 for length in lengths):
+            lengths = _whole_numbers(self.season_lengths)
+            if not lengths or min(lengths) < 2:
                 raise ValueError(
                     f"season_lengths={self.season_lengths!r}: give whole numbers of rows, each at "
                     "least 2, or None to have them found."
@@ -476,3 +476,12 @@ class OnlineForecaster(SeriesEstimator):
                 reach = _rounds.reaches(plan, state, future, calendar, forecasts)
                 said = reach, state["origin"]["slot"]["scale"][0]
         return said, forecasts
+
+
+def _whole_numbers(values):
+    """Return numbers without a fraction as such; nothing where they are anything else."""
+    try:
+        numbers = [int(value) for value in values]
+        return numbers if all(a == b for a, b in zip(numbers, values, strict=True)) else []
+    except (OverflowError, TypeError, ValueError):
+        return []

@@ -191,7 +191,10 @@ def measure(state, errors, factor):
 
 def checked_coverage(coverage, name="coverage"):
     """Return coverages, or levels of quantiles, as an array, or say what is wrong with them."""
-    levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
+    try:
+        levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
+    except (TypeError, ValueError):
+        levels = np.empty((0, 0))
     if levels.ndim != 1 or not ((levels > 0.0) & (levels < 1.0)).all():
         raise ValueError(f"{name}={coverage!r}: give numbers above 0 and below 1, such as 0.9.")
     return levels

@@ -21,6 +21,7 @@ from ._delayed_ridge import BLOCK
 from ._experts import RAW
 from ._smoothing_rates import N_BANKS, N_MEMBERS
 
+_SCALES = "static_scale", "rows_scale"  # of columns, in the snapshot that forecasts are made from
 LATE = 8191  # rows after which one more is a time for all that is done now and then
 
 
@@ -86,6 +87,9 @@ def fault(plan, state):
     begun = _views.started(state["views"][RAW])
     if not np.array_equal(state["origin"]["slot"]["begun"], begun):
         return "does not say which series have begun"
+    slot = state["origin"]["slot"]
+    if any((slot[name] <= 0.0).any() for name in _SCALES if name in slot):
+        return "divides columns by nothing"
     return None if _is_finite(state["origin"]) else "forecasts no numbers"
 
 
