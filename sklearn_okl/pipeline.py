@@ -312,7 +312,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
 
         Returns
         -------
-        issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+        issued : ndarray of shape (n_samples[, n_targets], q)
             Each from what was known when the row was due; NaN for the first rows, those of a
             warm-up included.
         """
