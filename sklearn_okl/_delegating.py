@@ -165,14 +165,9 @@ class DelegatingVerbs:
         return estimator.predict_quantiles(rows, alpha, **params)
 
     @available_if(inner_has("predict_distribution"))
-    @explained_by(predict)
+    @explained_by(predict, DistributionVerbs.predict_distribution)
     def predict_distribution(self, X: ArrayLike, **params: Any) -> Any:
-        """Return the distributions of the inner estimator; changes nothing.
-
-        Returns
-        -------
-        distribution : QuantileDistribution
-        """
+        """Return the distributions of the inner estimator; changes nothing."""
         estimator, rows = self._asked(X)
         return estimator.predict_distribution(rows, **params)
 

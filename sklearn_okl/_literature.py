@@ -21,6 +21,8 @@ _WORKS = {
     "Cambridge University Press, 2006",
     "Chernov & Vovk 2009": 'A. Chernov, V. Vovk, "Prediction with expert evaluators\' advice", '
     "Algorithmic Learning Theory (ALT), 2009",
+    "Cover & Ordentlich 1996": 'T. M. Cover, E. Ordentlich, "Universal portfolios with side '
+    'information", IEEE Transactions on Information Theory 42(2), 1996',
     "Daniely et al. 2015": 'A. Daniely, A. Gonen, S. Shalev-Shwartz, "Strongly adaptive online '
     'learning", International Conference on Machine Learning (ICML), 2015',
     "Dawid 1984": 'A. P. Dawid, "Present position and potential developments: some personal '

@@ -62,8 +62,7 @@ class PortfolioBetting(ConformalTracker):
        algorithms", arXiv 2602.03168, 2026.
     .. [2] F. Orabona, D. Pál, "Coin betting and parameter-free online learning", Advances in Neural
        Information Processing Systems 29, 2016.
-    .. [3] T. M. Cover, E. Ordentlich, "Universal portfolios with side information", IEEE
-       Transactions on Information Theory 42(2), 1996.
+    .. [3] Cover & Ordentlich 1996.
 
     Examples
     --------

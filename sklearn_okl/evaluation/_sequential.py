@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
 from sklearn.utils._param_validation import Interval
 
+from .._documentation import cites
 from .._types import Any, Array, ArrayLike, Self
 
 _BETS = 0.9 * 0.6 ** np.arange(16)  # shares of what one owns: from bold to 4e-4
@@ -19,6 +20,7 @@ _WIDE = 6.0  # medians that a difference may be large, before it is clipped
 _TILE = 4096  # rows at once
 
 
+@cites
 class SequentialComparison(BaseEstimator):
     r"""Test whether a challenger is better than a champion, looked at as often as one likes.
 
@@ -88,8 +90,7 @@ class SequentialComparison(BaseEstimator):
        anytime-valid inference", Statistical Science 38(4), 2023.
     .. [2] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
        Journal of the Royal Statistical Society B 86(1), 2024, section 4.
-    .. [3] T. M. Cover, E. Ordentlich, "Universal portfolios with side information", IEEE
-       Transactions on Information Theory 42(2), 1996.
+    .. [3] Cover & Ordentlich 1996.
 
     Examples
     --------

@@ -143,19 +143,16 @@ class KeyedRegressor(RegressorMixin, Keyed):
         return self._ask_more(X, "predict_quantiles", keys, alpha, np.shape(alpha))
 
     @available_if(inner_has("predict_distribution"))
-    @explained_by(predict_quantiles)
+    @explained_by(DistributionVerbs.predict_distribution, predict_quantiles)
     def predict_distribution(self, X: ArrayLike, *, keys: ArrayLike | None = None) -> Any:
         """Return the distribution of the target of each row, by the model of its key.
 
-        Returns
-        -------
-        distribution : QuantileDistribution
-            Made of the quantiles of those of the models, densities too.
+        It is made of the quantiles of that of the model, its density too.
         """
         return QuantileDistribution(QUANTILES, self.predict_quantiles(X, QUANTILES, keys=keys))
 
     @available_if(inner_has("prequential_quantiles"))
-    @explained_by(prequential_predict, predict_quantiles)
+    @explained_by(predict_quantiles, prequential_predict)
     def prequential_quantiles(
         self,
         X: ArrayLike,
@@ -165,12 +162,9 @@ class KeyedRegressor(RegressorMixin, Keyed):
         keys: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the quantiles issued on the way.
+        """Learn rows, and return the quantiles that the models of their keys issued on the way.
 
-        Returns
-        -------
-        issued : ndarray of shape (n_samples[, n_targets], q)
-            Those of the first row of a key are the prior's.
+        Those of the first row of a key are the prior's.
         """
         before, model = vars(self).get("_state"), twin(self)
         model._alpha = alpha
