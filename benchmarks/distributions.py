@@ -19,7 +19,7 @@ from .distribution_series import last_windows
 from .distribution_streams import FIRST, MADE, calibration, made
 from .distribution_streams import N_ROWS as N_MADE
 from .kinds import load_frame
-from .tables import ARRAYS, FRAMES, N_TREES, load_stream, ordered, orders_of
+from .tables import ARRAYS, FRAMES, IN_ORDER, N_TREES, load_stream, ordered, orders_of
 
 ALPHA = np.arange(1, 20) / 20.0  # what the CRPS is taken from
 ASKED = np.concatenate([[0.025], ALPHA, [0.975]])
@@ -184,7 +184,7 @@ def run_likelihoods(model, n_rows):
     """Print and return squared errors and log-likelihoods beside published ones."""
     found = {}
     for name, stream in streams_at_hand(DOEBE, load).items():
-        X, y = ordered(stream, orders_of(name)[0], n_rows, 0)
+        X, y = ordered(stream, IN_ORDER, n_rows, 0)
         first = min(N_LEARNT, len(y) // 2)
         found[name] = likelihoods(clone(model).set_params(spread="rows"), X, y, first)
     rows = [
@@ -192,7 +192,8 @@ def run_likelihoods(model, n_rows):
     ]
     heads = "nMSE", "log-likelihood", "one Gaussian", "nMSE, DOEBE", "log-likelihood, DOEBE"
     print("\n" + table(["", *heads], rows))
-    print(f"From row {N_LEARNT} on, targets scaled by the rows before (published: whole sets).")
+    print(f"From row {N_LEARNT} on, in the order of the file, targets scaled by the rows before;")
+    print("published: whole sets.")
     return found
 
 

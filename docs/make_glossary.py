@@ -140,7 +140,7 @@ WORDS = {
     "forgive": (
         "Of intervals: let misses not widen them that had a cause which is gone.",
         "",
-        "conformal/_running_errors.py",
+        "../conformal/_running_errors.py",
     ),
 }
 

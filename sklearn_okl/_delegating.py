@@ -8,7 +8,7 @@ from ._documentation import explained_by
 from ._prediction_frames import check_as_frame, interval_frame
 from ._types import Any, Array, ArrayLike, Self
 from .base import OnlineRegressor
-from .base._distributions import DECILES
+from .base._distributions import DECILES, DistributionVerbs
 
 
 def inner_has(method):
@@ -156,22 +156,11 @@ class DelegatingVerbs:
         return interval_frame(intervals, coverage, as_frame, index=X)
 
     @available_if(inner_has("predict_quantiles"))
-    @explained_by(predict)
+    @explained_by(DistributionVerbs.predict_quantiles, predict)
     def predict_quantiles(
         self, X: ArrayLike, alpha: float | ArrayLike = DECILES, **params: Any
     ) -> Array:
-        """Return the quantiles of the inner estimator; changes nothing.
-
-        Parameters
-        ----------
-        alpha : float or array-like of shape (q,), default=(0.1, 0.2, ..., 0.9)
-            Their levels, above 0 and below 1.
-
-        Returns
-        -------
-        quantiles : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
-            Without the last axis where `alpha` is a number.
-        """
+        """Return the quantiles of the inner estimator; changes nothing."""
         estimator, rows = self._asked(X)
         return estimator.predict_quantiles(rows, alpha, **params)
 
@@ -182,8 +171,7 @@ class DelegatingVerbs:
 
         Returns
         -------
-        distribution : QuantileDistribution
-            One for each row, and each of several targets.
+        laws : QuantileDistribution
         """
         estimator, rows = self._asked(X)
         return estimator.predict_distribution(rows, **params)

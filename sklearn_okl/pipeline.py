@@ -304,11 +304,11 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
     def prequential_quantiles(
         self, X: ArrayLike, y: ArrayLike, alpha: float | ArrayLike = DECILES, **params: Any
     ) -> Array:
-        """Learn as `partial_fit` does, and return the quantiles issued on the way.
+        """Learn as `partial_fit` does, and return what the last step said of quantiles on the way.
 
         Returns
         -------
-        issued : ndarray of shape (n_samples, q) or (n_samples, n_targets, q)
+        quantiles_on_the_way : ndarray of shape (n_samples[, n_targets], q)
             Each from what was known when the row was due; NaN for the first rows, those of a
             warm-up included.
         """

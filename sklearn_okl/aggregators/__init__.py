@@ -1,7 +1,7 @@
 """Aggregators: forecasts of experts, the columns of X, to one forecast; quantiles; densities."""
 
 from ._aggregating import AARegressor
-from ._densities import DensityAggregator, DensityGradient, SoftBayes
+from ._densities import DensityAggregator, DensityGradient, DensityNewton, SoftBayes
 from ._exponential import EWARegressor, FixedShareRegressor
 from ._quantile_mixtures import QuantileMixture
 from ._second_order import BOARegressor, MLPolyRegressor, MLProdRegressor
@@ -13,6 +13,7 @@ __all__ = [
     "BOARegressor",
     "DensityAggregator",
     "DensityGradient",
+    "DensityNewton",
     "EWARegressor",
     "FixedShareRegressor",
     "MLPolyRegressor",

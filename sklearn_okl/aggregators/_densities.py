@@ -1,10 +1,11 @@
-"""Rules that mix densities by the log score: Soft-Bayes and exponentiated gradient with a floor."""
+"""Rules that mix densities by the log score: Soft-Bayes, and two whose weights have a floor."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy.optimize import nnls
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike
@@ -80,27 +81,32 @@ class DensityAggregator(ValueObject, ABC):
             )
         if np.isposinf(L).any():
             raise ValueError("log_densities holds infinity: a density is finite, or NaN for none.")
-        log_weights, mixed = state["log_weights"], np.full(len(L), np.nan)
+        known, mixed = dict(state), np.full(len(L), np.nan)
         for t, logs in enumerate(L):
             awake = ~np.isnan(logs)
             if not awake.any():
                 continue
-            weights = self._floored(np.exp(np.maximum(log_weights, _LEAST)))[awake]
+            weights = self.weights(known)[awake]
             mixed[t] = _log_sum(np.log(weights / weights.sum()) + logs[awake])
             if mixed[t] > -np.inf:
                 ratios = np.ones(len(logs))
                 ratios[awake] = np.exp(logs[awake] - mixed[t])
-                log_weights = log_weights + self._gains(ratios)
-                log_weights = log_weights - _log_sum(log_weights)
-        state["log_weights"] = log_weights
+                known |= self._learnt(known, ratios)
+        state.update(known)
         return mixed
 
     def _floored(self, weights):
         return weights
 
     @abstractmethod
-    def _gains(self, ratios):
-        """Return what ratios (K,) of densities to the mixture add to the logarithms of weights."""
+    def _learnt(self, state, ratios):
+        """Return what of a state changes by ratios (K,) of densities to the mixture."""
+
+
+def _with_gains(state, gains):
+    """Return the logarithms of weights with what a round has added, normalised."""
+    log_weights = state["log_weights"] + gains
+    return {"log_weights": log_weights - _log_sum(log_weights)}
 
 
 @inherit_documentation
@@ -130,7 +136,7 @@ class SoftBayes(DensityAggregator):
 
     as :math:`\ln(1 - \eta + \eta x) \ge \eta \ln x` and no weight exceeds 1. Against every fixed
     mixture [1]_ has a regret of the order of :math:`\sqrt{K T \ln K}`, at a rate of
-    :math:`\sqrt{\ln K / (K T)}`; its constants are not tested here.
+    :math:`\sqrt{\ln K / (K T)}`; :math:`2 \sqrt{K T \ln K} + \ln K` has held in all that was tried.
 
     References
     ----------
@@ -154,9 +160,9 @@ class SoftBayes(DensityAggregator):
         if not 0.0 < eta <= 1.0:
             raise ValueError(f"eta={eta!r} of SoftBayes: give a number above 0, at most 1.")
 
-    def _gains(self, ratios):
+    def _learnt(self, state, ratios):
         with np.errstate(divide="ignore"):
-            return np.maximum(np.log1p(self.eta * (ratios - 1.0)), _LEAST)
+            return _with_gains(state, np.maximum(np.log1p(self.eta * (ratios - 1.0)), _LEAST))
 
 
 @inherit_documentation
@@ -220,8 +226,89 @@ class DensityGradient(DensityAggregator):
     def _floored(self, weights):
         return (1.0 - self.floor) * weights + self.floor / len(weights)
 
-    def _gains(self, ratios):
-        return self.eta * ratios
+    def _learnt(self, state, ratios):
+        return _with_gains(state, self.eta * ratios)
+
+
+@inherit_documentation
+@explained_by(DensityGradient)
+class DensityNewton(DensityAggregator):
+    r"""Online Newton step on the log score, whose weights have a floor: online Bayesian stacking.
+
+    .. math:: A_t = A_{t-1} + x_t x_t^T, \qquad
+              w_{t+1} = \arg\min_w \, \| w - w_t - A_t^{-1} x_t / \beta \|_{A_t},
+
+    over weights that are at least :math:`\varepsilon / K`, with :math:`A_0 = \delta I`,
+    :math:`x_{k,t} = p_{k,t} / m_t`, and :math:`\beta = 2 (Z - \ln(1 + Z)) / Z^2` for
+    :math:`Z = K / \varepsilon - 1`, the largest for which the theorem holds.
+
+    Parameters
+    ----------
+    floor : float, default=0.05
+    ridge : float, default=1.0
+        :math:`\delta > 0`.
+
+    See Also
+    --------
+    DensityGradient : O(K) a round, and a regret of the order of a root.
+    SoftBayes : For the best expert.
+
+    Notes
+    -----
+    *Cost.* O(K³) a round: a least-squares problem of K weights that are not negative.
+
+    *Theorem.* If nobody sleeps, then against every fixed mixture, whatever the densities, the
+    logarithm of the likelihood is behind by at most
+
+    .. math:: \frac{K}{2 \beta} \ln \Bigl( 1 + \frac{T K}{\delta \varepsilon^2} \Bigr)
+              + \frac{\beta \delta}{2} + T \ln \frac{1}{1 - \varepsilon} ,
+
+    for :math:`-\ln(1 + z) \ge -z + \beta z^2 / 2` up to Z, and no :math:`x_{k,t}` exceeds
+    :math:`K / \varepsilon` [1]_. As stacking of Gaussian processes it is [2]_.
+
+    References
+    ----------
+    .. [1] E. Hazan, A. Agarwal, S. Kale, "Logarithmic regret algorithms for online
+       convex optimization", Machine Learning 69, 2007, Theorem 2.
+    .. [2] D. Waxman, F. Llorente, P. M. Djurić, "Online Bayesian stacking", Transactions on Machine
+       Learning Research, 2026.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_okl.aggregators import DensityNewton
+    >>> newton = DensityNewton(floor=0.1)
+    >>> known = newton.start(2)
+    >>> issued = newton.learn(known, np.log([[0.8, 0.2], [0.2, 0.8], [0.8, 0.2]] * 50))
+    >>> bool(0.7 < newton.weights(known)[0] <= 0.95)
+    True
+    """
+
+    def __init__(self, floor: float = 0.05, ridge: float = 1.0) -> None:
+        self.floor = floor
+        self.ridge = ridge
+        if not 0.0 < floor < 1.0:
+            raise ValueError(f"floor={floor!r} of DensityNewton: give a number above 0, below 1.")
+        if not 0.0 < ridge < np.inf:
+            raise ValueError(f"ridge={ridge!r} of DensityNewton: give a finite number above 0.")
+
+    def start(self, n_experts: int) -> dict[str, Any]:
+        return super().start(n_experts) | {"curvature": self.ridge * np.eye(n_experts)}
+
+    def _learnt(self, state, ratios):
+        K = len(ratios)
+        most = K / self.floor - 1.0
+        beta = 2.0 * (most - np.log1p(most)) / most**2
+        A = state["curvature"] + np.outer(ratios, ratios)
+        root = np.linalg.cholesky(A)  # A = root root'
+        weights = np.exp(state["log_weights"])
+        # the nearest u of the simplex, w = floor / K + (1 - floor) u: a sum of squares is least
+        wanted = root.T @ (weights - self.floor / K) + np.linalg.solve(root, ratios) / beta
+        columns = (1.0 - self.floor) * root.T - wanted[:, None]
+        scale = np.abs(columns).max()
+        u, _ = nnls(np.vstack([columns / scale, np.ones(K)]), np.append(np.zeros(K), 1.0))
+        weights = self.floor / K + (1.0 - self.floor) * u / u.sum()
+        return {"log_weights": np.log(weights), "curvature": A}
 
 
 def _log_sum(logs):

@@ -245,9 +245,7 @@ class ExpertsRegressor(_AdvisedRegressor):
     *Rows.* Frames with categories or text are handed on as they came, gaps too, and so are gaps in
     arrays if all experts take them. Other experts get arrays without feature names.
 
-    *Distributions.* As those of :class:`OnlineKernelRegressor` with ``spread="running"``: levels of
-    adaptive conformal inference on what the mixture missed. A faulty target is a miss, no error.
-
+    *Distributions.* As :class:`OnlineKernelRegressor` with ``spread="running"``, of its own errors.
     *Names.* Parameters of one named ``"sgd"`` are set by
     ``set_params(sgd__alpha=1e-3)``, and the expert by ``set_params(sgd=other)``.
 

@@ -68,11 +68,11 @@ class PortfolioBetting(ConformalTracker):
     Examples
     --------
     >>> from sklearn_okl.conformal import PortfolioBetting
-    >>> tracker = PortfolioBetting()
-    >>> state = tracker.start(0.8)
+    >>> bets = PortfolioBetting()
+    >>> known = bets.start(0.8)
     >>> for score in [3.0, 1.0, 0.5]:
-    ...     tracker.learn(state, score)
-    >>> round(tracker.threshold(state), 3)
+    ...     bets.learn(known, score)
+    >>> round(bets.threshold(known), 3)
     0.534
     """
 

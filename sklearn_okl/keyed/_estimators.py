@@ -149,7 +149,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
 
         Returns
         -------
-        distribution : QuantileDistribution
+        laws_of_keys : QuantileDistribution
             Made of the quantiles of those of the models, densities too.
         """
         return QuantileDistribution(QUANTILES, self.predict_quantiles(X, QUANTILES, keys=keys))

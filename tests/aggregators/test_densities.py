@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_okl.aggregators import DensityGradient, SoftBayes
+from sklearn_okl.aggregators import DensityGradient, DensityNewton, SoftBayes
 from tests.oracles import aggregation
 
 LOOPS = {
     SoftBayes(0.2): lambda P: aggregation.soft_bayes(P, 0.2),
     SoftBayes(1.0): lambda P: aggregation.soft_bayes(P, 1.0),
     DensityGradient(0.03, 0.1): lambda P: aggregation.density_gradient(P, 0.03, 0.1),
+    DensityNewton(0.1, 2.0): lambda P: aggregation.density_newton(P, 0.1, 2.0),
 }
 
 
@@ -46,6 +47,51 @@ def test_regret_of_soft_bayes_against_every_expert(kind, eta):
     assert (np.log(P).sum(axis=0) - mixed.sum() <= np.log(3) / eta + 1e-9).all()
 
 
+def best_mixture(P):
+    """Return the logarithm of the likelihood of the best of some fixed mixtures of three."""
+    grid = np.linspace(0.0, 1.0, 21)
+    mixtures = [(a, b, max(1.0 - a - b, 0.0)) for a in grid for b in grid if a + b <= 1.0 + 1e-9]
+    return max(np.log(P @ np.array(a)).sum() for a in mixtures)
+
+
+def against(rule, n=400, K=3):
+    """Return densities that an adversary issues: only the expert with least weight is right."""
+    state, P = rule.start(K), np.full((n, K), 1e-3)
+    for t in range(n):
+        P[t, rule.weights(state).argmin()] = 1.0
+        rule.learn(state, np.log(P[t : t + 1]))
+    return P
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "turns", "wild", "against"])
+def test_regret_of_soft_bayes_against_every_mixture_as_cited(kind):
+    n = 400
+    rule = SoftBayes(np.sqrt(np.log(3) / (3 * n)))
+    P = against(rule, n) if kind == "against" else densities(kind, n)
+    regret = best_mixture(P) - rule.learn(rule.start(3), np.log(P)).sum()
+    bound = 2.0 * np.sqrt(3 * n * np.log(3)) + np.log(3)
+    print(f"share of the bound used {regret / bound:.3f}")
+    assert regret <= bound
+
+
+@pytest.mark.parametrize("floor", [0.1, 0.3])
+@pytest.mark.parametrize("kind", ["gaussian", "turns", "wild", "against"])
+def test_regret_of_newton_against_every_mixture(kind, floor):
+    rule, n, K = DensityNewton(floor), 400, 3
+    P = against(rule, n) if kind == "against" else densities(kind, n)
+    state = rule.start(K)
+    mixed = rule.learn(state, np.log(P)).sum()
+    Z = K / floor - 1.0
+    beta = 2.0 * (Z - np.log(1.0 + Z)) / Z**2
+    bound = K / (2.0 * beta) * np.log(1.0 + n * K / floor**2) + beta / 2.0
+    bound += n * np.log(1.0 / (1.0 - floor))
+    print(f"share of the bound used {(best_mixture(P) - mixed) / bound:.3f}")
+    assert best_mixture(P) - mixed <= bound
+    assert rule.weights(state).min() >= floor / K - 1e-12
+    if kind == "turns":
+        assert mixed > np.log(P).sum(axis=0).max() + 100.0
+
+
 @pytest.mark.parametrize("floor", [0.1, 0.3])
 @pytest.mark.parametrize("kind", ["gaussian", "turns", "wild"])
 def test_regret_of_the_gradient_against_every_mixture(kind, floor):
@@ -53,10 +99,7 @@ def test_regret_of_the_gradient_against_every_mixture(kind, floor):
     rule = DensityGradient(eta, floor)
     mixed = rule.learn(rule.start(3), np.log(P)).sum()
     bound = np.log(3) / eta + len(P) / (1.0 - floor) * (eta * 3 / floor + floor)
-    grid = np.linspace(0.0, 1.0, 21)
-    mixtures = [(a, b, max(1.0 - a - b, 0.0)) for a in grid for b in grid if a + b <= 1.0 + 1e-9]
-    best = max(np.log(P @ np.array(a)).sum() for a in mixtures)
-    assert best - mixed <= bound
+    assert best_mixture(P) - mixed <= bound
     if kind == "turns":  # no single expert will do
         assert mixed > np.log(P).sum(axis=0).max() + 100.0
 
@@ -88,6 +131,10 @@ def test_what_makes_no_sense_is_refused():
             make()
     with pytest.raises(ValueError, match="floor="):
         DensityGradient(0.1, 1.0)
+    with pytest.raises(ValueError, match="floor="):
+        DensityNewton(0.0)
+    with pytest.raises(ValueError, match="ridge="):
+        DensityNewton(0.1, 0.0)
     state = SoftBayes().start(2)
     with pytest.raises(ValueError, match="a column for each of 2 experts"):
         SoftBayes().learn(state, [[0.0, 0.0, 0.0]])

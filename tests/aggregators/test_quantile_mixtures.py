@@ -1,5 +1,7 @@
 """Quantiles mixed level by level: equal to the loop, no worse than experts, in order."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -20,14 +22,15 @@ def stream(n=300, seed=0):
     return np.stack([low + level, high - level, Z + 1.0 + level], axis=1), y
 
 
-@pytest.mark.parametrize("rule", ["boa", "ml-poly"])
+@pytest.mark.parametrize("rule", ["boa", "ewa", "ml-poly"])
 @pytest.mark.parametrize("smoothing", [0, 2])
 def test_equal_to_the_loop_however_rounds_are_cut(rule, smoothing):
     Q, y = stream(40)
     mixture = QuantileMixture(ALPHA, rule, smoothing)
     state = mixture.start(3)
     found = [mixture.learn(state, Q[rows], y[rows]) for rows in (slice(0, 1), slice(1, 40))]
-    loop = {"boa": aggregation.boa, "ml-poly": aggregation.ml_poly}[rule]
+    ewa = partial(aggregation.ewa, gradient=True)
+    loop = {"boa": aggregation.boa, "ewa": ewa, "ml-poly": aggregation.ml_poly}[rule]
     expected = aggregation.quantile_mixture(Q, y, ALPHA, loop, smoothing)
     assert_allclose(np.concatenate(found), expected, atol=1e-9)
     assert_allclose(mixture.weights(state).sum(axis=1), 1.0)

@@ -6,6 +6,9 @@ import numpy as np
 
 from benchmarks import distributions
 from benchmarks.__main__ import main
+from benchmarks.distribution_rivals import by_own_levels, likelihoods, one_gaussian
+from benchmarks.distribution_series import HORIZON, measured
+from sklearn_okl import OnlineForecaster, OnlineKernelRegressor
 
 
 def test_distributions(tmp_path, capsys, monkeypatch):
@@ -13,14 +16,51 @@ def test_distributions(tmp_path, capsys, monkeypatch):
     X = rng.normal(size=(160, 2))
     y = X[:, 0] + rng.normal(size=160)
     monkeypatch.setattr(distributions, "load_stream", lambda name: (X, y))
-    job = ["distributions", "--quick", "--data", "airfoil", "--output", str(tmp_path)]
+    monkeypatch.delenv("SKLEARN_OKL_DATA", raising=False)
+    job = ["distributions", "--quick", "--trees", "--data", "airfoil", "--output", str(tmp_path)]
     assert main(job) == 0
     found = json.loads((tmp_path / "distributions.json").read_text(encoding="utf-8"))
     line = found["sets"]["airfoil"]
-    assert line["ratio"] == line["CRPS"] / line["CRPS, intervals"]
-    assert line["rows, ratio"] == line["rows"] / line["CRPS, intervals"]
+    assert line["ratio"] == line["running"] / line["intervals"]
+    assert line["rows, ratio"] == line["rows"] / line["intervals"]
+    assert line["rows, Gaussian"] == line["rows"] / line["Gaussian"]
     assert 0.9 < line["ratio"] < 1.1
     assert 0.85 < line["rows, ratio"] < 1.15
     assert 0.7 < line["90 %"] <= 1.0
+    assert line["trees over boosted"] > 0.0
     assert 0.7 < found["made"]["counts"][2] <= 1.0
+    assert found["series"] is None  # there is no file
     assert f"{line['ratio']:.4g}" in capsys.readouterr().out
+
+
+def test_intervals_by_own_levels_are_those_of_the_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] + rng.normal(size=120)
+    model, alpha = OnlineKernelRegressor(budget="fast", random_state=0), distributions.ASKED
+    law = model.prequential_quantiles(X, y, alpha)
+    found, crossed = by_own_levels(y - law[:, 10], law[:, 10], alpha)
+    calm = ~crossed[20:]
+    assert calm.mean() > 0.5  # where levels rise they are nearly the law's
+    assert np.median(np.abs(found[20:] - law[20:])[calm]) < 0.05
+    assert (found[1:, 10] == law[1:, 10]).all()
+    gaussian = one_gaussian(y - law[:, 10], law[:, 10], alpha)
+    assert np.mean((gaussian[20:, 1] <= y[20:]) & (y[20:] <= gaussian[20:, -2])) > 0.8
+
+
+def test_last_windows_over_the_last_season():
+    rng = np.random.default_rng(0)
+    y = np.sin(np.arange(400) * np.pi / 12.0)[:, None] + rng.normal(size=(400, 1))
+    ours, naive = measured(OnlineForecaster(HORIZON, season_lengths=[24]), y, 2)
+    assert ours[0] < naive[0]
+    assert ours[1] < naive[1]
+
+
+def test_likelihoods_of_gaussian_errors_are_nearly_those_of_one_gaussian():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(260, 2))
+    y = X[:, 0] + rng.normal(size=260)
+    model = OnlineKernelRegressor(budget="fast", random_state=0, spread="rows")
+    share, logs, gaussian = likelihoods(model, X, y, 200)
+    assert 0.2 < share < 1.0
+    assert abs(logs - gaussian) < 0.2

@@ -3,6 +3,8 @@
 The second-order rules are those of the published aggregation package, found by fitting its numbers.
 """
 
+import itertools
+
 import numpy as np
 
 
@@ -328,6 +330,39 @@ def density_gradient(P, eta, floor):
         v = v * np.exp(eta * p / out[-1])
         v = v / v.sum()
     return np.array(out), (1 - floor) * v + floor / K
+
+
+def density_newton(P, floor, ridge):
+    """Hazan, Agarwal and Kale (2007), Figure 3, over weights of at least floor / K: (T,)."""
+    K = P.shape[1]
+    w, A, out = np.full(K, 1 / K), ridge * np.eye(K), []
+    Z = K / floor - 1
+    beta = 2 * (Z - np.log(1 + Z)) / Z**2
+    for p in P:
+        out.append(float(w @ p))
+        x = p / out[-1]
+        A = A + np.outer(x, x)
+        goal = w + np.linalg.solve(A, x) / beta
+        w = nearest_weights(A, goal, floor / K)
+    return np.array(out), w
+
+
+def nearest_weights(A, goal, least):
+    """Return the weights of at least so much that are nearest in a norm: of all active sets."""
+    K, best = len(goal), (np.inf, None)
+    for free in itertools.product([False, True], repeat=K):
+        free = np.array(free)
+        if not free.any():
+            continue
+        w = np.full(K, least)
+        n = free.sum()
+        # A w - A goal is the same for all that are free, whose sum is given
+        system = np.block([[A[np.ix_(free, free)], np.ones((n, 1))], [np.ones((1, n)), 0]])
+        right = (A @ goal)[free] - A[np.ix_(free, ~free)] @ w[~free]
+        w[free] = np.linalg.solve(system, np.append(right, 1 - w[~free].sum()))[:n]
+        if (w >= least - 1e-12).all():
+            best = min(best, ((w - goal) @ A @ (w - goal), w), key=lambda one: one[0])
+    return best[1]
 
 
 def quantile_mixture(Q, y, alpha, rule, smoothing=0):

@@ -9,7 +9,7 @@ weights were last taken.
 """
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 DEGREES = np.array([np.inf, 3.0, 6.0])  # the first is the Gaussian
 WIDTHS = np.array([1.0, 0.35])  # of the kernels, over the rule of thumb
@@ -106,18 +106,26 @@ def _moments(state, scores):
 def _mixed(state, logs):
     """Return the logarithms (n,) of the mixture of those (n, K), and who is awake."""
     awake = ~np.isneginf(logs)
-    heard = logsumexp(np.where(awake, state["logs"], -np.inf), axis=1)
-    return logsumexp(logs + state["logs"], axis=1) - heard, awake
+    heard = _log_sum(np.where(awake, state["logs"], -np.inf))
+    return _log_sum(logs + state["logs"]) - heard, awake
 
 
 def _take(state, points):
     """Take weights, moments and points anew."""
     logs = state["logs"] + state["gains"]
-    logs = np.maximum(logs - logsumexp(logs), _FLOOR)
-    state["logs"], state["gains"] = logs - logsumexp(logs), np.zeros(N_EXPERTS)
+    logs = np.maximum(logs - _log_sum(logs), _FLOOR)
+    state["logs"], state["gains"] = logs - _log_sum(logs), np.zeros(N_EXPERTS)
     state["moments"] = _FADING ** state["n"] * state["moments"] + state["added"]
     state["added"], state["n"] = np.zeros_like(state["moments"]), 0
     state["points"] = points.copy()
+
+
+def _log_sum(logs):
+    """Return the logarithms of sums of exponentials along the last axis: SciPy's takes 100 us."""
+    most = logs.max(axis=-1, keepdims=True)
+    most = np.where(np.isinf(most), 0.0, most)
+    with np.errstate(divide="ignore"):
+        return most[..., 0] + np.log(np.exp(logs - most).sum(axis=-1))
 
 
 def log_density(state, errors, scales):
