@@ -103,7 +103,8 @@ ARGUMENTS = {
     ],
 }
 
-# exact kernel methods keep every row; the estimators without tuning grow up to row 8192
+# exact kernel methods keep every row; the estimators without tuning grow up to row 8192, and what
+# scales robustly until its window is full
 GROWING = {
     "RefitClassifier",
     "RefitRegressor",
@@ -133,6 +134,7 @@ GROWING = {
     "PROSNKONSRegressor",
     "SketchedKONSRegressor",
     "StronglyAdaptiveRegressor",
+    "TVAWRegressor",
 }
 
 # Whose defaults scikit-learn's tag `poor_score` excuses from an R² of 0.5 on 200 standardised rows,

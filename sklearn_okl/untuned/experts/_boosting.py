@@ -82,7 +82,7 @@ class Boosting:
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         forget_target(state["bank"], j)
-        n_sums = len(state["mixture"]["log_prior"]) - 1
+        n_sums = state["mixture"]["log_prior"].shape[-1] - 1
         _boas.put(state["mixture"], j, self._start_mixture(1, n_sums))
 
     def close(self, state, grows=False):
