@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from .._documentation import explained_by, inherit_documentation
-from ._taylor import TaylorFeatures, _Expansion
+from ._taylor import TaylorFeatures, _ExpansionFeatures
 
 _FARTHEST = 1e3  # of the argument of Hermite's functions, beyond which all of them are 0
 
 
 @inherit_documentation
 @explained_by(TaylorFeatures)
-class MercerFeatures(_Expansion):
+class MercerFeatures(_ExpansionFeatures):
     r"""Mercer features of the Gaussian kernel exp(−γ‖x − y‖²), by inputs from a normal law.
 
     Feature k, a multi-index with k₁ + … + k_d ≤ M, is √λ_k times the eigenfunction of the kernel
@@ -61,7 +61,7 @@ class MercerFeatures(_Expansion):
 
     _title = "Mercer"
     _parameter_constraints = {
-        **_Expansion._parameter_constraints,
+        **_ExpansionFeatures._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "scale": [Interval(Real, 0, None, closed="neither")],
     }

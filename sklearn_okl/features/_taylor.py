@@ -20,7 +20,7 @@ from ..inspection._parts import Monomials
 from ._fourier import FourierFeatures
 
 
-class _Expansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class _ExpansionFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of maps whose features are products of one function of each input, up to a degree.
 
     A subclass says in `_features` what those of rows are, and in `_title` what they are called.
@@ -110,7 +110,7 @@ class _Expansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 @inherit_documentation
 @explained_by(FourierFeatures)
-class TaylorFeatures(_Expansion):
+class TaylorFeatures(_ExpansionFeatures):
     """Taylor features of the Gaussian kernel exp(−γ‖x − y‖²).
 
     Feature k, a multi-index with k₁ + … + k_d ≤ M, is
