@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn_okl import LagFeatures, RefitRegressor, StreamingPipeline
 from sklearn_okl.conformal import _running_errors
 
-from .tables import N_LAGS
+from .tables import N_LAGS, boosting
 
 FIRST_BOOSTED = 20  # rows before boosting says anything
 # ensembles of Gaussian processes on random features, hyperparameters learnt on 1 000 rows, targets
@@ -58,29 +58,11 @@ def boosted(X, y, alpha, n_trees):
 
 
 def booster(level, n_trees):
-    """Return LightGBM's boosting in the pinball loss, or scikit-learn's of the same settings."""
-    try:
-        from lightgbm import LGBMRegressor
-    except ImportError:
-        return HistGradientBoostingRegressor(
-            loss="quantile",
-            quantile=level,
-            max_iter=n_trees,
-            learning_rate=0.05,
-            max_leaf_nodes=31,
-            min_samples_leaf=10,
-            early_stopping=False,
-        )
-    return LGBMRegressor(
-        objective="quantile",
-        alpha=level,
-        n_estimators=n_trees,
-        learning_rate=0.05,
-        num_leaves=31,
-        min_child_samples=10,
-        n_jobs=1,
-        verbose=-1,
-    )
+    """Return the boosting that point forecasts are held against, in the pinball loss."""
+    model = boosting(n_trees)
+    if isinstance(model, HistGradientBoostingRegressor):
+        return model.set_params(loss="quantile", quantile=level)
+    return model.set_params(objective="quantile", alpha=level)
 
 
 def likelihoods(model, X, y, first):
