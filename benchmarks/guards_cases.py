@@ -31,6 +31,7 @@ TOLD = {"table": 1.3, "series": 1.6}
 TOLD_LOW = 2.0  # of mean - 8 deviations in a fifth of the targets
 SINGLE_BAR, FRESH, OF_NAN, CLEAN, TIME = 1.1, 1.25, 1.25, 1.01, 4.0
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+RUN_SHARES, RUN_LENGTH = (0.02, 0.05), 4.0
 FAULTS = (1e6, 1e9, 1e15, 1e30, 1e100, 1e300)
 AFTER = (100, 400)  # rows after a single fault that are scored
 PLACES = tuple(
@@ -189,7 +190,7 @@ def scored_rows(stream):
 
 
 def _everyday(sizes, n_trees, kept):
-    for kind in ("meter", "events", "cycles", "saw"):
+    for kind in ("meter", "events", "cycles", "saw", "episodes"):
         yield everyday_line(kind, sizes.irregular, n_trees, kept)
 
 
@@ -223,9 +224,11 @@ def _sentinels(sizes):
         for value in (-9999.0, "low"):
             for share in SHARES:
                 yield sentinel_line(base, value, share, sizes.faulty)
+            for share in RUN_SHARES:
+                yield sentinel_line(base, value, share, sizes.faulty, RUN_LENGTH)
 
 
-def sentinel_line(base, value, share, n_rows):
+def sentinel_line(base, value, share, n_rows, length=1.0):
     """Return title, bars and measure of a stream of which a share of the targets is faulty."""
     if share >= 0.4:
         bars = {"running median": 1.0}
@@ -233,9 +236,10 @@ def sentinel_line(base, value, share, n_rows):
         is_lowest = value == "low" and share == 0.2
         bars = {"told twin": TOLD_LOW if is_lowest else TOLD[base]}
     what = "mean - 8 deviations" if value == "low" else f"{value:g}"
-    settings = {"base": base, "value": value, "share": share}
+    runs = f", in runs of {length:g}" if length > 1.0 else ""
+    settings = {"base": base, "value": value, "share": share, "length": length}
     takes = BUDGETS if base == "series" else TABLES
-    return f"{what} in {share:.0%}, {base}", bars, partial(sentinel, n_rows, settings), takes
+    return f"{what} in {share:.0%}{runs}, {base}", bars, partial(sentinel, n_rows, settings), takes
 
 
 def sentinel(n_rows, settings, budget, seed):

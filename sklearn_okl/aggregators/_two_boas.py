@@ -13,8 +13,13 @@ theorem, for a sum of losses in which rounds have weights; no bound of the plain
 
 Which of the two suits a stream is a doubt like others: where errors are large for good reasons, in
 a corner where the target is steep, bounded rounds tell less. So what both say is mixed by
-likelihoods that fade, of errors that are bounded, too. In all arrays the plain one comes first, so
-that a row costs both no more calls than one; so it is with several targets, before them.
+likelihoods of their errors. Rare rounds decide there, so these fade slowly, and no square counts
+more than all usual ones that are remembered: beyond, those of both are divided by the same number.
+A round in which one is off by half as much as the other tells much, and one in which they hardly
+differ, little.
+
+In all arrays the plain one comes first, so that a row costs both no more calls than one; so it is
+with several targets, before them.
 """
 
 import numpy as np
@@ -30,7 +35,8 @@ from ._fading_means import (
     start_likelihoods,
 )
 
-_FADING = 0.99  # of the squared errors that are usual, and of the likelihoods of the two
+_FADING = 0.99  # of the squared errors that are usual
+_SLOWLY = 0.9995  # and of the likelihoods of the two: errors that matter may be rare
 _BOUND = 3.0  # usual squared errors that the regrets of a round count at most
 _KNOWN = 3  # rounds from which on it is known what is usual
 _LEAST = 1e-18  # of the largest loss that the least one counts as
@@ -52,15 +58,15 @@ def learn(state, F, y, weights):
     Forecasts F (n, q, K) are NaN where an expert is asleep.
     """
     of_rounds = np.ones((*y.shape, 2))
-    of_rounds[..., 1] = _learn_usual(state, F, y, weights)
+    of_rounds[..., 1], n_remembered = _learn_usual(state, F, y, weights)
     if weights is not None:
         of_rounds *= weights[:, None, None]
     both = _boas.learn(state, F, y, 2.0 * of_rounds[..., None], _bound)
     squares = np.square(both - y[..., None])
-    most = np.full(y.shape, np.inf)
-    np.divide(_BOUND, of_rounds[..., 1], out=most, where=of_rounds[..., 1] > 0.0)
-    np.minimum(squares, most[..., None], out=squares)
-    known = learn_likelihoods(state["likelihoods"], squares, _FADING, weights)
+    sizes, most = squares.max(axis=-1) * of_rounds[..., 1], np.maximum(n_remembered, 1.0)
+    if (sizes > most).any():
+        squares *= (most / np.maximum(sizes, most))[..., None]
+    known = learn_likelihoods(state["likelihoods"], squares, _SLOWLY, weights)
     return means_of(both, *known)
 
 
@@ -94,12 +100,11 @@ def _bound(regrets):
 
 
 def _most(sums, n_known):
-    """Return the loss from which on a row would more than double the usual one.
+    """Return the loss from which on a row would double the usual one: all that is remembered.
 
     Of faded sums of losses and of rounds (..., K + 1); infinite where nothing is usual.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        most = sums[..., :-1].min(axis=-1) / ((1.0 - _FADING) * sums[..., -1])
+    most = sums[..., :-1].min(axis=-1)
     return np.where((n_known >= _KNOWN) & (most > 0.0), most, np.inf)
 
 
@@ -115,7 +120,7 @@ def _cut(path, terms):
 def _learn_usual(state, F, y, weights):
     """Learn squared errors; return one over the usual losses (n, q) known before each row.
 
-    A loss is a squared error times the weight of its row.
+    And how many rounds (n, q) these remember. A loss is a squared error times the row's weight.
     """
     n, q, K = F.shape
     terms = np.ones((n, q, K + 1))
@@ -139,4 +144,4 @@ def _learn_usual(state, F, y, weights):
     of_rounds = np.zeros((n, q))
     with np.errstate(over="ignore"):
         np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
-    return np.minimum(of_rounds, _LARGEST)
+    return np.minimum(of_rounds, _LARGEST), rounds

@@ -29,6 +29,7 @@ _CLEAN = {
         "share": [Interval(Real, 0.0, 1.0, closed="both")],
         "value": [Real, StrOptions({"low"})],
         "first": [Interval(Integral, 0, None, closed="left")],
+        "length": [Interval(Real, 1.0, None, closed="left")],
     },
     prefer_skip_nested_validation=True,
 )
@@ -40,6 +41,7 @@ def make_faulty_stream(
     share: float = 0.03,
     value: float | str = -9999.0,
     first: int = 0,
+    length: float = 1.0,
     noise: float = 0.1,
     random_state: Seed = None,
     return_X_y: bool = False,
@@ -70,6 +72,10 @@ def make_faulty_stream(
 
     first : int, default=0
         Number of rows before the first one that may be faulty.
+
+    length : float, default=1.0
+        Mean number of rows of a run of faults, as a sensor that is out for a while makes them.
+        Lengths are geometric.
 
     noise : float, default=0.1
         Standard deviation of the noise, over that of what it is added to.
@@ -130,8 +136,11 @@ def make_faulty_stream(
     rng = check_random_state(random_state)
     X, y = _MAKERS[base](n_samples, noise, rng)
     clean_data, clean_target = X.copy(), y.copy()
-    drawn = rng.uniform(size=(n_samples, 1 + X.shape[1])) < share
-    drawn[:first] = False
+    begun = rng.uniform(size=(n_samples, 1 + X.shape[1])) < share / length
+    begun[:first] = False
+    rows = np.arange(n_samples)[:, None]
+    ends = np.where(begun, rows + rng.geometric(1.0 / length, size=begun.shape), 0)
+    drawn = rows < np.maximum.accumulate(ends)
     drawn[:, slice(1, None) if where == "target" else 0] = False
     faulty, faulty_data = drawn[:, 0], drawn[:, 1:]
     if value == "low":

@@ -14,6 +14,7 @@ from ._faulty import make_faulty_stream, make_shifted_stream
 
 _DAY = 24  # rows
 _SLOPE = 3  # of a counter
+_EPISODE = 6  # rows of an episode after its first, in the mean
 _SHARES = (0.6, 0.3, 0.1)  # of the size, that loads which go on and off have
 _DEFAULTS = {  # rows between changes, size, noise, whether X says nothing of the changes
     "setpoints": (100, 100.0, 0.1, True),
@@ -25,6 +26,7 @@ _DEFAULTS = {  # rows between changes, size, noise, whether X says nothing of th
     "events": (100, 1.0, 0.0, False),
     "cycles": (200, 100.0, 0.3, False),
     "saw": (100, 100.0, 0.3, False),
+    "episodes": (400, 40.0, 1.0, False),
 }
 
 
@@ -59,8 +61,8 @@ def make_irregular_stream(
 
     Parameters
     ----------
-    kind : {"setpoints", "counter", "walk", "loads", "price", "meter", "events", "cycles", "saw"}, \
-            default="setpoints"
+    kind : {"setpoints", "counter", "walk", "loads", "price", "meter", "events", "cycles", \
+            "saw", "episodes"}, default="setpoints"
         What the targets are, see Notes.
 
     every : int, default=None
@@ -77,8 +79,8 @@ def make_irregular_stream(
 
     hidden : bool, default=None
         Whether X says nothing of the changes. Otherwise its first column does. None hides those of
-        setpoints, counters, walks, loads and prices, and shows those of cycles and saws. A meter
-        has none, and events are always told by X.
+        setpoints, counters, walks, loads and prices, and shows those of cycles, saws and episodes.
+        A meter has none, and events are always told by X.
 
     random_state : int, RandomState instance or None, default=None
         Source of all that is random.
@@ -117,13 +119,17 @@ def make_irregular_stream(
     "events"      100     1      0       size in one row out of `every`, where x + noise ε is high
     "cycles"      200     100    0.3     a discharge from size (1 - t / 20 n), + noise ε
     "saw"         100     100    0.3     size / every times the rows since the reset, + noise ε
+    "episodes"    400     40     1       2 x_1 + 2 sin(2 x_2) + noise ε, higher for a few rows
     ============= ======= ====== ======= ======================================================
 
+    An episode lasts 1 + n rows with n geometric of mean 6; all of it is higher by a height, uniform
+    on [size / 2, 3 size / 2], times 1 + 0.08 ε in each row, and loses a third of it on the way.
     There are three loads, of 0.6, 0.3 and 0.1 of `size`; at a change one goes on or off. With p the
     phase of a cycle in [0, 1), a discharge goes down by the factor 1 - 0.6 p - 0.4 p⁴. With a the
     hour in turns of a day, the first two columns of a meter are sin a and cos a. Where changes
     are not hidden, the first column is the level without noise; of walks the sum of the jumps; of
-    cycles the phase; of saws 1 in the row of a reset and else 0.
+    cycles the phase; of saws 1 in the row of a reset and else 0; of episodes a standard normal, two
+    higher where one lasts: a hint, and no more.
 
     Examples
     --------
@@ -231,6 +237,22 @@ def _saw(n, every, size, noise, X, rng):
     return size / every * since + noise * rng.standard_normal(n), resets, changes
 
 
+def _episodes(n, every, size, noise, X, rng):
+    rows, begins = np.arange(n), _at_random(n, every, rng)
+    lengths = 1 + rng.geometric(1.0 / _EPISODE, size=n)
+    heights = size * rng.uniform(0.5, 1.5, size=n)
+    latest = np.zeros(n, dtype=int)
+    latest[begins] = begins
+    latest = np.maximum.accumulate(latest)
+    passed = (rows - latest) / lengths[latest]
+    lasts = (latest > 0) & (passed < 1.0)
+    height = heights[latest] * (1.0 - passed / 3.0) * (1.0 + 0.08 * rng.standard_normal(n))
+    base = 2.0 * X[:, 1] + 2.0 * np.sin(2.0 * X[:, 2])
+    y = base + np.where(lasts, height, 0.0) + noise * rng.standard_normal(n)
+    changes = 1 + np.flatnonzero(np.diff(lasts))
+    return y, X[:, 0] + 2.0 * lasts, changes
+
+
 def _at_random(n, every, rng):
     """Return rows of changes, on average one in `every`; the first row is none."""
     return 1 + np.flatnonzero(rng.uniform(size=n - 1) < 1.0 / every)
@@ -246,4 +268,5 @@ _MAKERS = {
     "events": _events,
     "cycles": _cycles,
     "saw": _saw,
+    "episodes": _episodes,
 }

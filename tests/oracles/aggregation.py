@@ -161,7 +161,7 @@ def boa(F, y, start=None, prior=None, gradient=True, late=0, weights=None, bound
 
 def bounded_boa(F, y, late=0, weights=None):
     """BOA of squared errors over the usual ones, three of which count at most."""
-    of_rounds = usual_losses(F, y, late, weights)
+    of_rounds, _ = usual_losses(F, y, late, weights)
     weights = of_rounds if weights is None else weights * of_rounds
     return boa(F, y, late=late, weights=weights, bound=3.0)
 
@@ -174,34 +174,34 @@ def usual_losses(F, y, late=0, weights=None):
     losses = np.where(np.isnan(squares), worst, squares)
     if weights is not None:
         losses = losses * weights[:, None]
-    of_rounds = np.zeros(T)
+    of_rounds, n_remembered = np.zeros((2, T))
     for t in range(3, T):
         ages = 0.99 ** np.arange(t - 1, -1, -1)
         least = (ages @ losses[:t]).min()
-        if least > 0.0:  # no row more than doubles what is usual
-            losses[t] = np.minimum(losses[t], least / ages.sum() / 0.01)
+        if least > 0.0:  # no row counts more than all before it
+            losses[t] = np.minimum(losses[t], least)
     for t in range(3 + late, T):
         ages = 0.99 ** np.arange(t - late - 1, -1, -1)
         sums = ages @ losses[: t - late]
         least = max(sums.min(), 1e-18 * sums.max())
         of_rounds[t] = ages.sum() / least if least else 0.0
-    return of_rounds
+        n_remembered[t] = ages.sum()
+    return of_rounds, n_remembered
 
 
 def two_boas(F, y, late=0, weights=None):
-    """Plain and bounded BOA, mixed by likelihoods of errors of three usual squares at most."""
+    """Plain and bounded BOA, mixed by likelihoods of squares that are bounded."""
     T, _ = F.shape
     weights = np.ones(T) if weights is None else weights
     both = boa(F, y, late=late, weights=weights)[0], bounded_boa(F, y, late, weights)[0]
     both = np.column_stack(both)
     squares = (both - y[:, None]) ** 2
-    for t, of_round in enumerate(weights * usual_losses(F, y, late, weights)):
-        if of_round:
-            squares[t] = np.minimum(squares[t], 3.0 / of_round)
+    for t, (of_round, n) in enumerate(zip(*usual_losses(F, y, late, weights), strict=True)):
+        squares[t] /= max(1.0, squares[t].max() * weights[t] * of_round / max(n, 1.0))
     out = np.empty(T)
     for t in range(T):
         known = max(t - late, 0)
-        ages = weights[:known] * 0.99 ** np.arange(known - 1, -1, -1)
+        ages = weights[:known] * 0.9995 ** np.arange(known - 1, -1, -1)
         out[t] = likely_mean(both[t], ages @ squares[:known], ages.sum())
     return out
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.guards_small import small_cases
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.datasets import make_irregular_stream
+from sklearn_okl.datasets import make_faulty_stream, make_irregular_stream
 from sklearn_okl.features import _faults
 from sklearn_okl.untuned import TargetFence
 from sklearn_okl.untuned.rounds._restarts import is_sane
@@ -64,6 +64,38 @@ def test_who_shows_faults_is_not_believed():
     trusting = OnlineKernelRegressor(budget="fast", guard=False, random_state=0).fit(X, spoilt)
     assert trusting.n_faulty_ == 0
     assert np.abs(trusting.predict(X) - y).mean() > 100.0
+
+
+def test_the_same_number_again_is_no_level_where_targets_never_repeat():
+    rng, unknown = np.random.default_rng(0), np.array([np.nan])
+    values = rng.normal(size=100)
+    for known, n_believed in ((values, 0), (values.round(), 3)):
+        state = FENCE.start() | {"deviation": 0.1, "values": known, "unit": 1.0}
+        found = [FENCE._believed(state, 500, -40.0, 0.0, unknown, 0.0) for _ in range(3)]
+        assert sum(bool(moved) for _, moved in found) == bool(n_believed)
+        assert state["stuck"] is not bool(n_believed)
+    # others that are as far off are one
+    state = FENCE.start() | {"deviation": 0.1, "values": values, "unit": 1.0}
+    found = [FENCE._believed(state, 500, y, 0.0, unknown, 0.0) for y in (-40.0, -40.1, -40.05)]
+    assert [bool(moved) for _, moved in found] == [False, False, True]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("base", ["table", "series"])
+@pytest.mark.parametrize("value", [-9999.0, 0.0])
+def test_a_sensor_that_is_out_for_a_while_costs_no_row_after(base, value):
+    """A run of the same number was believed, and the first row after it forecast so."""
+    for seed in range(2):
+        stream = make_faulty_stream(
+            1200, base=base, value=value - 60.0, share=0.05, length=3.0, random_state=seed
+        )
+        model = OnlineKernelRegressor(budget="fast", random_state=0)
+        errors = model.prequential_predict(stream.data, stream.target) - stream.target
+        good = ~stream.faulty & (np.arange(1200) >= 200)
+        twin = OnlineKernelRegressor(budget="fast", guard=False, random_state=0)
+        told = twin.prequential_predict(stream.data[~stream.faulty], stream.target[~stream.faulty])
+        theirs = np.square(told - stream.target[~stream.faulty])[good[~stream.faulty]].mean()
+        assert np.square(errors[good]).mean() <= {"table": 1.3, "series": 1.6}[base] * theirs
 
 
 @pytest.mark.long

@@ -37,6 +37,7 @@ def test_odds_and_forecasts_are_those_of_a_loop(delay):
     rng, was_far = np.random.default_rng(3), False
     y, ours, theirs = rng.normal(scale=[[1.0], [4.0], [4.0]], size=(3, 40))[..., None]
     state, odds, expected = with_twin(delay=delay, scale=0.5), [-TRUST.odds] * (1 + delay), []
+    kept = 0.0
     for target, mine, yours in zip(y.ravel(), ours.ravel(), theirs.ravel(), strict=True):
         known = odds[-1 - delay]
         weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
@@ -48,10 +49,13 @@ def test_odds_and_forecasts_are_those_of_a_loop(delay):
         most = 3.0 if is_far and not was_far else 1.0
         gain, was_far = np.clip(likelihoods[0] - likelihoods[1], -1.0, most), is_far
         odds.append(np.clip(odds[-1] + gain, -TRUST.limit, TRUST.limit))
+        kept += gain * (abs(mine - yours) > 3.0)
     cuts = [0, 1, 5, 6, 40]
     parts = [TRUST.learn(state, y[a:b], ours[a:b], theirs[a:b]) for a, b in pairwise(cuts)]
     assert_allclose(np.concatenate(parts).ravel(), expected, rtol=1e-12)
     assert_allclose(state["odds"], odds[-1 - delay :], rtol=1e-12)
+    assert_allclose(state["kept"], kept, rtol=1e-12)
+    assert kept != 0.0
     # what was known then is what is said now
     for ago in range(1 + delay):
         said = TRUST.mixed(state, ours[:1], theirs[:1], ago)
@@ -71,6 +75,31 @@ def test_no_minority_moves_a_forecast_by_more_than_three_usual_errors():
     assert TRUST.mixed(state, np.zeros((1, 1)), np.ones((1, 1))) == 0.0
     assert (TRUST.learn(state, *np.random.default_rng(0).normal(size=(3, 9, 1))) <= 3.0).all()
     assert state["odds"] == -TRUST.odds
+
+
+def test_what_is_told_far_apart_is_kept_for_the_next_twin_and_quiet_rounds_undo_it_not():
+    state = with_twin()
+    near, far = np.zeros((9, 1)), np.full((9, 1), 20.0)
+    TRUST.learn(state, far[:2], near[:2], far[:2])
+    assert state["kept"] == TRUST.foretold + TRUST.bound
+    TRUST.learn(state, near, near, near + 5.0)
+    assert state["kept"] == TRUST.foretold + TRUST.bound
+    TRUST.begin(state, 99, {"t": 99}, np.ones(1), np.inf)
+    assert_array_equal(state["odds"], TRUST.foretold + TRUST.bound - TRUST.odds)
+    for sign in (1.0, -1.0):  # it stays within limits
+        for _ in range(9):
+            TRUST.learn(state, far, *(near, far)[:: int(sign)])
+        TRUST.begin(state, 99, {"t": 99}, np.ones(1), np.inf)
+        assert_array_equal(state["odds"], TRUST.odds if sign > 0.0 else -TRUST.limit)
+
+
+def test_targets_that_are_stuck_say_nothing():
+    state = with_twin(2)
+    far, near = np.full((1, 2), 20.0), np.zeros((1, 2))
+    TRUST.learn(state, far, near, far, stuck=np.array([True, True]))
+    assert state["odds"] == -TRUST.odds
+    TRUST.learn(state, far, near, far, stuck=np.array([True, False]))
+    assert state["odds"] > -TRUST.odds
 
 
 def test_who_has_won_rests_longer_and_longer():

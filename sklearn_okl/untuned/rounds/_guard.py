@@ -207,7 +207,7 @@ class Guard(NoGuard):
         answer = forecasts[:n] * units[:n] + origins[:n]
         self.model._put_former(state, X, answer)
         of_errors = misses[:n], errors[:n], units[:n], u == taught
-        answer, misses, errors = self._beside_twin(X, y, weights, answer, *of_errors)
+        answer, misses, errors = self._beside_twin(state, X, y, weights, answer, *of_errors)
         state["t"] += n
         scored = slice(max(1 + self.model.label_delay - n_before, 0), n)  # the first are none
         of_scored = None if weights is None else weights[scored]
@@ -268,7 +268,7 @@ class Guard(NoGuard):
         if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
             keep_latest(state["latest"], fence.block, X, weights, y=y, faulty=faulty)
 
-    def _beside_twin(self, X, y, weights, answer, misses, errors, units, believed):
+    def _beside_twin(self, state, X, y, weights, answer, misses, errors, units, believed):
         """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.
 
         What of the errors was learnt by a guard is left as it is.
@@ -277,10 +277,11 @@ class Guard(NoGuard):
         if not beside:
             return answer, misses, errors
         if beside["twin"]:
-            guard = Guard(self.model, beside["twin"], call._replace(watches=False, trace=None))
-            theirs = guard._learn_block(beside["twin"], X, y, weights)  # all: it is not guarded
-            self.model._stop(beside["twin"], call.run, guard)
-            mixed = self.trust.learn(beside, y, answer, theirs)
+            rounds = Guard(self.model, beside["twin"], call._replace(watches=False, trace=None))
+            theirs = rounds._learn_block(beside["twin"], X, y, weights)  # all: it is not guarded
+            self.model._stop(beside["twin"], call.run, rounds)
+            stuck = np.array([guard["stuck"] for guard in state["targets"]])
+            mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck)
             learnt = errors == misses
             misses += (answer - mixed) / units
             errors[:] = np.where(learnt, misses, errors)

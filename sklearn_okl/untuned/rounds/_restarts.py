@@ -157,6 +157,9 @@ def _start_anew(model, state, layout, n, run, units=None):
     distances = targets.distances_from(y, F[..., experts.without_lags(state)])
     of_rows = y, forecasts, references, distances, y
     model.constants.fence.learn(guards, t - n, *of_rows, scales)
+    for guard, faulty in zip(guards, latest["faulty"].T, strict=True):
+        # what stands in for faulty ones repeats the target before
+        guard["values"] = guard["values"][~faulty[n - len(guard["values"]) :]]
     state["t"] = t
     scored = slice(1 + model.label_delay, None)
     errors = (y - forecasts)[scored]

@@ -126,6 +126,7 @@ class TargetFence:
             # rows in a row in doubt that agree, how far the last one is off, itself, and whether
             # the row of the first was strange
             "dispute": np.zeros(4),
+            "stuck": False,  # whether the latest one is the very one before, in doubt
             # last move of the level: how far, how many rows were needed, how many have come since
             "moved": np.zeros(3),
             "n_faulty": 0,
@@ -237,6 +238,9 @@ class TargetFence:
             return forecast, 0.0
         reach, error = self._reach(state, t), target - forecast
         n, off, last, began_strangely = state["dispute"].tolist()
+        state["stuck"] = n > 0.0 and target == last and self._seldom_repeat(state, target)
+        if state["stuck"]:
+            return forecast, 0.0
         is_near = not abs(error) > reach
         if is_near or _is_explained(target, error, experts, reach):
             if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
@@ -271,6 +275,16 @@ class TargetFence:
             return target, 0.0
         # the farther off it is beyond the cap, the less it teaches
         return forecast + error * (self.cap * reach / error) ** 2, 0.0
+
+    def _seldom_repeat(self, state, target):
+        """Tell whether believed targets, but for those like this one, hardly equal the one before.
+
+        Then one in doubt that does is no level, which would have noise, but the mark of a fault:
+        the second such says no more than the first.
+        """
+        values = state["values"]
+        n_equal = np.count_nonzero((values[1:] == values[:-1]) & (values[1:] != target))
+        return np.log((1.0 + len(values)) / (1.0 + n_equal)) > self.bound
 
     def odds_after(self, faulty: ArrayLike) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.
@@ -378,6 +392,7 @@ class TargetFence:
         n, in_doubt = len(rows), rows[0, 4]
         state["moved"][2] += n
         state["n_faulty"] += int(in_doubt)
+        state["stuck"] &= bool(in_doubt)
         seen = rows[self._first(state, t) :, :2]
         errors = np.abs(seen[:, 0] - seen[:, 1])
         state["errors"] = np.concatenate([state["errors"], errors])[-self.latest :]

@@ -9,6 +9,10 @@ first target of a run that is far from the model's forecast, if the twin foretel
 nothing of a fault, nor of a new level, but lags know of the rest of a run. Once the odds are
 settled one of the two is left.
 
+Most rounds are quiet: the two are near, and the one that has learnt less of what was far is a bit
+better. So what rounds have said in which the two were far apart is kept for the twins that follow,
+and events that come back are believed sooner each time, whatever lies between.
+
 The model that is left is not asked again at once: the more often in a row it has won, the longer
 targets in doubt are met as it meets them, but for one much farther off than any that it has learnt.
 """
@@ -83,6 +87,7 @@ class Trust:
             "scales": np.zeros((1 + delay, n_targets)),
             "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
             "is_far": False,  # whether the latest target was
+            "kept": 0.0,  # log odds from rounds in which model and twins were far apart
             "since": 0,  # the round in which the twin began
             "rest": np.array([0, 0], dtype=np.intp),  # the round in which it ends, its last length
             "won": False,  # whether the twin has won last
@@ -116,6 +121,7 @@ class Trust:
         odds = self.even if is_strange else -self.odds
         if state["won"] and (np.abs(errors) <= self.unheard_of * state["largest"]).all():
             odds = self.odds
+        odds = min(max(odds + state["kept"], -self.limit), self.odds)
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
         state |= {"surely": 0.0, "is_far": False}
         self.rescale(state, scale)
@@ -150,14 +156,22 @@ class Trust:
         return np.where(odds > 0.0, theirs - minor * apart, ours + minor * apart)
 
     def learn(
-        self, state: Any, y: ArrayLike, ours: ArrayLike, theirs: ArrayLike, told: Any = None
+        self,
+        state: Any,
+        y: ArrayLike,
+        ours: ArrayLike,
+        theirs: ArrayLike,
+        told: Any = None,
+        stuck: Any = False,
     ) -> Any:
         """Learn targets (n, q) and both forecasts of them; return what these make, mixed.
 
-        A list `told` gets the log odds by which they were.
+        A list `told` gets the log odds by which they were. Targets that are `stuck` (q,) say
+        nothing.
         """
         path, odds = np.empty(len(y)), float(state["odds"][-1])
-        for i, gain in enumerate(self._gains(state, y, ours, theirs).tolist()):
+        asked = np.where(stuck, ours, theirs)
+        for i, gain in enumerate(self._gains(state, y, ours, asked).tolist()):
             path[i] = odds
             odds = min(max(odds + gain, -self.limit), self.limit)
         known, past = late(path, state["odds"][:-1])
@@ -177,9 +191,13 @@ class Trust:
             scores = [np.log1p(np.square(e / self.width)) for e in (mine, yours)]
             gains = np.nan_to_num(scores[0] - scores[1]).mean(axis=1)
             far = (np.abs(mine) > self.reach).any(axis=1)
+            apart = (np.abs(mine - yours) > self.reach).any(axis=1)
         first = far & ~np.append(state["is_far"], far[:-1])
         state["is_far"] = bool(far[-1])
-        return np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
+        gains = np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
+        kept = state["kept"] + float(gains[apart].sum())
+        state["kept"] = min(max(kept, self.odds - self.limit), 2.0 * self.odds)
+        return gains
 
     def judge(self, state: Any, t: Any) -> Any:
         """Return whether, before round t, the twin has won, True, or lost, False; else None.
