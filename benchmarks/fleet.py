@@ -167,9 +167,9 @@ def memory(rng, n_keys):
     model = KeyedRegressor(VAWRegressor(), prior=None)
     warm(rng, model, n_keys)
     entries = model._state["entries"]
-    arrays = {id(a): a for _, e in entries.items() for a in (*e.model, e.first) if a is not None}
-    objects = sum(sys.getsizeof(array) for array in arrays.values())
-    return (objects + 400 * n_keys) / n_keys  # 400: its entry, its place and its name
+    held = {id(part): part for place in entries.occupied() for part in entries.one(place)[2:]}
+    objects = sum(sys.getsizeof(part) for part in held.values())
+    return (objects + 250 * n_keys) / n_keys  # 250: its place, its name and its columns
 
 
 def checkpoints(rng, n_keys):

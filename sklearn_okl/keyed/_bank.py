@@ -15,9 +15,9 @@ from . import _scaled
 from ._one_row import is_plain
 from ._record import TAIL, YOUNG, Young, layout_of
 
-_CHUNK = 128  # keys of a round: their inverses fit a cache
 _BLOCK = 32  # rows of one key in a product
-_MANY = 8  # rows of one key from which on they are learnt in blocks
+_FEW = 8  # rows of a key that are learnt in rounds, however few keys there are
+_TOGETHER = 16  # keys that make a round worth its calls, where each has more rows
 _OF_BANK = {type(None), Young}  # what `Columns.other` holds of a key that is in one
 _FAR_TOO_MUCH = 1e8  # and after this one no sums could be had from it: the key leaves at once
 
@@ -69,11 +69,13 @@ class KeyedBank:
         counts = np.diff(call.starts)
         mine = _in_bank(known)
         left = np.zeros(len(counts), dtype=bool)
-        few = np.flatnonzero(mine & (counts <= _MANY))
+        most = max(_FEW, np.sort(counts)[-_TOGETHER] if len(counts) >= _TOGETHER else 0)
+        few = np.flatnonzero(mine & (counts <= most))
         few = few[np.argsort(-counts[few], kind="stable")]
-        for low in range(0, len(few), _CHUNK):
-            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left)
-        for life in np.flatnonzero(mine & (counts > _MANY)).tolist():
+        size = layout.at_once
+        for low in range(0, len(few), size):
+            self._learn_few(state["bank"], layout, call, few[low : low + size], left)
+        for life in np.flatnonzero(mine & (counts > most)).tolist():
             left[life] = not self._learn_many(state["bank"], layout, call, life)
         call.done[mine & ~left] = counts[mine & ~left]
         for life in np.flatnonzero(left).tolist():  # its rows of this call are learnt once more
@@ -87,8 +89,9 @@ class KeyedBank:
         places = np.repeat(np.arange(len(mine)), np.diff(starts))
         rows = np.flatnonzero(mine[places])
         layout = mine.any() and self.layout(state["bank"])
-        for low in range(0, len(rows), _CHUNK):
-            some = rows[low : low + _CHUNK]
+        size = layout.at_once if layout else 1
+        for low in range(0, len(rows), size):
+            some = rows[low : low + size]
             lives = places[some]
             P, rest = layout.gathered(known.inverse[lives].tolist(), known.rest[lives].tolist())
             part = layout.split(rest)
@@ -159,8 +162,9 @@ class KeyedBank:
     def is_sound(self, entries, shared):
         """Tell whether the inverses of records may be some, rows in their tails included."""
         layout = self.layout(shared)
-        for low in range(0, len(entries), _CHUNK):
-            P, rest = layout.records([one.model for one in entries[low : low + _CHUNK]])
+        size = layout.at_once
+        for low in range(0, len(entries), size):
+            P, rest = layout.records([one.model for one in entries[low : low + size]])
             part = layout.split(rest)
             if (part.scalars < 0.0).any() or not may_be_inverse(P):
                 return False
@@ -213,7 +217,7 @@ class KeyedBank:
         kept = {k: layout.rows(other) for k, other in others.items()}
         first = {k: other and other.first for k, other in others.items()}
         starts, counts = call.starts[lives], np.diff(call.starts)[lives]
-        extreme = np.zeros(len(lives), dtype=bool)
+        extreme, written = np.zeros(len(lives), dtype=bool), set()
         weights = call.params.get("sample_weight")
         rounds = np.searchsorted(-counts, -np.arange(counts[0]), side="left").tolist()  # their keys
         order = call.order[np.concatenate([starts[:m] + i for i, m in enumerate(rounds)])]
@@ -221,16 +225,16 @@ class KeyedBank:
         for m in rounds:
             rows, order = order[:m], order[m:]
             Z, design = design[:m], design[m:]
-            written = np.flatnonzero(part.scalars[:m, 2] == TAIL)
-            if len(written):
-                layout.commit(P, part, written)
+            full = np.flatnonzero(part.scalars[:m, 2] == TAIL)
+            if len(full):
+                layout.commit(P, part, full)
+                written.update(full.tolist())
             w = None if weights is None else weights[rows]
             forecasts, gains = self._round(P[:m], layout.split(rest[:m]), Z, call.y[rows], w)
             if call.answers is not None:
                 call.answers[rows] = forecasts
             n[:m] += 1
             beyond = ~(gains <= self.GAIN_LIMIT)
-            written = written.tolist()
             for k in young:
                 if k >= m or n[k] > YOUNG:
                     continue
@@ -238,14 +242,14 @@ class KeyedBank:
                 kept[k] = np.concatenate([kept[k], z])
                 if n[k] == YOUNG or (beyond[k] and gains[k] <= _FAR_TOO_MUCH):
                     layout.rebuild(P, part, k, kept[k])
-                    written.append(k)
+                    written.add(k)
                     beyond[k] = False
-            for k in written:
-                inverses[k] = P[k].tobytes()
             extreme[:m] |= beyond
         left[lives] = extreme
-        if not np.isfinite(rest[~extreme].sum()):
+        if not np.isfinite((rest[~extreme] if extreme.any() else rest).sum()):
             raise OverflowError
+        for k in written:
+            inverses[k] = P[k].tobytes()
         for k in young:
             inverses[k] = layout.start[0] if inverses[k] is None else inverses[k]
             known.other[lives[k]] = Young(kept[k], first[k]) if n[k] < YOUNG else None

@@ -12,10 +12,8 @@ class CallByKey:
         Of each life; what is in it is replaced as rows are learnt, but for `n_rows` and `last`.
     done : ndarray of int of shape (n_lives,)
         How many of its rows have been learnt.
-    order : ndarray of int of shape (n,)
-        The rows, sorted by life.
-    starts : ndarray of int of shape (n_lives + 1,)
-        Where in `order` each life begins.
+    order, starts : ndarray of int
+        As in `Lives`.
     answers : ndarray of shape (n, ...) or None
         Where the forecasts go, if they are wanted.
     """
@@ -48,7 +46,7 @@ class CallByKey:
         lives = self.lives
         n_rows = self.known.n_rows + np.diff(self.starts)
         last = t + 1 + self.order[self.starts[1:] - 1]
-        found = self.known._replace(n_rows=n_rows, last=last)
+        found = self.known._replace(counts=np.column_stack([n_rows, last]))
         if lives.ends is not None:
-            found = type(found)(*[part[lives.ends] for part in found])
+            found = type(found)(*(part[lives.ends] for part in found))
         return self._entries.written(lives.to, found, lives.new, lives.gone)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ._record import Record, Young, numbers
 
-_PAGE = 256  # places that are copied when what is known of one of them changes
+_PAGE = 64  # places that are copied when what is known of one of them changes
 
 
 class Entry(NamedTuple):
@@ -36,29 +36,26 @@ class Columns(NamedTuple):
 
     Attributes
     ----------
-    n_rows, last : ndarray of int of shape (n,)
-        As in `Entry`; 0 where nothing is known.
-    inverse, rest : ndarray of bytes or None, of shape (n,)
-        The numbers of a record in a bank, None where there is none.
-    other : ndarray of object of shape (n,)
-        An estimator; in a bank `Young` or None.
+    counts : ndarray of int of shape (n, 2)
+        `n_rows` and `last` as in `Entry`; 0 where nothing is known.
+    parts : ndarray of object of shape (n, 3)
+        `inverse` and `rest`, the numbers of a record in a bank as bytes, or None; `other`, an
+        estimator, or of a key in a bank `Young` or None.
     """
 
-    n_rows: np.ndarray
-    last: np.ndarray
-    inverse: np.ndarray
-    rest: np.ndarray
-    other: np.ndarray
+    counts: np.ndarray
+    parts: np.ndarray
+
+    n_rows = property(lambda self: self.counts[:, 0])
+    last = property(lambda self: self.counts[:, 1])
+    inverse = property(lambda self: self.parts[:, 0])
+    rest = property(lambda self: self.parts[:, 1])
+    other = property(lambda self: self.parts[:, 2])
 
     @classmethod
     def of(cls, n):
         """Return columns of n keys of which nothing is known."""
-        counts, objects = np.zeros((2, n), dtype=np.int64), np.full((3, n), None)
-        return cls(*counts, *objects)
-
-    def copy(self):
-        """Return columns that may be written."""
-        return Columns(*[part.copy() for part in self])
+        return cls(np.zeros((n, 2), dtype=np.int64), np.full((n, 3), None))
 
 
 class Entries:
@@ -74,7 +71,7 @@ class Entries:
         self.n_keys = 0
         self._places = {}  # key -> place, of this map or of one that came of it
         self._names = []  # place -> key
-        self._pages = []  # `Columns` of 256 places each
+        self._pages = []  # `Columns` of 64 places each
 
     def __len__(self):
         return self.n_keys
@@ -82,7 +79,7 @@ class Entries:
     def place(self, key):
         """Return the place of a key, or None where nothing is known of it."""
         place = self._places.get(key, self.size)
-        if place >= self.size or not self._pages[place // _PAGE].n_rows[place % _PAGE]:
+        if place >= self.size or not self._pages[place // _PAGE].counts[place % _PAGE, 0]:
             return None
         return place
 
@@ -100,13 +97,13 @@ class Entries:
         if other is None or type(other) is Young:
             rows, first = (None, None) if other is None else other
             record = Record(numbers(inverse), numbers(rest), rows)
-            return Entry(int(n_rows), int(last), record, first)
-        return Entry(int(n_rows), int(last), other)
+            return Entry(n_rows, last, record, first)
+        return Entry(n_rows, last, other)
 
     def one(self, place):
         """Return what `Columns` hold of one place."""
-        page, place = self._pages[place // _PAGE], place % _PAGE
-        return [part[place] for part in page]
+        counts, parts = self._pages[place // _PAGE]
+        return *counts[place % _PAGE].tolist(), *parts[place % _PAGE].tolist()
 
     def places(self, keys):
         """Return the place (n,) of each of some keys, and the keys that get the next ones."""
@@ -163,14 +160,20 @@ class Entries:
         other._put(places, columns)
         return other._tidied()
 
+    def written_one(self, place, counts, parts):
+        """Return the map with others of a key that is there."""
+        other, page = self._twin(), place // _PAGE
+        mine = other._pages[page] = Columns(*(part.copy() for part in self._pages[page]))
+        mine.counts[place % _PAGE], mine.parts[place % _PAGE] = counts, parts
+        return other
+
     def changed(self, entries, gone=()):
         """Return the map with other entries, by key, without the keys that have gone."""
         known = [place for place in map(self.place, gone) if place is not None]
         places, new = self.places(list(entries))
         columns = Columns.of(len(entries))
         for i, entry in enumerate(entries.values()):
-            for part, value in zip(columns, _parts_of(entry), strict=True):
-                part[i] = value
+            columns.counts[i], columns.parts[i] = entry[:2], _parts_of(*entry[2:])
         return self.written(places, columns, new, known)
 
     def _twin(self):
@@ -182,7 +185,7 @@ class Entries:
     def _put(self, places, columns):
         """Write columns at places, in pages that are copied before."""
         for page, some, within in _by_page(places):
-            mine = self._pages[page] = self._pages[page].copy()
+            mine = self._pages[page] = Columns(*(part.copy() for part in self._pages[page]))
             before = np.count_nonzero(mine.n_rows)
             for whole, part in zip(mine, columns, strict=True):
                 whole[within] = part[some]
@@ -245,23 +248,23 @@ class Entries:
 
 def _by_page(places):
     """Yield pages, which of some places are in each, and where there."""
-    pages = places // _PAGE
-    order = np.argsort(pages, kind="stable")
-    starts = np.flatnonzero(np.diff(pages[order], prepend=-1, append=-1)).tolist()
+    pages, order = places // _PAGE, None
+    if (np.diff(pages) < 0).any():
+        order = np.argsort(pages, kind="stable")
+        pages = pages[order]
+    starts = np.flatnonzero(np.diff(pages, prepend=-1, append=-1)).tolist()
     for low, high in pairwise(starts):
-        some = order[low:high]
-        page = int(pages[some[0]])
-        yield page, some, places[some] - page * _PAGE
+        some = slice(low, high) if order is None else order[low:high]
+        yield int(pages[low]), some, places[some] % _PAGE
 
 
-def _parts_of(entry):
-    """Return what `Columns` hold of an entry."""
-    n_rows, last, model, first = entry
+def _parts_of(model, first):
+    """Return what `Columns` hold of a model and its first rows."""
     if type(model) is not Record:
-        return n_rows, last, None, None, model
+        return None, None, model
     inverse, rest, rows = model
     young = None if rows is None and first is None else Young(rows, first)
-    return n_rows, last, _bytes(inverse), _bytes(rest), young
+    return _bytes(inverse), _bytes(rest), young
 
 
 def _bytes(array):

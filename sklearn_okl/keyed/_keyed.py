@@ -20,7 +20,7 @@ from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
 from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
-from ._entries import Columns, Entries
+from ._entries import Entries
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, outnumbered, overdue
 from ._merged import MergesKeys
@@ -364,11 +364,10 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         found = learn_one(bank, state["bank"], known, X, float(y[0]), weight)
         if found is None:
             return None
-        now = Columns.of(1)
-        for part, value in zip(now, (known[0] + 1, t + 1, *found[:2], None), strict=True):
-            part[0] = value
-        self._install(state, entries.written(np.array([place]), now), 1)
-        return np.array([found[2]])
+        inverse, rest, forecast = found
+        entries = entries.written_one(place, (known[0] + 1, t + 1), (inverse, rest, None))
+        self._install(state, entries, 1)
+        return np.array([forecast])
 
     def _taught(self, model, X, y, params, verb, nothing):
         """Return a model, a copy or a fresh one, that has learnt rows, and what it answered."""
@@ -424,7 +423,8 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
                 return np.array([forecast_one(bank, state["bank"], known, X)])
         lives = lives_of(entries, names, state["t"])
         order, starts, known = lives.order, lives.starts, entries.taken(lives.at)
-        known.n_rows[~is_alive(known.last, state["t"], limit)] = 0
+        if limit is not None:
+            known.n_rows[state["t"] - known.last >= limit] = 0
         answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
         asked = known.n_rows == 0
         with one_blas_thread:

@@ -58,7 +58,7 @@ def _sorted(places, size):
 
 def is_alive(last, t, idle):
     """Tell whether a key whose latest row was number `last` is still known after t rows."""
-    return t - last < (np.inf if idle is None else idle)
+    return idle is None or t - last < idle
 
 
 def outnumbered(entries, max_keys):

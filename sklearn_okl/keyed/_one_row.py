@@ -12,8 +12,7 @@ def is_plain(array, ndim):
     """Tell whether an array holds finite numbers: of most a look takes less than the checks."""
     if type(array) is not np.ndarray or array.dtype != np.float64 or array.ndim != ndim:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return array.size > 0 and isfinite(array.sum())
+    return array.size > 0 and bool(np.isfinite(array).all())
 
 
 def learn_one(bank, shared, known, X, y, weight):
@@ -27,22 +26,22 @@ def learn_one(bank, shared, known, X, y, weight):
         return None
     layout, content = bank.layout(shared), inverse
     inverse, rest = numbers(inverse), numbers(rest).copy()
-    part = layout.split(rest[None])
     if bank.has_scaler:
-        X = _scaled.scale(part.moments, np.array([n_rows]), X, {})
-    z = bank._design(shared, X)[0]
-    theta, scalars, tail = part.theta[0], part.scalars[0], part.tail[0]
-    if scalars[2] == TAIL:
-        inverse = inverse - (tail.T @ tail).ravel()
+        moments = layout.split(rest[None]).moments
+        X = _scaled.scale(moments, np.array([n_rows]), X, {})
+    z, width = bank._design(shared, X)[0], layout.width
+    theta, scalars, V = rest[:width], rest[width : width + 3], layout.tail(rest)
+    n_waiting = int(scalars[2])
+    if n_waiting == TAIL:
+        inverse = inverse - (V.T @ V).ravel()
         content = inverse.tobytes()
-        tail[...] = scalars[2] = 0.0
-    u, leverage, ridge = _seen(inverse, theta, tail, int(scalars[2]), z)
+        V[...] = scalars[2] = n_waiting = 0
+    u, leverage, ridge = _seen(inverse, theta, V, n_waiting, z)
     gain = 1.0 + weight * leverage
     scale = sqrt(weight / gain)
     error = scale * (y - ridge)
-    u *= scale
-    theta += error * u
-    tail[int(scalars[2])] = u
+    np.multiply(u, scale, out=V[n_waiting])
+    theta += error * V[n_waiting]
     scalars += (error * error, weight, 1.0)
     if not (gain <= bank.GAIN_LIMIT and isfinite(rest.sum())):
         return None

@@ -9,6 +9,7 @@ from .._linalg import inverse_spd
 from ._scaled import N_PARTS
 
 TAIL = 8  # rows that wait before the inverse is written
+_AT_ONCE = 2_600_000  # bytes of the keys of a round: fewer cost calls, more leave the caches
 YOUNG = 32  # rows of a key up to which they are kept, to compute its inverse anew
 
 
@@ -65,11 +66,12 @@ class Parts(NamedTuple):
 
 
 class Layout:
-    """Where what stands in a record of D features, d of them scaled."""
+    """Where what stands in a record of D features, d of them scaled; `at_once` fit a cache."""
 
     def __init__(self, width, n_scaled, alpha):
         self.width, self.n_scaled = width, n_scaled
         self.size = width + 3 + TAIL * width + N_PARTS * n_scaled
+        self.at_once = min(max(_AT_ONCE // (8 * (width**2 + self.size)), 8), 1024)
         self.alpha = np.array(alpha)
         self.start = (np.eye(width) / alpha).tobytes(), np.zeros(self.size).tobytes()
 
@@ -104,6 +106,11 @@ class Layout:
             rest[:, tail:moments].reshape(m, TAIL, width),
             rest[:, moments:].reshape(m, N_PARTS, self.n_scaled),
         )
+
+    def tail(self, rest):
+        """Return the tail (8, D) in all else of one record."""
+        start = self.width + 3
+        return rest[start : start + TAIL * self.width].reshape(TAIL, self.width)
 
     def rows(self, young):
         """Return the rows of a young key."""
