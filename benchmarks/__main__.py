@@ -30,6 +30,7 @@ OPTIONS = {  # what an option is in every job that has it; the others are flags
     "seeds": {"dest": "n_seeds", "type": _count, "metavar": "N"},
     "rows": {"dest": "n_rows", "type": _count, "metavar": "N"},
     "keys": {"dest": "n_keys", "type": _count, "metavar": "N"},
+    "soak": {"dest": "n_soak", "type": _count, "metavar": "N"},
     "rounds": {"dest": "n_rounds", "type": _count, "metavar": "N"},
     "n-jobs": {"type": int, "metavar": "N"},
     "timeout": {"type": float, "metavar": "S"},
@@ -476,6 +477,8 @@ JOBS = {
             "keys": "how many keys (default: %(default)s)",
             "rows": "rows of a batch (default: %(default)s)",
             "rounds": "batches measured (default: %(default)s)",
+            "soak": "single rows with labels late, lost and doubled, some 0.5 ms each (default: "
+            "%(default)s)",
             "quick": SMALL_SIZES,
         },
     ),

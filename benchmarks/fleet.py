@@ -1,5 +1,6 @@
 """One model a key: rows a second of processor time, memory a key, seconds of a checkpoint."""
 
+import importlib.util
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 
+from . import fleet_soak
 from ._report import RESULTS, print_environment, print_saved, table
 
 N_FEATURES = 32
@@ -31,10 +33,10 @@ BARS = {
 }
 
 
-def run(output=RESULTS, *, n_keys=10_000, n_rows=10_000, n_rounds=5, quick=False):
+def run(output=RESULTS, *, n_keys=10_000, n_rows=10_000, n_rounds=5, n_soak=10**6, quick=False):
     """Measure all lines, print those that miss their bars first, and return the exit status."""
     if quick:
-        n_keys, n_rows, n_rounds = 60, 200, 2
+        n_keys, n_rows, n_rounds, n_soak = 60, 200, 2, 300
     where = print_environment()
     rng = np.random.default_rng(0)
     lines = [*speeds(rng, n_keys, n_rows, n_rounds)]
@@ -48,8 +50,11 @@ def run(output=RESULTS, *, n_keys=10_000, n_rows=10_000, n_rounds=5, quick=False
         "Seconds of processor time: "
         + ", ".join(f"{what} {seconds:.2f}" for what, seconds in kept["checkpoint"].items())
     )
+    kept["soak"] = fleet_soak.soak(n_soak, min(1000, n_soak // 4)) if n_soak else None
+    if n_soak:
+        print(f"{n_soak} single rows, labels late, lost and doubled: {kept['soak']}")
     print_saved(output / "fleet.json", {"environment": where, "lines": lines, **kept})
-    return 0
+    return 0 if kept["soak"] is None or kept["soak"]["right"] else 1
 
 
 def speeds(rng, n_keys, n_rows, n_rounds):
@@ -126,6 +131,24 @@ def rivals(rng, n_keys, n_rows):
 
         yield line(f"dict of {name}, grouped", [n_rows / seconds(grouped)])
         yield line(f"dict of {name}, singly", [n_rows / seconds(in_order)])
+    if importlib.util.find_spec("river"):
+        yield line("dict of River's LinearRegression, singly", [by_river(rng, n_keys, n_rows)])
+
+
+def by_river(rng, n_keys, n_rows):
+    """Return the rate of River's linear models, a dict of them: predict_one and learn_one."""
+    from river.linear_model import LinearRegression
+
+    keys, X, y = batch(rng, n_keys, n_rows)
+    rows, models = [dict(enumerate(x)) for x in X.tolist()], {}
+
+    def learn():
+        for key, x, target in zip(keys.tolist(), rows, y.tolist(), strict=True):
+            model = models.setdefault(key, LinearRegression())
+            model.predict_one(x)
+            model.learn_one(x, target)
+
+    return n_rows / seconds(learn)
 
 
 def singly(rng, model, n_keys, n_rounds):
@@ -167,9 +190,9 @@ def memory(rng, n_keys):
     model = KeyedRegressor(VAWRegressor(), prior=None)
     warm(rng, model, n_keys)
     entries = model._state["entries"]
-    arrays = {id(a): a for _, e in entries.items() for a in (*e.model, e.first) if a is not None}
-    objects = sum(sys.getsizeof(array) for array in arrays.values())
-    return (objects + 400 * n_keys) / n_keys  # 400: its entry, its place and its name
+    held = {id(part): part for place in entries.occupied() for part in entries.one(place)[2:]}
+    objects = sum(sys.getsizeof(part) for part in held.values())
+    return (objects + 250 * n_keys) / n_keys  # 250: its place, its name and its columns
 
 
 def checkpoints(rng, n_keys):

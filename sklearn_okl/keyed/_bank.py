@@ -13,11 +13,12 @@ from ..learners import VAWRegressor
 from ..pipeline import StreamingPipeline
 from . import _scaled
 from ._one_row import is_plain
-from ._record import TAIL, YOUNG, Record, layout_of, record_of
+from ._record import TAIL, YOUNG, Young, layout_of
 
-_CHUNK = 128  # keys of a round: their inverses fit a cache
 _BLOCK = 32  # rows of one key in a product
-_MANY = 8  # rows of one key from which on they are learnt in blocks
+_FEW = 8  # rows of a key that are learnt in rounds, however few keys there are
+_TOGETHER = 16  # keys that make a round worth its calls, where each has more rows
+_OF_BANK = {type(None), Young}  # what `Columns.other` holds of a key that is in one
 _FAR_TOO_MUCH = 1e8  # and after this one no sums could be had from it: the key leaves at once
 
 
@@ -64,39 +65,39 @@ class KeyedBank:
         """Learn the rows of a call, but for those of keys that have left for good."""
         if state["bank"] is None:
             state["bank"] = self._started(call.X)
-        layout = self.layout(state["bank"])
+        layout, known = self.layout(state["bank"]), call.known
         counts = np.diff(call.starts)
-        mine = np.ones(len(counts), dtype=bool)
-        if not set(map(type, call.models)) <= {Record, type(None)}:
-            mine[:] = [m is None or type(m) is Record for m in call.models]
+        mine = _in_bank(known)
         left = np.zeros(len(counts), dtype=bool)
-        few = np.flatnonzero(mine & (counts <= _MANY))
+        most = max(_FEW, np.sort(counts)[-_TOGETHER] if len(counts) >= _TOGETHER else 0)
+        few = np.flatnonzero(mine & (counts <= most))
         few = few[np.argsort(-counts[few], kind="stable")]
-        buffers = layout.buffers(min(len(few), _CHUNK))
-        for low in range(0, len(few), _CHUNK):
-            self._learn_few(state["bank"], layout, call, few[low : low + _CHUNK], left, buffers)
-        for life in np.flatnonzero(mine & (counts > _MANY)):
+        size = layout.at_once
+        for low in range(0, len(few), size):
+            self._learn_few(state["bank"], layout, call, few[low : low + size], left)
+        for life in np.flatnonzero(mine & (counts > most)).tolist():
             left[life] = not self._learn_many(state["bank"], layout, call, life)
         call.done[mine & ~left] = counts[mine & ~left]
-        for life in np.flatnonzero(left):  # all its rows of this call are learnt once more
-            entry = call.lives.entries[life]
-            call.models[life] = entry and self.model(entry, state["bank"])
-            call.first[life] = None
+        for life in np.flatnonzero(left).tolist():  # its rows of this call are learnt once more
+            entry = call.entry(life)
+            model = entry and self.model(entry, state["bank"])
+            known.inverse[life], known.rest[life], known.other[life] = None, None, model
 
-    def forecast(self, state, entries, X, order, starts, answers):
+    def forecast(self, state, known, X, order, starts, answers):
         """Write the forecasts of the rows of keys in the bank; return which these are."""
-        mine = np.array([e is not None and type(e.model) is Record for e in entries], dtype=bool)
-        places = np.repeat(np.arange(len(entries)), np.diff(starts))
+        mine = _in_bank(known) & (known.n_rows > 0)
+        places = np.repeat(np.arange(len(mine)), np.diff(starts))
         rows = np.flatnonzero(mine[places])
         layout = mine.any() and self.layout(state["bank"])
-        for low in range(0, len(rows), _CHUNK):
-            some = rows[low : low + _CHUNK]
-            known = [entries[place] for place in places[some]]
-            P, rest = layout.gathered([entry.model for entry in known])
+        size = layout.at_once if layout else 1
+        for low in range(0, len(rows), size):
+            some = rows[low : low + size]
+            lives = places[some]
+            P, rest = layout.gathered(known.inverse[lives].tolist(), known.rest[lives].tolist())
             part = layout.split(rest)
             Z = X[order[some]]
             if self.has_scaler:
-                Z = _scaled.scaled(part.moments, np.array([e.n_rows for e in known]), Z)
+                Z = _scaled.scaled(part.moments, known.n_rows[lives], Z)
             Z = self._design(state["bank"], Z)
             u = _times(P, part.tail, Z)
             leverages = np.maximum(np.einsum("ij,ij->i", Z, u), 0.0)
@@ -106,7 +107,7 @@ class KeyedBank:
     def model(self, entry, shared):
         """Return an estimator that has learnt what a record has."""
         layout, final = self.layout(shared), clone(self.final)
-        P, rest = layout.gathered([entry.model])
+        P, rest = layout.records([entry.model])
         part = layout.split(rest)
         P = P[0] - part.tail[0].T @ part.tail[0]
         if entry.model.rows is None:
@@ -161,8 +162,9 @@ class KeyedBank:
     def is_sound(self, entries, shared):
         """Tell whether the inverses of records may be some, rows in their tails included."""
         layout = self.layout(shared)
-        for low in range(0, len(entries), _CHUNK):
-            P, rest = layout.gathered([one.model for one in entries[low : low + _CHUNK]])
+        size = layout.at_once
+        for low in range(0, len(entries), size):
+            P, rest = layout.records([one.model for one in entries[low : low + size]])
             part = layout.split(rest)
             if (part.scalars < 0.0).any() or not may_be_inverse(P):
                 return False
@@ -205,17 +207,17 @@ class KeyedBank:
         """Return the forecasts of rows that theta'z and z'P z are known of."""
         return known / (1.0 + leverages) if self.final.forecaster == "vaw" else known
 
-    def _learn_few(self, shared, layout, call, lives, left, buffers):
+    def _learn_few(self, shared, layout, call, lives, left):
         """Learn the few rows of each of some keys: the i-th row of all of them is a round."""
-        places = lives.tolist()
-        known = [call.models[life] for life in places]
-        P, rest = layout.gathered(known, buffers)
-        part, first = layout.split(rest), [call.first[life] for life in places]
-        n = call.n_rows[lives]
-        young = np.flatnonzero(n < YOUNG)
-        kept = {k: layout.rows(known[k]) for k in young.tolist()}
+        known, n = call.known, call.known.n_rows[lives]
+        inverses, rests = (part[lives].tolist() for part in (known.inverse, known.rest))
+        P, rest = layout.gathered(inverses, rests)
+        part, young = layout.split(rest), np.flatnonzero(n < YOUNG).tolist()
+        others = {k: known.other[lives[k]] for k in young}
+        kept = {k: layout.rows(other) for k, other in others.items()}
+        first = {k: other and other.first for k, other in others.items()}
         starts, counts = call.starts[lives], np.diff(call.starts)[lives]
-        written, extreme = np.zeros(len(lives), dtype=bool), np.zeros(len(lives), dtype=bool)
+        extreme, written = np.zeros(len(lives), dtype=bool), set()
         weights = call.params.get("sample_weight")
         rounds = np.searchsorted(-counts, -np.arange(counts[0]), side="left").tolist()  # their keys
         order = call.order[np.concatenate([starts[:m] + i for i, m in enumerate(rounds)])]
@@ -226,35 +228,32 @@ class KeyedBank:
             full = np.flatnonzero(part.scalars[:m, 2] == TAIL)
             if len(full):
                 layout.commit(P, part, full)
-                written[full] = True
+                written.update(full.tolist())
             w = None if weights is None else weights[rows]
             forecasts, gains = self._round(P[:m], layout.split(rest[:m]), Z, call.y[rows], w)
             if call.answers is not None:
                 call.answers[rows] = forecasts
             n[:m] += 1
             beyond = ~(gains <= self.GAIN_LIMIT)
-            for k in young[young < m].tolist():
-                if n[k] > YOUNG:
+            for k in young:
+                if k >= m or n[k] > YOUNG:
                     continue
                 z = Z[k : k + 1] if w is None else np.sqrt(w[k]) * Z[k : k + 1]
                 kept[k] = np.concatenate([kept[k], z])
                 if n[k] == YOUNG or (beyond[k] and gains[k] <= _FAR_TOO_MUCH):
                     layout.rebuild(P, part, k, kept[k])
-                    written[k], beyond[k] = True, False
+                    written.add(k)
+                    beyond[k] = False
             extreme[:m] |= beyond
         left[lives] = extreme
-        if not np.isfinite(rest[~extreme].sum()):
+        if not np.isfinite((rest[~extreme] if extreme.any() else rest).sum()):
             raise OverflowError
-        inverses = [layout.start if record is None else record[0] for record in known]
-        for k in np.flatnonzero(written).tolist():
-            inverses[k] = P[k].ravel().copy()
-        rows = [None] * len(known)
-        for k in young[n[young] < YOUNG].tolist():
-            rows[k] = kept[k]
-        rests = [row.copy() for row in rest]
-        records = map(record_of, zip(inverses, rests, rows, strict=True))
-        for life, record, its_first in zip(places, records, first, strict=True):
-            call.models[life], call.first[life] = record, its_first
+        for k in written:
+            inverses[k] = P[k].tobytes()
+        for k in young:
+            inverses[k] = layout.start[0] if inverses[k] is None else inverses[k]
+            known.other[lives[k]] = Young(kept[k], first[k]) if n[k] < YOUNG else None
+        known.inverse[lives], known.rest[lives] = inverses, layout.apart(rest)
 
     def _designs(self, shared, moments, n, X, first, rounds):
         """Return the rows of some rounds as the last step sees them, after the scalers' rounds."""
@@ -286,16 +285,17 @@ class KeyedBank:
 
     def _learn_many(self, shared, layout, call, life):
         """Learn the many rows of one key in blocks; tell whether its inverse has stood it."""
-        known, rows, n = call.models[life], call.rows(life), int(call.n_rows[life])
-        P, rest = layout.gathered([known])
-        part, Z, first = layout.split(rest), call.X[rows], call.first[life]
+        known, rows, n = call.known, call.rows(life), int(call.known.n_rows[life])
+        P, rest = layout.gathered([known.inverse[life]], [known.rest[life]])
+        young = known.other[life]
+        part, Z, first = layout.split(rest), call.X[rows], young and young.first
         if self.has_scaler:
             Z, first = _scaled.scale_all(part.moments[0], n, Z, first)
         Z = self._design(shared, Z)
         layout.commit(P, part, [0])
         theta, Y = part.theta[0][:, None], call.y[rows][:, None]
         weights, low = call.params.get("sample_weight"), 0
-        kept = layout.rows(known) if n < YOUNG else None
+        kept = layout.rows(young) if n < YOUNG else None
         while low < len(rows):
             some = slice(low, low + (_BLOCK if kept is None else min(_BLOCK, YOUNG - n)))
             w = None if weights is None else weights[rows[some]]
@@ -328,9 +328,17 @@ class KeyedBank:
         part.scalars[0, 1] += len(rows) if weights is None else weights[rows].sum()
         if not np.isfinite(rest.sum()):
             raise OverflowError
-        call.models[life] = Record(P[0].ravel().copy(), rest[0].copy(), kept)
-        call.first[life] = first
+        known.inverse[life], known.rest[life] = P[0].tobytes(), rest[0].tobytes()
+        known.other[life] = None if kept is None else Young(kept, first)
         return True
+
+
+def _in_bank(known):
+    """Tell which keys are in the bank, or begin."""
+    kinds = list(map(type, known.other.tolist()))
+    if set(kinds) <= _OF_BANK:
+        return np.ones(len(kinds), dtype=bool)
+    return np.array([kind in _OF_BANK for kind in kinds])
 
 
 def _into(P, Z, out):

@@ -2,36 +2,32 @@
 
 import numpy as np
 
-from ._entries import entry_of
-
 
 class CallByKey:
     """Rows, sorted by the lives of their keys, and what becomes of the models on the way.
 
     Attributes
     ----------
-    models, first : list
-        Of each life, as in `Entry`; None before its first row.
-    n_rows : ndarray of int of shape (n_lives,)
-        How many rows each had learnt before the call.
+    known : Columns
+        Of each life; what is in it is replaced as rows are learnt, but for `n_rows` and `last`.
     done : ndarray of int of shape (n_lives,)
         How many of its rows have been learnt.
-    order : ndarray of int of shape (n,)
-        The rows, sorted by life.
-    starts : ndarray of int of shape (n_lives + 1,)
-        Where in `order` each life begins.
+    order, starts : ndarray of int
+        As in `Lives`.
     answers : ndarray of shape (n, ...) or None
         Where the forecasts go, if they are wanted.
     """
 
-    def __init__(self, lives, X, y, params):
+    def __init__(self, lives, entries, X, y, params):
         self.lives, self.X, self.y, self.params = lives, X, y, params
-        self.order, self.starts = lives.rows()
-        self.models = [entry and entry.model for entry in lives.entries]
-        self.first = [entry and entry.first for entry in lives.entries]
-        self.n_rows = np.array([entry.n_rows if entry else 0 for entry in lives.entries])
-        self.done = np.zeros(len(self.models), dtype=np.intp)
+        self.order, self.starts = lives.order, lives.starts
+        self._entries, self.known = entries, entries.taken(lives.at)
+        self.done = np.zeros(len(lives.at), dtype=np.intp)
         self.answers = None
+
+    def entry(self, life):
+        """Return the entry of a life as it was before the call, or None where it begins."""
+        return self._entries.at(int(self.lives.at[life]))
 
     def left(self):
         """Return the lives that have rows to learn."""
@@ -43,16 +39,14 @@ class CallByKey:
 
     def first_rows(self):
         """Return the first row of each life that begins."""
-        begins = [place for place, entry in enumerate(self.lives.entries) if entry is None]
-        return self.order[self.starts[begins]]
+        return self.order[self.starts[:-1][self.known.n_rows == 0]]
 
-    def changed(self, entries, t):
+    def changed(self, t):
         """Return entries as they are after a call that began at row t."""
-        ends = (t + 1 + self.order[self.starts[1:] - 1]).tolist()
-        counts = (self.n_rows + np.diff(self.starts)).tolist()
-        found = list(map(entry_of, zip(counts, ends, self.models, self.first, strict=True)))
-        if self.lives.at is not None:
-            return entries.replaced(self.lives.at, found)
-        return entries.changed(
-            {key: found[k] for key, k in self.lives.last.items()}, self.lives.gone
-        )
+        lives = self.lives
+        n_rows = self.known.n_rows + np.diff(self.starts)
+        last = t + 1 + self.order[self.starts[1:] - 1]
+        found = self.known._replace(counts=np.column_stack([n_rows, last]))
+        if lives.ends is not None:
+            found = type(found)(*(part[lives.ends] for part in found))
+        return self._entries.written(lives.to, found, lives.new, lives.gone)

@@ -20,7 +20,7 @@ from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
 from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
-from ._entries import Entries, Entry
+from ._entries import Entries
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, outnumbered, overdue
 from ._merged import MergesKeys
@@ -137,7 +137,8 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         """The keys that are kept."""
         state = self._fitted_state("keys_")
         idle = self._as_built("idle")
-        alive = [key for key, e in state["entries"].items() if is_alive(e, state["t"], idle)]
+        keys, last = state["entries"].lasts()
+        alive = [key for key, t in zip(keys, last, strict=True) if is_alive(t, state["t"], idle)]
         return alive if state["kinds"] else []
 
     @property
@@ -179,7 +180,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         state = dict(self._fitted_state("model_of"))
         self._bring_back(state, [key])
         entry = state["entries"].get(key)
-        if not is_alive(entry, state["t"], self._limit()):
+        if entry is None or not is_alive(entry.last, state["t"], self._limit()):
             raise KeyError(f"{key!r} is no key of this model: no row of it is known.")
         if type(entry.model) is Record:
             self._check_structure()
@@ -194,7 +195,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         """Put among the entries those of keys that have gone to the store, or are about to."""
         if self.store is None or not (state["n_stored"] or len(state["leaving"])):
             return
-        missing = [key for key in dict.fromkeys(names) if state["entries"].get(key) is None]
+        missing = [key for key in dict.fromkeys(names) if state["entries"].place(key) is None]
         back = {key: state["leaving"].get(key) for key in missing}
         back = {key: entry for key, entry in back.items() if entry is not None}
         state["leaving"] = state["leaving"].changed({}, back)
@@ -327,43 +328,46 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             if found is not None:
                 return None if verb == "partial_fit" else found
         limits = (self.max_keys, self.idle) if self.store is None else ()
-        call = CallByKey(lives_of(state["entries"], names, t, *limits), X, y, params)
+        entries = state["entries"]
+        call = CallByKey(lives_of(entries, names, t, *limits), entries, X, y, params)
         if verb != "partial_fit":
             call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
         if bank is not None and y.ndim == 1:
             bank.learn(state, call)
-        for life in call.left():
+        for life in call.left().tolist():
             rows = call.rows(life)
             given = [part if len(rows) == len(y) else _safe_indexing(part, rows) for part in (X, y)]
             weights = {name: value[rows] for name, value in params.items()}
             try:
-                call.models[life], found = self._taught(
-                    call.models[life], *given, weights, verb, nothing
+                call.known.other[life], found = self._taught(
+                    call.known.other[life], *given, weights, verb, nothing
                 )
             except (ValueError, TypeError) as error:
-                raise labelled(error, call.lives.keys[life]) from error
+                raise labelled(error, names[rows[0]]) from error
             if call.answers is not None:
                 call.answers[rows] = found
         if call.answers is not None and state["kinds"]:
             first = call.first_rows()
             call.answers[first] = nothing if prior is None else prior[first]
         state["n_dropped"] += call.lives.n_dropped
-        self._install(state, call.changed(state["entries"], t), len(y))
+        self._install(state, call.changed(t), len(y))
         return call.answers
 
     def _learn_one(self, state, bank, name, X, y, params):
         """Learn one row of a key in a bank; return its forecast, or None where that is no case."""
-        t = state["t"]
-        entry = state["entries"].get(name)
-        if not is_alive(entry, t, self._limit()):
+        t, entries = state["t"], state["entries"]
+        place = entries.place(name)
+        known = None if place is None else entries.one(place)
+        if known is None or not is_alive(known[1], t, self._limit()):
             return None
         weight = float(params["sample_weight"][0]) if params else 1.0
-        found = learn_one(bank, state["bank"], entry, X, float(y[0]), weight)
+        found = learn_one(bank, state["bank"], known, X, float(y[0]), weight)
         if found is None:
             return None
-        entry = Entry(entry.n_rows + 1, t + 1, found[0], entry.first)
-        self._install(state, state["entries"].changed({name: entry}), 1)
-        return np.array([found[1]])
+        inverse, rest, forecast = found
+        entries = entries.written_one(place, (known[0] + 1, t + 1), (inverse, rest, None))
+        self._install(state, entries, 1)
+        return np.array([forecast])
 
     def _taught(self, model, X, y, params, verb, nothing):
         """Return a model, a copy or a fresh one, that has learnt rows, and what it answered."""
@@ -411,30 +415,29 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
         bank = self._bank()
+        limit, entries = self._limit(), state["entries"]
         if bank is not None and len(names) == 1:
-            X, entry = bank.rows(X), state["entries"].get(names[0])
-            if is_alive(entry, state["t"], self._limit()) and type(entry.model) is Record:
-                return np.array([forecast_one(bank, state["bank"], entry, X)])
-        lives = lives_of(state["entries"], names, state["t"])
-        order, starts = lives.rows()
-        limit = self._limit()
-        entries = [e if is_alive(e, state["t"], limit) else None for e in lives.entries]
+            X, place = bank.rows(X), entries.place(names[0])
+            known = None if place is None else entries.one(place)
+            if known and is_alive(known[1], state["t"], limit) and known[2] is not None:
+                return np.array([forecast_one(bank, state["bank"], known, X)])
+        lives = lives_of(entries, names, state["t"])
+        order, starts, known = lives.order, lives.starts, entries.taken(lives.at)
+        if limit is not None:
+            known.n_rows[state["t"] - known.last >= limit] = 0
         answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
-        asked = np.zeros(len(entries), dtype=bool)
+        asked = known.n_rows == 0
         with one_blas_thread:
+            if state["prior"] is not None and asked.any():
+                rows = np.sort(order[np.repeat(asked, np.diff(starts))])
+                answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
             if bank is not None:
                 X = bank.rows(X)
-                asked = bank.forecast(state, entries, X, order, starts, answers)
-            unknown = [place for place, entry in enumerate(entries) if entry is None]
-            for place in np.flatnonzero(~asked):
-                entry, rows = entries[place], order[starts[place] : starts[place + 1]]
-                if entry is None:
-                    continue
+                asked |= bank.forecast(state, known, X, order, starts, answers)
+            for life in np.flatnonzero(~asked).tolist():
+                rows = order[starts[life] : starts[life + 1]]
                 part = X if len(rows) == len(order) else _safe_indexing(X, rows)
-                answers[rows] = getattr(entry.model, verb)(part, *given)
-            if unknown and state["prior"] is not None:
-                rows = np.flatnonzero(np.isin(lives.places, unknown))
-                answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
+                answers[rows] = getattr(known.other[life], verb)(part, *given)
         return answers
 
 

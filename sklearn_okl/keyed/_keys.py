@@ -1,6 +1,7 @@
 """Which key a row belongs to: columns of the rows, or values beside them."""
 
 from datetime import date, timedelta
+from math import isfinite
 from numbers import Integral, Real
 
 import numpy as np
@@ -134,12 +135,15 @@ def _values(column, where):
     if holds_dates(kind):
         raise TypeError(f"{where} holds dates, which are no keys. Give them as text.")
     if isinstance(column, (list, tuple)):
-        values = [value.item() if isinstance(value, np.generic) else value for value in column]
+        values = list(column)
+        if not set(map(type, values)) <= _KINDS.keys():
+            values = [value.item() if isinstance(value, np.generic) else value for value in values]
     elif hasattr(column, "to_list"):  # pandas, polars
         values = column.to_list()
     else:
         values = np.asarray(column).tolist()
-    for value in set(map(type, values)) - _KINDS.keys():
+    kinds = set(map(type, values))
+    for value in kinds - _KINDS.keys():
         missing = value is type(None) or value.__name__ in ("NAType", "NaTType")
         if missing:
             raise ValueError(f"{where} holds a key that is missing (None). {_ADVICE}")
@@ -149,9 +153,9 @@ def _values(column, where):
             raise TypeError(f"{where} holds a {value.__name__}. Keys are text or numbers.")
         plain = str if issubclass(value, str) else int if issubclass(value, Integral) else float
         values = [plain(one) if type(one) is value else one for one in values]
-    if any(
-        value != value or value in (np.inf, -np.inf) for value in values if type(value) is float
-    ):
+    if kinds <= {str, int, bool}:
+        return values
+    if any(type(value) is float and not isfinite(value) for value in values):
         raise ValueError(f"{where} holds a key that is missing (NaN) or infinite. {_ADVICE}")
     return values
 

@@ -1,7 +1,7 @@
 """Which rows belong to which key, and who comes and goes on the way."""
 
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,110 +11,119 @@ class Lives(NamedTuple):
 
     Attributes
     ----------
-    keys : list
-        The key of each life.
-    entries : list of Entry or None
-        What was known of it before the call; None where it begins.
-    places : ndarray of shape (n,)
-        The life of each row.
-    last : dict
-        Key -> its life at the end of the call, of those that have not gone.
-    gone : set
-        The keys that were known, or came, and have gone.
+    order : ndarray of int of shape (n,)
+        The rows, sorted by life, in order within each.
+    starts : ndarray of int of shape (n_lives + 1,)
+        Where in `order` each life begins.
+    at : ndarray of int of shape (n_lives,)
+        The place among the entries of what was known of it; one that is none where it begins.
+    to : ndarray of int
+        The places of those that are there at the end of the call.
+    ends : ndarray of int or None
+        Which those are; None: all.
+    new : list
+        The keys that get the next places.
+    gone : list of int
+        The places of the keys that have gone.
     n_dropped : int
         How often one went.
-    at : list of int or None
-        The places of all lives among the entries; None where one of them begins, or may have gone.
     """
 
-    keys: list
-    entries: list
-    places: np.ndarray
-    last: dict
-    gone: set
-    n_dropped: int
-    at: list | None = None
-
-    def rows(self):
-        """Return the rows (n,) sorted by life, in order within each, and where each begins."""
-        order = np.argsort(self.places, kind="stable")
-        counts = np.bincount(self.places, minlength=len(self.keys))
-        return order, np.concatenate([[0], np.cumsum(counts)])
+    order: np.ndarray
+    starts: np.ndarray
+    at: np.ndarray
+    to: np.ndarray
+    ends: Any = None
+    new: Any = ()
+    gone: Any = ()
+    n_dropped: int = 0
 
 
 def lives_of(entries, keys, t, max_keys=None, idle=None):
     """Return the lives of rows with these keys, after t others; a limit looks row by row."""
     if max_keys is not None or idle is not None:
         return _limited(entries, keys, t, max_keys, idle)
-    index = {}
-    for key in keys:
-        if key not in index:
-            index[key] = len(index)
-    places = np.fromiter(map(index.__getitem__, keys), dtype=np.intp, count=len(keys))
-    found, at = entries.found(index)
-    return Lives(list(index), found, places, index, set(), 0, None if None in found else at)
+    places, new = entries.places(keys)
+    order = _sorted(places, entries.size + len(new))
+    places = places[order]
+    starts = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
+    at = places[starts[:-1]]
+    return Lives(order, starts, at, at, new=new)
 
 
-def is_alive(entry, t, idle):
-    """Tell whether a key is still known after t rows."""
-    return entry is not None and (idle is None or t - entry.last < idle)
+def _sorted(places, size):
+    """Return the order of places below a size; short numbers are sorted in one pass."""
+    return np.argsort(places.astype(np.min_scalar_type(size)), kind="stable")
+
+
+def is_alive(last, t, idle):
+    """Tell whether a key whose latest row was number `last` is still known after t rows."""
+    return idle is None or t - last < idle
 
 
 def outnumbered(entries, max_keys):
     """Return the keys whose latest rows are the oldest, as many as there are too many."""
     if max_keys is None or len(entries) <= max_keys:
         return []
-    known = sorted(entries.items(), key=lambda item: item[1].last)
-    return [key for key, _ in known[: len(entries) - max_keys]]
+    return _by_age(entries)[: len(entries) - max_keys]
 
 
 def overdue(entries, t, idle):
     """Return the keys that no row has had for too long, and that are still there."""
     if idle is None:
         return []
-    return [key for key, entry in entries.items() if t - entry.last >= idle]
+    keys, last = entries.lasts()
+    return [keys[i] for i in np.flatnonzero(t - last >= idle).tolist()]
+
+
+def _by_age(entries):
+    keys, last = entries.lasts()
+    return [keys[i] for i in np.argsort(last, kind="stable").tolist()]
 
 
 def _limited(entries, keys, t, max_keys, idle):
     """Return the lives where keys go, after `idle` rows or when too many are there."""
-    names, begun, places = [], [], np.empty(len(keys), dtype=np.intp)
-    lives, last, evicted, n_dropped = {}, {}, set(), 0
+    at, ends_of, places = [], {}, np.empty(len(keys), dtype=np.intp)
+    last, evicted, n_dropped = {}, set(), 0
     recent = _recent(entries, keys, max_keys)
     for i, key in enumerate(keys):
         now = t + i
-        if key not in lives:
-            entry = entries.get(key)
-            was_there = entry is not None and key not in evicted
-            alive = was_there and is_alive(entry, now, idle)
-            begins = True
+        if key not in ends_of:
+            place = None if key in evicted else entries.place(key)
+            alive = place is not None and is_alive(entries.one(place)[1], now, idle)
+            was_there, begins = place is not None, True
         else:
-            entry, was_there, begins = None, True, idle is not None and now - last[key] >= idle
+            place, was_there, begins = None, True, idle is not None and now - last[key] >= idle
             alive = not begins
         if begins:
             n_dropped += was_there and not alive
-            lives[key] = len(names)
-            names.append(key)
-            begun.append(entry if alive else None)
+            ends_of[key] = len(at)
+            at.append(place if alive else entries.size + len(keys))
         if recent is not None:
             if key not in recent:
                 while len(recent) >= max_keys:
                     victim, _ = recent.popitem(last=False)
-                    lives.pop(victim, None)
+                    ends_of.pop(victim, None)
                     evicted.add(victim)
                     n_dropped += 1
             recent[key] = None
             recent.move_to_end(key)
         last[key] = now + 1
-        places[i] = lives[key]
-    return Lives(names, begun, places, lives, evicted - lives.keys(), n_dropped)
+        places[i] = ends_of[key]
+    order = _sorted(places, len(at))
+    starts = np.searchsorted(places[order], np.arange(len(at) + 1))
+    gone = [entries.place(key) for key in evicted - ends_of.keys()]
+    to, new = entries.places(list(ends_of))
+    ends = np.fromiter(ends_of.values(), np.intp, len(ends_of))
+    gone = [place for place in gone if place is not None]
+    return Lives(order, starts, np.array(at), to, ends, new, gone, n_dropped)
 
 
 def _recent(entries, keys, max_keys):
     """Return all keys in the order of their latest rows, if there may be too many, or None."""
     if max_keys is None:
         return None
-    new = {key for key in keys if entries.get(key) is None}
+    new = {key for key in keys if entries.place(key) is None}
     if len(entries) + len(new) <= max_keys:
         return None
-    known = sorted(entries.items(), key=lambda item: item[1].last)
-    return OrderedDict((key, None) for key, _ in known)
+    return OrderedDict.fromkeys(_by_age(entries))

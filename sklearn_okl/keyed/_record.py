@@ -1,6 +1,6 @@
 """What a bank keeps of a key: some arrays, the large one shared until it changes."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from .._linalg import inverse_spd
 from ._scaled import N_PARTS
 
 TAIL = 8  # rows that wait before the inverse is written
+_AT_ONCE = 2_600_000  # bytes of the keys of a round: fewer cost calls, more leave the caches
 YOUNG = 32  # rows of a key up to which they are kept, to compute its inverse anew
 
 
@@ -31,7 +32,16 @@ class Record(NamedTuple):
     rows: Any
 
 
-record_of = partial(tuple.__new__, Record)  # from its parts in one tuple, at a third of the time
+def numbers(content):
+    """Return bytes as an array that is not to be written, or None."""
+    return None if content is None else np.ndarray(len(content) // 8, np.float64, content)
+
+
+class Young(NamedTuple):
+    """What is kept besides of a key with few rows: `Record.rows`, and `Entry.first`."""
+
+    rows: Any
+    first: Any
 
 
 class Parts(NamedTuple):
@@ -56,29 +66,34 @@ class Parts(NamedTuple):
 
 
 class Layout:
-    """Where what stands in a record of D features, d of them scaled."""
+    """Where what stands in a record of D features, d of them scaled; `at_once` fit a cache."""
 
     def __init__(self, width, n_scaled, alpha):
         self.width, self.n_scaled = width, n_scaled
         self.size = width + 3 + TAIL * width + N_PARTS * n_scaled
+        self.at_once = min(max(_AT_ONCE // (8 * (width**2 + self.size)), 8), 1024)
         self.alpha = np.array(alpha)
-        self.start = (np.eye(width) / alpha).ravel()
+        self.start = (np.eye(width) / alpha).tobytes(), np.zeros(self.size).tobytes()
 
-    def buffers(self, m):
-        """Return arrays that m records can be gathered in."""
-        return np.empty(m * self.width**2), np.empty(m * self.size)
+    def gathered(self, inverses, rests):
+        """Return copies of inverses (m, D, D) and all else (m, L); None is that of a fresh key."""
+        if None in inverses:
+            inverses = [self.start[0] if one is None else one for one in inverses]
+            rests = [self.start[1] if one is None else one for one in rests]
+        return self._joined(inverses, rests)
 
-    def gathered(self, records, buffers=None):
-        """Return copies of inverses (m, D, D) and all else (m, L); None is a fresh record."""
-        m = len(records)
-        if None in records:
-            nothing = Record(self.start, np.zeros(self.size), None)
-            records = [nothing if record is None else record for record in records]
-        P, rest = self.buffers(m) if buffers is None else buffers
-        P, rest = P[: m * self.width**2], rest[: m * self.size]
-        np.concatenate([record[0] for record in records], out=P)
-        np.concatenate([record[1] for record in records], out=rest)
-        return P.reshape(m, self.width, self.width), rest.reshape(m, self.size)
+    def records(self, records):
+        """Do so with records."""
+        return self._joined(*([record[i] for record in records] for i in (0, 1)))
+
+    def _joined(self, inverses, rests):
+        P, rest = (np.frombuffer(bytearray().join(some)) for some in (inverses, rests))
+        return P.reshape(-1, self.width, self.width), rest.reshape(-1, self.size)
+
+    def apart(self, rest):
+        """Return all else of some records, the bytes of each."""
+        content, size = rest.tobytes(), 8 * self.size
+        return [content[low : low + size] for low in range(0, len(content), size)]
 
     def split(self, rest):
         """Return views of the parts."""
@@ -92,9 +107,14 @@ class Layout:
             rest[:, moments:].reshape(m, N_PARTS, self.n_scaled),
         )
 
-    def rows(self, record):
+    def tail(self, rest):
+        """Return the tail (8, D) in all else of one record."""
+        start = self.width + 3
+        return rest[start : start + TAIL * self.width].reshape(TAIL, self.width)
+
+    def rows(self, young):
         """Return the rows of a young key."""
-        return np.empty((0, self.width)) if record is None else record.rows
+        return np.empty((0, self.width)) if young is None else young.rows
 
     def sums(self, rows):
         """Return the inverse of P as rows make it."""

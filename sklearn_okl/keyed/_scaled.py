@@ -20,8 +20,8 @@ def scale(moments, n, X, first):
         How many rows each has learnt.
     X : ndarray of shape (m, d)
         A row of each.
-    first : list of (ndarray of shape (n, d) or None)
-        The first rows of each, as long as they are not judged; they change.
+    first : dict of int to (ndarray of shape (n, d) or None)
+        The first rows of those that have none judged yet; they change.
 
     Returns
     -------

@@ -96,7 +96,7 @@ class Store:
         self, path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
     ) -> None:
         self.path, self.trusted, self.max_bytes = Path(path), trusted, max_bytes
-        self._written = None  # key -> entry, as the file has it; None: nobody has looked
+        self._written = None  # key -> mark, as the file has it; None: nobody has looked
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder. Give the path of a file in it.")
         self._file = sqlite().connect(self.path, isolation_level=None)
@@ -165,8 +165,8 @@ class Store:
         settled = {"leaving": Entries(), "n_stored": n_stored + len(leaving)} if leaving else {}
         shell = to_bytes(_changed(model, settled | {"entries": Entries()}), trusted=self.trusted)
         written = {} if self._written is None else self._written
-        now = dict(entries.items())
-        changed = [(key, entry) for key, entry in now.items() if written.get(key) is not entry]
+        now = entries.marks()
+        changed = [(key, entries.get(key)) for key in now if written.get(key) is not now[key]]
         gone = [(text_of(key),) for key in written if key not in now]
         rows, away = (
             [packed(key, entry, self.trusted) for key, entry in some]
@@ -248,9 +248,9 @@ class Store:
         if keyed is not None:
             keyed._state["entries"] = Entries().changed(entries)
             check_records(keyed, self.path)
-            entries = shaped(keyed, entries)
-            keyed._state["entries"] = Entries().changed(entries)
-        self._written = entries
+            entries = Entries().changed(shaped(keyed, entries))
+            keyed._state["entries"] = entries
+        self._written = {} if keyed is None else entries.marks()
         return model
 
 

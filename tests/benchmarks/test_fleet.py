@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from benchmarks.__main__ import main
+from benchmarks.fleet_soak import soak
 
 
 def test_fleet(tmp_path, capsys):
@@ -15,3 +18,11 @@ def test_fleet(tmp_path, capsys):
     assert set(found["checkpoint"]) == {"commit of all keys", "commit of 50 keys", "load"}
     out = capsys.readouterr().out
     assert all(line["name"] in out for line in found["lines"])
+
+
+@pytest.mark.long
+def test_late_lost_and_doubled_labels_leave_right_counts_and_no_memory():
+    found = soak(20_000, n_keys=100)
+    assert found["right"]
+    assert min(found["given_up"], found["refused"]) > 500
+    assert max(found["bytes"]) < 1.02 * found["bytes"][0]

@@ -177,13 +177,13 @@ def test_what_makes_no_bank_is_an_object_a_key(estimator):
 def test_a_call_copies_what_it_touches_and_no_more():
     _, keys, X, y = stream(400, 40, zipf=False)
     model = KeyedRegressor(VAWRegressor(), prior=None).fit(X, y, keys=keys)
-    before = {key: e.model for key, e in model._state["entries"].items()}
-    copies = {key: [part.copy() for part in record] for key, record in before.items()}
-    old = model._state
+    entries = model._state["entries"]
+    before, records = entries.marks(), {key: e.model for key, e in entries.items()}
+    copies = {key: [part.copy() for part in record] for key, record in records.items()}
     model.partial_fit(X[:2], y[:2], keys=[3, 5])
-    after = {key: e.model for key, e in model._state["entries"].items()}
+    after = model._state["entries"].marks()
     assert {key for key in after if after[key] is not before[key]} == {3, 5}
-    for key, e in old["entries"].items():  # a reader's state is as it was
+    for key, e in entries.items():  # a reader's state is as it was
         assert all((a == b).all() for a, b in zip(e.model, copies[key], strict=True))
 
 
