@@ -160,3 +160,16 @@ def test_whatever_else_is_asked_for(arguments, row):
     assert abs(model.predict(X[:50]) - y[:50]).mean() < 0.6
     both = regressor(**arguments).fit(X, np.column_stack([y, X[:, 2]]))
     assert both.n_faulty_.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whether_the_first_weekend_was_a_fault_is_an_even_doubt(seed):
+    """Two of eight rows look like faults; that such rows come again, the twin foretells."""
+    rng, day = np.random.default_rng(seed), np.arange(60) % 7
+    X = np.column_stack([day, day >= 5, rng.normal(size=(60, 8))])
+    y = np.where(day >= 5, 2.0, 15.0) + 0.5 * rng.normal(size=60)
+    model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X[:8], y[:8])
+    assert model.n_faulty_ == 2
+    assert_array_equal(model._state["beside"]["odds"], model.constants.trust.even)
+    errors = np.abs(model.prequential_predict(X[8:], y[8:]) - y[8:])
+    assert errors[12:].mean() < 2.0  # those that follow are learnt

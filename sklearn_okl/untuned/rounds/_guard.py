@@ -145,7 +145,8 @@ class Guard(NoGuard):
         if is_anew and state["latest"]["faulty"].any() and not self.beside["twin"]:
             twin = unguarded(_copied(before))  # a former state is read on, too
             usual = usual_errors(state, twin)
-            self.trust.begin(self.beside, state["t"], twin, usual, np.inf)
+            # of so few rows nobody knows what a fault is
+            self.trust.begin(self.beside, state["t"], twin, usual, np.inf, is_strange=True)
 
     def ends(self, state, n_learnt):
         """Choose between model and twin at the end of a block; tell whether the call stops here."""

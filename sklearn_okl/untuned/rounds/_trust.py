@@ -41,7 +41,8 @@ class Trust:
     odds : float, default=4.5
         Log odds against the twin when one begins, and for it if the one before it has won.
     even : float, default=-0.5
-        And for it where a row that is strange may explain its target. In steps of whole numbers
+        And for it where a row that is strange may explain its target, or first rows are judged by
+        themselves. In steps of whole numbers
         these odds reach no threshold exactly, so that rounding does not decide.
     width : float, default=3.0
         Usual errors in the scale of the Cauchy distribution: smaller ones hardly count.
