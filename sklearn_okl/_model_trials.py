@@ -268,8 +268,8 @@ def try_pipeline(model):
     vars(model).pop("feature_names_in_", None)
     if model.n_features_in_ > _MOST_FEATURES:
         raise ValueError(f"it is of {model.n_features_in_} features")
-    X = np.full((2, model.n_features_in_), 0.1)
     if "steps_" not in vars(model):  # in its warm-up
+        X = np.full((2, model.n_features_in_), 0.1)
         batch = joined(model._state["waiting"])
         if np.shape(batch["y"]) != np.shape(model._state["targets"]):
             raise ValueError("its targets are not those of its rows")
@@ -281,6 +281,9 @@ def try_pipeline(model):
     if not all(hasattr(step, "get_params") and not isinstance(step, type) for step in steps):
         raise TypeError("a step is no estimator")
     if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):
+        if steps[0].n_features_in_ != model.n_features_in_:
+            raise ValueError("its first step is of another width")
+        X = _rows(steps[0], 2)  # the step knows of what kinds columns are
         answers = _asked(model, X)
         if not isinstance(steps[-1], _REFIT):
             model.partial_fit(X, _targets(steps[-1], answers))
