@@ -25,14 +25,19 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from sklearn_okl import (
     AdaptedForecaster,
+    KeyedRegressor,
     OnlineForecaster,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RefitClassifier,
     RefitRegressor,
+    ResidualRegressor,
+    RowClassifier,
+    RowRegressor,
     RunningImputer,
     RunningOneHotEncoder,
     RunningStandardScaler,
+    StronglyAdaptiveRegressor,
     VAWRegressor,
     load,
     make_streaming_pipeline,
@@ -167,6 +172,29 @@ def sent_models():
         "a series": (OnlineForecaster(3, random_state=0), (y,)),
         "two series": (OnlineForecaster(2, random_state=0), (X[:, :2] + y[:, None],)),
     }
+    framed = frame.drop(columns="day")
+    records = framed.to_dict("records")
+    more |= {
+        "a correction of columns": (
+            ResidualRegressor(OnlineKernelRegressor(**_KINDS), RefitRegressor(handed)),
+            (framed, y),
+        ),
+        "copies of columns": (StronglyAdaptiveRegressor(RefitRegressor(handed)), (framed, y)),
+        "a pipeline of a model of columns": (
+            make_streaming_pipeline(OnlineKernelRegressor(**_KINDS)),
+            (framed, y),
+        ),
+        "late labels": (
+            OnlineKernelRegressor(label_delay=3, spread="rows", **_KINDS),
+            (X, np.column_stack([y, -y])),
+        ),
+        "dicts": (RowRegressor(OnlineKernelRegressor(**_KINDS)), (records, y.tolist())),
+        "dicts by key": (RowRegressor(KeyedRegressor(key="kind")), (records, y.tolist())),
+        "dicts of classes": (
+            RowClassifier(classes=[False, True]),
+            ([{"a": row["a"]} for row in records], (y > 0).tolist()),
+        ),
+    }
     index = pd.date_range("2024-03-30", periods=N_ROWS, freq="h", tz="Europe/Berlin")
     dated = pd.Series(y, index, name="load"), pd.DataFrame(X[:, :2], index, columns=["a", "b"])
     both, said = X[:, :2] + y[:, None], np.where(rng.random((N_ROWS, 2, 2)) < 0.1, np.nan, 0.1)
@@ -184,13 +212,25 @@ def written(sent, path):
     first = [part[:N_FIRST] for part in sent.rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a warm-up
-        model = clone(sent.estimator).fit(*first)
+        model = clone(sent.estimator)
+        if hasattr(model, "learn_one"):
+            said(model, first)
+            model.ask("waits", sent.rows[0][N_FIRST])
+        else:
+            model.fit(*first)
         if hasattr(model, "partial_fit"):
             for t in range(N_FIRST, N_FIRST + 4):
                 model.partial_fit(*[part[t : t + 1] for part in sent.rows])
         save(model, path)
         load(path)  # a sound one is never refused
     return path.read_bytes()
+
+
+def said(model, rows):
+    """Tell a model of single rows, dicts, what their labels are."""
+    for t, (row, label) in enumerate(zip(*rows, strict=True)):
+        model.ask(t, row)
+        model.tell(t, label)
 
 
 def tried(path, sent, *, watched=True, long=False):
@@ -226,6 +266,14 @@ def misused(model, sent, long=False):
     if X is None:
         X = () if len(sent.rows) == 1 else (sent.rows[0][-9:],)
     verbs = [verb for verb in _VERBS if hasattr(model, verb)]
+    if hasattr(model, "learn_one"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", RuntimeWarning)
+            says = unsaid(said, (model, [part[N_FIRST : N_FIRST + 9] for part in sent.rows]))
+            says = says or unsaid(model.tell, ("waits", sent.rows[1][0]))
+            says = says or unsaid(model.predict_one, (sent.rows[0][-1],), finite=True)
+        return says and f"rows: {says}"
     if isinstance(model, (AdaptedForecaster, OnlineForecaster)):
         verbs.append("predict_interval")
     ends = [N_FIRST + 4, N_FIRST + 5, N_FIRST + 8, N_ROWS if long else N_FIRST + 30]

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 from ._linalg import ROUNDING, may_be_inverse
 from ._model_shapes import arrays_of, n_numbers, unlike
 from ._model_trials import (
-    MAPS,
     begun,
     fault_of_map,
     fault_of_others,
@@ -22,7 +21,7 @@ from ._model_trials import (
 )
 from ._tail import SharedInverse
 from .aggregators import _class_mixture
-from .base import OnlineEstimator, OnlineTransformer, SwapMixin, parameter_values
+from .base import OnlineEstimator, OnlineTransformer, SwapMixin, _same, parameter_values
 from .base._intercept import start_lookout
 from .base._sums import NO_RECORD, KeepsRecord
 from .base._swap import _is_finite
@@ -107,6 +106,16 @@ def _is_of_this_package(part):
     return any(kind.__module__.partition(".")[0] == "sklearn_okl" for kind in kinds)
 
 
+def _is_map(part):
+    """Tell whether something of ours learns the width of rows, or nothing, and turns them."""
+    known = getattr(part, "learns_from_data", None)
+    return _is_of_this_package(part) and known is False and not isinstance(part, SwapMixin)
+
+
+def _is_learnt(name):
+    return name.endswith("_") and not name.endswith("__")
+
+
 def unsound_state(parts):
     """Return what is wrong with the state of an estimator of ours, in words, or None.
 
@@ -115,10 +124,13 @@ def unsound_state(parts):
     for part in parts:
         name, fault = type(part).__name__, None
         try:
-            if isinstance(part, MAPS) and any(name.endswith("_") for name in vars(part)):
-                fault = fault_of_map(part)
-            elif isinstance(part, SwapMixin) and part.__sklearn_is_fitted__():
-                fault = _fault_of_record(part) or _fault_of_kind(part)
+            if _is_map(part):
+                fault = fault_of_map(part) if any(map(_is_learnt, vars(part))) else None
+            elif isinstance(part, SwapMixin):
+                if part.__sklearn_is_fitted__():
+                    fault = _fault_of_record(part) or _fault_of_kind(part)
+            elif hasattr(part, "_look_over") and _is_of_this_package(part):
+                fault = part._look_over()
             elif isinstance(part, BaseEstimator):
                 fault = fault_of_others(part)
         except Exception as error:  # what does not fit together fails anywhere
@@ -148,7 +160,11 @@ def _fault_of_record(part):
         return "is of no call that is known"
     if known["structure"].keys() != part._structure().keys():
         return "is of other parameters"
-    return None if len(known["checked"]) == len(part._values()) else "is of no call that is known"
+    if len(known["checked"]) != len(part._values()):
+        return "is of no call that is known"
+    if part._is_as_taught() and not _same(part._structure(), known["structure"]):
+        return "is of other parameters"
+    return None
 
 
 def _fault(part):

@@ -10,20 +10,23 @@ from sklearn.utils import get_tags
 from ._flow import joined
 from ._model_shapes import n_numbers, unlike
 from .base import OnlineEstimator, OnlineTransformer, _same, twin
+from .dictionaries._nested import DEPENDENT
 from .features import (
     CalendarFeatures,
     FourierFeatures,
     LagFeatures,
     RunningOneHotEncoder,
+    SectionFeatures,
     TaylorFeatures,
 )
+from .kernels import kernel_of
 from .meta import RefitClassifier, RefitRegressor
 from .series import _correction, _sound
 from .series._delayed_ridge import BLOCK
 
-MAPS = CalendarFeatures, FourierFeatures, TaylorFeatures  # they learn the width of rows, no more
 _OF_NUMBERS = OnlineEstimator, OnlineTransformer, FourierFeatures, TaylorFeatures
 _REFIT = RefitClassifier, RefitRegressor  # who may fit somebody else's model for a row
+_CLOSE = 1e-4  # of k(x, x), as numbers may be of float32: how far products of factors may be off
 _NEVER = 2**53  # a round that does not come
 _N_ROWS = 66  # that a model is asked, and taught, the first one alone: blocks have up to 64
 _N_SCALED = 64  # and a transformer: some look at their rows again after so many
@@ -178,6 +181,8 @@ def fault_of_map(part):
         model.n_features_in_ = 1  # nothing depends on it
     elif not _is_of_width(model):
         return "is not of its width"
+    if isinstance(model, SectionFeatures):
+        return _fault_of_sections(model)
     X, fresh = _rows(model), clone(model)
     fixed = {"random_state": 0} if "random_state" in fresh.get_params() else {}
     fresh.set_params(**fixed).fit(X)
@@ -194,10 +199,32 @@ def fault_of_map(part):
     return None if np.isfinite(np.asarray(model.transform(X))).all() else "makes no numbers of rows"
 
 
+def _fault_of_sections(model):
+    """Return what is wrong with sections at points: their factor is that of the points' kernel."""
+    model._validate_params()
+    points, basis = model.components_, model._basis
+    if set(basis) != {"atoms", "factor"} or not _same(basis["atoms"], points):
+        return "holds other points than it says"
+    factor = basis["factor"]
+    for part in (points, factor):
+        if part.dtype != np.float64 or not np.isfinite(part).all():
+            return "holds numbers that are none"
+    if not len(points) or factor.shape != 2 * (len(points),):
+        return "is not of its width"
+    lower, gram = np.tril(factor), kernel_of(model)(points, points)
+    sizes, pivots = np.diagonal(gram), np.square(np.diagonal(factor))
+    is_near = np.abs(lower @ lower.T - gram) <= _CLOSE * np.sqrt(np.outer(sizes, sizes))
+    if not (is_near.all() and (pivots > DEPENDENT / 2.0 * sizes).all()):
+        return "holds a factor of other points"
+    return None if np.isfinite(model.transform(_rows(model))).all() else "makes no numbers of rows"
+
+
 def _is_of_width(model):
     """Tell whether what a map holds has the sizes that its parameters name, before others do."""
     d = model.n_features_in_
-    if isinstance(model, TaylorFeatures):
+    if isinstance(model, SectionFeatures):
+        return np.shape(model.components_)[1:] == (d,)
+    if not isinstance(model, FourierFeatures):  # an expansion
         shape = np.shape(model.powers_)
         return shape[1:] == (d,) and model.degree <= shape[0]
     shape = np.shape(model.frequencies_)
@@ -268,8 +295,8 @@ def try_pipeline(model):
     vars(model).pop("feature_names_in_", None)
     if model.n_features_in_ > _MOST_FEATURES:
         raise ValueError(f"it is of {model.n_features_in_} features")
-    X = np.full((2, model.n_features_in_), 0.1)
     if "steps_" not in vars(model):  # in its warm-up
+        X = np.full((2, model.n_features_in_), 0.1)
         batch = joined(model._state["waiting"])
         if np.shape(batch["y"]) != np.shape(model._state["targets"]):
             raise ValueError("its targets are not those of its rows")
@@ -281,6 +308,9 @@ def try_pipeline(model):
     if not all(hasattr(step, "get_params") and not isinstance(step, type) for step in steps):
         raise TypeError("a step is no estimator")
     if all(isinstance(one, _OF_NUMBERS) and not get_tags(one).input_tags.string for one in steps):
+        if steps[0].n_features_in_ != model.n_features_in_:
+            raise ValueError("its first step is of another width")
+        X = _rows(steps[0], 2)  # the step knows of what kinds columns are
         answers = _asked(model, X)
         if not isinstance(steps[-1], _REFIT):
             model.partial_fit(X, _targets(steps[-1], answers))

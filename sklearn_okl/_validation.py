@@ -26,7 +26,14 @@ def validated(estimator, X, *y, **options):
     refuse_frames(X, takes_sparse=options.get("accept_sparse", False))
     if options.get("y_numeric"):
         refuse_other_targets(*y)
-    return validate_data(estimator, X, *y, **options)
+    try:
+        found = validate_data(estimator, X, *y, **options)
+        if options.get("y_numeric") and found[1].dtype.kind == "U":  # digits will do
+            return found[0], found[1].astype(np.float64)
+        return found
+    except ValueError as error:
+        _refuse_text(error, X, *y)
+        raise
 
 
 def plain_row(estimator, x, allow_nan=False):
@@ -117,6 +124,32 @@ def refuse_frames(X, name="X", takes_sparse=False):
                 f"Column {label!r} of {name} holds dates, which are no numbers: put "
                 "CalendarFeatures in front, or leave it out. Estimators without tuning take dates."
             )
+
+
+def _refuse_text(error, X, y=None):
+    """Say where the text is that could not be read as numbers, where that is the error."""
+    if not str(error).startswith("could not convert string"):
+        return
+    columns = [(f"Column {label!r} of X", X[label]) for label, _ in types_of(X)]
+    advice = (
+        "Put RunningOneHotEncoder in front, or leave it out. Estimators without tuning take text."
+    )
+    places = [(where, values, advice) for where, values in columns or [("X", X)]]
+    places.append(("y", y, "Give y as numbers, or labels to a classifier."))
+    for where, values, advice in places:
+        if any(map(_is_word, np.asarray(values, dtype=object).ravel().tolist())):
+            raise ValueError(f"{where} holds text: {error}. {advice}") from error
+
+
+def _is_word(value):
+    """Tell whether a value is text that is no number."""
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def refuse_other_targets(y):

@@ -31,6 +31,7 @@ from sklearn_okl import (
     KeyedClassifier,
     KeyedRegressor,
     LagFeatures,
+    MercerFeatures,
     OKSClassifier,
     OKSRegressor,
     OnlineConformalClassifier,
@@ -49,6 +50,7 @@ from sklearn_okl import (
     RunningQuantileTransformer,
     RunningRobustScaler,
     RunningStandardScaler,
+    SectionFeatures,
     SketchedKONSRegressor,
     TaylorFeatures,
     VAW2Regressor,
@@ -93,6 +95,8 @@ OTHERS = [
     RunningOneHotEncoder(),
     CalendarFeatures(),
     FourierFeatures(random_state=0),
+    MercerFeatures(),
+    SectionFeatures(n_components=8),
     TaylorFeatures(),
     make_streaming_pipeline(RunningStandardScaler(), VAWRegressor(), warmup=100),
 ]
@@ -463,6 +467,16 @@ SPOILT = {
         lambda m: m._built_with["structure"].pop("n_hashed"),
         "other parameters",
     ),
+    "kinds of keys": (
+        KeyedRegressor(),
+        lambda m: m._state.update(kinds=(1.0,)),
+        "not of the types that it says",
+    ),
+    "another parameter than the state was built with": (
+        KeyedRegressor(),
+        lambda m: m._built_with["structure"].update(idle=str),
+        "other parameters",
+    ),
     "no features": (CalendarFeatures(), lambda m: vars(m).pop("features"), "lacks a parameter"),
     "dates": (CalendarFeatures(), lambda m: setattr(m, "features", [["month"]]), "cannot be used"),
     "frequencies": (
@@ -490,6 +504,46 @@ SPOILT = {
         TaylorFeatures(),
         lambda m: setattr(m, "_ends", m._ends[:-1]),
         "_ends should be another",
+    ),
+    "powers of a Mercer expansion": (
+        MercerFeatures(),
+        lambda m: setattr(m, "powers_", m.powers_ + 2**40),
+        "powers_ should be another",
+    ),
+    "a degree of a Mercer expansion": (
+        MercerFeatures(),
+        lambda m: m.set_params(degree=10**6),
+        "not of its width",
+    ),
+    "points of sections": (
+        SectionFeatures(n_components=8),
+        lambda m: setattr(m, "components_", m.components_[:, :2]),
+        "not of its width",
+    ),
+    "other points of sections": (
+        SectionFeatures(n_components=8),
+        lambda m: setattr(m, "components_", m.components_[:3]),
+        "other points than it says",
+    ),
+    "no factor of sections": (
+        SectionFeatures(n_components=8),
+        lambda m: m._basis.pop("factor"),
+        "other points than it says",
+    ),
+    "a factor of sections": (
+        SectionFeatures(n_components=8),
+        lambda m: m._basis.update(factor=m._basis["factor"][:3]),
+        "not of its width",
+    ),
+    "numbers of a factor": (
+        SectionFeatures(n_components=8),
+        lambda m: m._basis.update(factor=m._basis["factor"] * 1.01),
+        "a factor of other points",
+    ),
+    "a pivot of a factor": (
+        SectionFeatures(centers=[[0.0] * 4, [1e-3, 0.0, 0.0, 0.0]]),
+        lambda m: m._basis.update(factor=m._basis["factor"] * [1.0, 1e-6]),
+        "a factor of other points",
     ),
     "a step that is no pair": (
         make_streaming_pipeline(RunningStandardScaler(), VAWRegressor()),

@@ -16,11 +16,20 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn_okl import (
     ExpertsClassifier,
     ExpertsRegressor,
+    OnlineConformalClassifier,
+    OnlineConformalRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RefitClassifier,
     RefitRegressor,
+    ResidualRegressor,
+    RowRegressor,
     StreamingTransformedTargetRegressor,
+    StronglyAdaptiveRegressor,
+    from_bytes,
+    keyed_step,
+    make_streaming_pipeline,
+    to_bytes,
 )
 
 TYPES = {"number": "float64", "kind": "category", "text": "object"}
@@ -91,7 +100,17 @@ REGRESSORS = [
     RefitRegressor(HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=5)),
 ]
 REGRESSORS[-1].set_params(growth=1.0)
-REGRESSORS.append(StreamingTransformedTargetRegressor(RefitRegressor(SpyRegressor(), growth=0.5)))
+SPY = RefitRegressor(SpyRegressor(), growth=0.5)
+KERNELS = OnlineKernelRegressor(budget="fast", random_state=0)
+REGRESSORS += [
+    StreamingTransformedTargetRegressor(SPY),
+    OnlineConformalRegressor(SpyRegressor()),
+    ResidualRegressor(SPY, SPY, passthrough=False),
+    ResidualRegressor(KERNELS, KERNELS),
+    StronglyAdaptiveRegressor(SpyRegressor()),
+    StronglyAdaptiveRegressor(SPY),
+    ExpertsRegressor([("in two", ResidualRegressor(StronglyAdaptiveRegressor(KERNELS), KERNELS))]),
+]
 CLASSIFIERS = [
     RefitClassifier(SpyClassifier(), growth=0.5),
     ExpertsClassifier([("spy", SpyClassifier()), ("refit", RefitClassifier(SpyClassifier()))]),
@@ -100,6 +119,7 @@ CLASSIFIERS = [
     RefitClassifier(HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=5)),
 ]
 CLASSIFIERS[-1].set_params(growth=1.0)
+CLASSIFIERS.append(OnlineConformalClassifier(SpyClassifier()))
 
 
 @pytest.mark.long(every=4)
@@ -123,15 +143,92 @@ def test_frames_arrive_as_they_came_however_the_stream_is_cut(model):
     assert list(whole.feature_names_in_) == list(X.columns)
 
 
-def test_a_refit_is_the_fit_of_the_frame():
-    X, y = stream()
-    encoder = make_column_transformer(
+def _encoder():
+    return make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["kind", "text"]), remainder="drop"
     )
-    batch = make_pipeline(encoder, Ridge())
+
+
+def test_a_refit_is_the_fit_of_the_frame():
+    X, y = stream()
+    batch = make_pipeline(_encoder(), Ridge())
     model = RefitRegressor(batch, growth=100.0).fit(X, y)
     expected = clone(batch).fit(X[:30], y[:30]).predict(X)
     assert_allclose(model.predict(X), expected)
+
+
+class SpyOfBoth(SpyRegressor):
+    """See the frame and, at its end, a column of numbers of another's forecasts."""
+
+    def __init__(self, name="base0"):
+        self.name = name
+
+    def _read(self, X):
+        assert list(X.columns[-2:]) == ["text", self.name]
+        assert X[self.name].dtype == np.float64
+        assert np.isfinite(X[self.name]).all()
+        return super()._read(X[list(TYPES)])
+
+
+@pytest.mark.parametrize("name", ["base0", "base1"])
+def test_a_correction_sees_the_base_as_one_more_column(name):
+    X, y = stream()
+    if name == "base1":
+        X = X.assign(base0=1.0)[["base0", *TYPES]]
+    base = RefitRegressor(make_pipeline(_encoder(), Ridge()), growth=0.5)
+    model = ResidualRegressor(base, RefitRegressor(SpyOfBoth(name), growth=0.5))
+    forecasts = model.prequential_predict(X, y)
+    assert np.isfinite(forecasts).all()
+    expected = clone(base).fit(X, y).predict(X)
+    rest = model.correction_.predict(X.assign(**{name: expected}))
+    assert_allclose(model.predict(X), expected + rest)
+
+
+def test_rows_of_a_path_are_no_codes():
+    X, y = stream()
+    models = [*REGRESSORS[:4], *REGRESSORS[-7:], make_streaming_pipeline(clone(SPY))]
+    for model in models:
+        model = clone(model).fit(X, y)
+        with (
+            pytest.raises(TypeError, match="rows of a row path are plain numbers"),
+            model.rows() as row,
+        ):
+            row.predict([0.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KERNELS,
+        make_streaming_pipeline(KERNELS),
+        make_streaming_pipeline("passthrough", KERNELS),
+        ResidualRegressor(KERNELS, KERNELS),
+        StronglyAdaptiveRegressor(KERNELS),
+        make_streaming_pipeline(StronglyAdaptiveRegressor(KERNELS)),
+    ],
+    ids=lambda one: str(one)[:60],
+)
+def test_what_has_learnt_text_is_saved_and_goes_on(model):
+    X, y = stream()
+    model = clone(model).fit(X[:60], y[:60])
+    again = from_bytes(to_bytes(model))
+    assert_allclose(again.predict(X[60:]), model.predict(X[60:]))
+    forecasts = again.prequential_predict(X[60:], y[60:])
+    assert_allclose(forecasts, model.prequential_predict(X[60:], y[60:]))
+
+
+def test_a_step_of_a_key_and_a_dict_may_hold_text():
+    X, y = stream()
+    expected = clone(KERNELS).prequential_predict(X, y)
+    early, state = keyed_step(None, (X[:50], y[:50]), lambda: clone(KERNELS))
+    late, state = keyed_step(state, (X[50:], y[50:]), None)
+    assert_allclose(np.concatenate([early, late]), expected)
+    for inner in (ResidualRegressor(KERNELS, KERNELS), StronglyAdaptiveRegressor(KERNELS)):
+        model = RowRegressor(clone(inner))
+        for row, target in zip(X[:35].to_dict("records"), y[:35], strict=True):
+            row = {name: value if value == value else None for name, value in row.items()}
+            assert np.isfinite(model.predict_one(row))
+            model.learn_one(row, target)
 
 
 def test_polars_comes_as_polars():
@@ -158,8 +255,21 @@ def test_gaps_in_arrays_are_handed_on_where_all_take_them():
     alone = clone(kernels).prequential_predict(gaps, y)
     mixed = ExpertsRegressor([("kernels", kernels)]).prequential_predict(gaps, y)
     assert_allclose(mixed, alone, rtol=1e-9, atol=1e-12)
-    with pytest.raises(ValueError, match="contains NaN"):
-        ExpertsRegressor([("kernels", kernels), ("ridge", RefitRegressor(Ridge()))]).fit(gaps, y)
+    for model in [
+        ResidualRegressor(kernels, kernels),
+        StronglyAdaptiveRegressor(kernels),
+        OnlineConformalRegressor(kernels),
+        StreamingTransformedTargetRegressor(kernels),
+    ]:
+        assert np.isfinite(model.fit(gaps, y).predict(gaps)).all()
+    ridge = RefitRegressor(Ridge())
+    for model in [
+        ExpertsRegressor([("kernels", kernels), ("ridge", ridge)]),
+        ResidualRegressor(kernels, ridge),
+        StronglyAdaptiveRegressor(ridge),
+    ]:
+        with pytest.raises(ValueError, match="contains NaN"):
+            model.fit(gaps, y)
 
 
 def test_kinds_of_columns_cannot_change():

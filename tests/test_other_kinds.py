@@ -7,14 +7,17 @@ import pytest
 from sklearn_okl import (
     BOARegressor,
     ExpertsRegressor,
+    FourierFeatures,
     KernelVAWRegressor,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
     RakerClassifier,
     RefitClassifier,
+    ResidualRegressor,
     RunningOneHotEncoder,
     RunningStandardScaler,
     StackedBOARegressor,
+    StronglyAdaptiveRegressor,
     VAWRegressor,
     make_streaming_pipeline,
 )
@@ -86,6 +89,42 @@ def test_frames_that_hold_no_rows_of_numbers(model, kind, named):
 def test_frames_that_are_handed_on(model, kind, named):
     with pytest.raises(TypeError, match=named):
         model.fit(rows(kind), X[:, 0])
+
+
+WORDS = pd.DataFrame({"a": X[:, 0], "kind": ["low", "high"] * 6})
+
+
+@pytest.mark.parametrize("package", ["pandas", "category", "polars", "array", "list"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(one for one in MODELS if not isinstance(one, (ExpertsRegressor, OnlineKernelRegressor))),
+        RakerClassifier({"gamma": [1.0]}),
+        RunningStandardScaler(),
+        FourierFeatures(),
+        StronglyAdaptiveRegressor(),
+        ResidualRegressor(),
+        ExpertsRegressor([("vaw", VAWRegressor())]),
+    ],
+    ids=label,
+)
+def test_text_is_no_number_and_the_column_is_named(model, package):
+    y = np.arange(12) % 2 if isinstance(model, RakerClassifier) else X[:, 0]
+    if package == "polars":
+        rows = pytest.importorskip("polars").from_pandas(WORDS)
+    elif package == "category":
+        rows = WORDS.astype({"kind": "category"})
+    else:
+        rows = {"pandas": WORDS, "array": WORDS.to_numpy(), "list": WORDS.to_numpy().tolist()}
+        rows = rows[package]
+    where = "X" if package in ("array", "list") else "Column 'kind' of X"
+    with pytest.raises(ValueError, match=f"{where} holds text: could not convert.*OneHotEncoder"):
+        model.fit(rows, y)
+
+
+def test_text_is_no_target():
+    with pytest.raises(ValueError, match=r"y holds text: could not convert.*a classifier"):
+        VAWRegressor().fit(X, ["low", "high"] * 6)
 
 
 def test_columns_of_dates_are_no_numbers():

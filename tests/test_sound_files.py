@@ -1,8 +1,11 @@
 """Sound models come back: whatever the targets, the columns and what was learnt of them are."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -17,13 +20,18 @@ from sklearn_okl import (
     OnlineKernelRegressor,
     RefitRegressor,
     RunningPowerTransformer,
+    SectionFeatures,
     StreamingTransformedTargetRegressor,
     VAWRegressor,
+    _model_checks,
+    from_bytes,
     load,
     make_streaming_pipeline,
     save,
+    to_bytes,
 )
 from sklearn_okl.algorithms import _multinomial_logistic
+from tests.instances import instances, rows_for
 
 pytest.importorskip("skops")
 FAST = {"budget": "fast", "random_state": 0}
@@ -95,6 +103,35 @@ def test_sound_models_are_not_refused(what, tmp_path):
     again = load(tmp_path / "model.skops")
     verb = "predict" if hasattr(model, "predict") else "transform"
     assert_array_equal(getattr(again, verb)(rows[80:]), getattr(model, verb)(rows[80:]))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "matern32", "laplacian", "poly"])
+@pytest.mark.parametrize("n_components", [3, 400])
+def test_sections_at_any_points_come_back(kernel, n_components):
+    """Of 400 points in a small box most lie in the span of those before, but for rounding."""
+    model = SectionFeatures(kernel, 0.3, n_components=n_components, bounds=(0.0, 0.7)).fit(X)
+    assert_array_equal(from_bytes(to_bytes(model)).transform(X), model.transform(X))
+    from_bytes(to_bytes(model, dtype="float32")).transform(X)
+
+
+@pytest.mark.long
+def test_whatever_is_ours_is_looked_at(monkeypatch):
+    """Mercer's expansions and sections were maps that nobody held against anything."""
+    looked = []
+
+    def watched(look, part):
+        looked.append(part)
+        return look(part)
+
+    for name in ("fault_of_map", "_fault_of_kind"):
+        monkeypatch.setattr(_model_checks, name, partial(watched, getattr(_model_checks, name)))
+    for model in instances():
+        rows = rows_for(model, X)
+        y = np.median(WAGES) < WAGES if is_classifier(model) else WAGES - WAGES.mean()
+        model = model.fit(rows[:40], y[:40])
+        looked.clear()
+        assert _model_checks.unsound_state([model]) is None
+        assert looked, f"Nobody looks at a {type(model).__name__} from a file."
 
 
 def test_a_forecaster_of_columns_is_not_refused(tmp_path):

@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -77,12 +77,7 @@ class Advised(OfExperts, _BaseComposition):
 
     @property
     def _allow_nan(self):
-        if self._frame is not None:
-            return True
-        taken = [one for _, one in self.experts if hasattr(one, "__sklearn_tags__")]
-        return len(taken) == len(self.experts) and all(
-            get_tags(one).input_tags.allow_nan for one in taken
-        )
+        return self._frame is not None or _as_came.take_gaps([one for _, one in self.experts])
 
     @property
     def weights_(self) -> Array:
@@ -105,6 +100,10 @@ class Advised(OfExperts, _BaseComposition):
     def _handed(self, state, X):
         """Return rows of numbers as they came."""
         return _as_came.given_back(X, state.get("frame"))
+
+    def _row_work(self):
+        _as_came.refuse_row_path(self)
+        return super()._row_work()
 
     def _structure(self):
         # The fitted copies would not hear of any new parameter, so all of them are structure.

@@ -16,13 +16,13 @@ from .._types import Any, Array
 from ..aggregators._range import check_y_range
 from ..aggregators._specialists import Specialists
 from ..base._hinted import HintedRegressor
-from ..base._intercept import WithIntercept
+from ..base._intercept import MissesIntercept, WithIntercept
 from ..learners import DiscountedVAWRegressor
 from ._discount_grid import DiscountGrid
 
 
 @explained_by(DiscountedVAWRegressor, Specialists)
-class _GridOfDiscounts(WithIntercept, HintedRegressor):
+class _GridOfDiscounts(MissesIntercept, HintedRegressor):
     """The members and their mixture.
 
     Attributes

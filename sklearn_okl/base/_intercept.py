@@ -124,6 +124,12 @@ class MissesIntercept(WithIntercept):
         """Return the errors, 0 where no intercept could lessen them."""
         return y - forecasts
 
+    def _remedy(self):
+        """Return what expresses a constant: an intercept, and room for it."""
+        radius = getattr(self, "radius", None)
+        room = "" if radius is None else f", with room for it in the radius, now {radius:g}"
+        return f"Set fit_intercept=True{room}"
+
 
 def start_lookout(n_columns, n_errors):
     """Return what is known of rows and errors before the first of them."""
@@ -154,7 +160,7 @@ def _warn(model, mean, square, n, where):
         f"The forecasts{where} by {type(model).__name__} are {abs(mean):.3g} too "
         f"{'low' if mean > 0 else 'high'} on average, over {n:.0f} rows in which the errors "
         f"deviate from that by {np.sqrt(max(square - mean**2, 0.0)):.3g}: the features express no "
-        "constant. Set fit_intercept=True; or learn centred targets, by "
+        f"constant. {model._remedy()}; or learn centred targets, by "
         "StreamingTransformedTargetRegressor.",
         UserWarning,
         stacklevel=8,

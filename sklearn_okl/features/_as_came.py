@@ -4,7 +4,10 @@ A value is kept as its number in the order of first appearance, so that rows are
 copied, stored and cut as any others. What is known of columns is a dict of plain values.
 """
 
+from itertools import count, islice
+
 import numpy as np
+from sklearn.utils import get_tags
 
 from .._validation import holds_dates, is_lazy, types_of
 from ._columns import columns_of, distinct, names_of, numbers_of
@@ -14,9 +17,21 @@ _CATEGORICAL = ("category", "categorical", "enum")  # how such types are called
 
 
 class HandsOn:
-    """Mixin for who hands frames of all kinds to others as they came, before its shell."""
+    """Mixin for who hands frames of all kinds to others as they came, before its shell.
+
+    A class says in `_handed_to` which estimators, not fitted, get the rows.
+    """
 
     _frame = None  # what is known of columns, where there are categories or text
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = take_gaps(self._handed_to())
+        return tags
+
+    @property
+    def _allow_nan(self):
+        return self._frame is not None or take_gaps(self._handed_to())
 
     def _validated_rows(self, X, y, restart, **validation):
         return validated_rows(self, super()._validated_rows, X, y, restart, **validation)
@@ -27,6 +42,28 @@ class HandsOn:
     def _handed(self, state, X):
         """Return rows of numbers as they came."""
         return given_back(X, state.get("frame"))
+
+    def _row_work(self):
+        refuse_row_path(self)
+        return super()._row_work()
+
+
+def take_gaps(estimators):
+    """Tell whether all of some estimators, of anybody's, take NaN."""
+    return all(
+        hasattr(part, "__sklearn_tags__") and get_tags(part).input_tags.allow_nan
+        for part in estimators
+    )
+
+
+def refuse_row_path(estimator):
+    """Refuse rows of plain numbers for one that was taught frames of other kinds."""
+    if estimator._frame is not None:
+        raise TypeError(
+            f"This {type(estimator).__name__} was taught frames with categories or text, and rows "
+            "of a row path are plain numbers: teach it by 'partial_fit', or give RowRegressor rows "
+            "as dicts."
+        )
 
 
 def validated_rows(estimator, plain, X, y, restart, **validation):
@@ -121,6 +158,20 @@ def given_back(X, known):
         columns[name] = kind, codes, values
     make = _of_polars if known["container"] == "polars" else _of_pandas
     return make(columns)
+
+
+def beside(known, name, n):
+    """Return what is known of columns and of n more of numbers, called `name` and a number."""
+    if known is None:
+        return None
+    taken = known["names"]
+    by_name = all(isinstance(label, str) for label in taken)
+    labels = (f"{name}{i}" if by_name else i for i in count())
+    return known | {
+        "kinds": (*known["kinds"], *[NUMBERS] * n),
+        "names": (*taken, *islice((label for label in labels if label not in taken), n)),
+        "values": (*known["values"], *[()] * n),
+    }
 
 
 def _of_pandas(columns):

@@ -73,6 +73,14 @@ def kinds_of(key):
     return tuple(_KINDS[type(part)] for part in (key if type(key) is tuple else (key,)))
 
 
+def are_kinds(kinds, keys):
+    """Tell whether kinds are such, and those of some keys; () where there is one model, of None."""
+    if kinds == ():
+        return all(key is None for key in keys)
+    named = isinstance(kinds, tuple) and all(kind in _KINDS.values() for kind in kinds)
+    return named and all(key is not None and kinds_of(key) == kinds for key in keys)
+
+
 def _place(X, column):
     """Return the place of a column among those of X."""
     width = X.shape[1]

@@ -84,6 +84,26 @@ class RowByRow(BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "fields_")
 
+    def _look_over(self):
+        """Fail where a model, as one from a file, holds rows or an estimator that are none."""
+        self._validate_params()
+        counts = [self.n_given_up_, self.n_samples_seen_, vars(self).get("_asked", 0)]
+        rows = list(self._waiting().values())
+        if not all(len(row) == 3 and isinstance(row[0], Mapping) for row in rows):
+            raise ValueError("rows that wait are none")
+        counts += [asked for _, _, asked in rows]
+        if not all(isinstance(count, Integral) and count >= 0 for count in counts):
+            raise ValueError("it counts no rows")
+        for x, key, _ in rows:
+            self._row(x)
+            self._keys(x, key)
+        if "estimator_" not in vars(self):
+            return
+        (_, of_kind), fields = self._kind, vars(self).get("fields_")
+        if not (of_kind(self.estimator_) and self.estimator_.n_features_in_ == len(fields)):
+            raise ValueError("its estimator is none of rows of its fields")
+        self._row(dict.fromkeys(fields))
+
     @property
     def n_pending_(self) -> int:
         """Rows that wait for their labels."""

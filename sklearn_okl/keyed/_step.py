@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.utils import check_consistent_length
+from sklearn.utils import _safe_indexing, check_consistent_length
 
 from .._persistence import from_bytes, to_bytes
 from .._types import Any, Array
+from .._validation import container_of
 
 
 def keyed_step(
@@ -71,14 +72,14 @@ def keyed_step(
     >>> forecasts.round(2)
     array([1.])
     """
-    X, y = np.asarray(rows[0]), np.asarray(rows[1])
+    X, y = container_of(rows[0]), np.asarray(rows[1])
     check_consistent_length(X, y)
     model = make() if state is None else from_bytes(state, max_bytes=max_bytes)
     known = model.n_samples_seen_ if state is not None else 0
     which = np.arange(len(y)) if order is None else _in_order(np.asarray(order), len(y), known)
     forecasts = np.full(len(y), np.nan)
     if len(which):
-        forecasts[which] = model.prequential_predict(X[which], y[which])
+        forecasts[which] = model.prequential_predict(_safe_indexing(X, which), y[which])
         state = to_bytes(model)
     if state is None:
         raise ValueError("There are no rows, and no state either: nothing can be learnt.")

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from ._keys import are_kinds
 from ._record import Record
 
 _N_ROWS = 2  # of each key: there may be thousands of keys
@@ -25,6 +26,8 @@ def look_over(model):
     entries = dict(state["entries"].items()) | dict(state["leaving"].items())
     if not all(0 < one.n_rows <= one.last <= state["t"] for one in entries.values()):
         raise ValueError("it counts no rows of a key")
+    if not are_kinds(state["kinds"], entries):
+        raise ValueError("its keys are not of the types that it says")
     kind = type(model._unfitted())
     if not all(type(one.model) in (Record, kind) for one in entries.values()):
         raise ValueError("it holds a model of a key that is none")

@@ -157,9 +157,6 @@ class _ClippedNewton(BlockNewton, MissesIntercept):
     def _forecast(self, state, X):
         return np.clip(self._design(X) @ state["theta"], -self.radius, self.radius)
 
-    def _errors(self, y, forecasts):
-        return np.where(np.abs(y) > self.radius, 0.0, y - forecasts)
-
     # For algorithms whose features grow in number.
 
     def _project(self, state, z):
@@ -236,8 +233,8 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
     radius make A large: where :math:`\kappa (2 y)^2 \|z\|^2 / \mu` comes near 1e16, digits run out.
 
     *Features* are taken as they come: scale them to moderate size. Without ``fit_intercept`` a mean
-    of the errors that outweighs all else, within the first 1024 rows, is warned of, once; targets
-    beyond the radius do not count.
+    of the errors that outweighs all else, within the first 1024 rows, is warned of, once; where
+    targets are beyond the radius, both are to be set.
 
     References
     ----------

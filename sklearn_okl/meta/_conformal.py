@@ -6,7 +6,6 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import Interval
 
 from .._delay import delay_of
@@ -64,14 +63,8 @@ class ConformalLayer(HandsOn):
         self.coverage = coverage
         self.warmup = warmup
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
-        return tags
-
-    @property
-    def _allow_nan(self):
-        return self._frame is not None or get_tags(self.estimator).input_tags.allow_nan
+    def _handed_to(self):
+        return [self.estimator]
 
     @property
     def label_delay(self) -> Any:

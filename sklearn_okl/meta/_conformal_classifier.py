@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils._param_validation import HasMethods
@@ -93,9 +95,9 @@ class OnlineConformalClassifier(ConformalLayer, OnlineMulticlassClassifier):
 
     def _learn(self, state, X, y, issued=None):
         state["frame"] = self._frame
-        rows, is_first = self._handed(state, X), state["t"] == 0
-        labels = self.classes_[y]
-        P = _progressive.probabilities(state["estimator"], rows, labels, self.classes_, is_first)
+        handed, is_first = partial(self._handed, state), state["t"] == 0
+        asked = self.classes_[y], self.classes_, is_first, handed
+        P = _progressive.probabilities(state["estimator"], X, *asked)
         thresholds = []
         for score in (1.0 - P[np.arange(len(y)), y]).tolist():
             thresholds.append(self._thresholds(state, state["t"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils._param_validation import HasMethods
@@ -109,8 +111,8 @@ class OnlineConformalRegressor(ConformalLayer, OnlineRegressor):
 
     def _learn(self, state, X, y, issued=None):
         state["frame"] = self._frame
-        rows, is_first = self._handed(state, X), state["t"] == 0
-        forecasts = _progressive.numbers(state["estimator"], rows, y, is_first)
+        handed, is_first = partial(self._handed, state), state["t"] == 0
+        forecasts = _progressive.numbers(state["estimator"], X, y, is_first, handed)
         reaches, sizes, past = [], state["sizes"], list(state["past"])
         for error in np.abs(y - forecasts).tolist():
             t = state["t"]

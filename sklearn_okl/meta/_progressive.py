@@ -5,34 +5,39 @@ from inspect import signature
 import numpy as np
 
 
-def numbers(estimator, X, y, is_first):
-    """Teach a regressor rows, and return its forecasts (n,) on the way; 0 before any row."""
+def numbers(estimator, X, y, is_first, handed):
+    """Teach a regressor rows, and return its forecasts (n,) on the way; 0 before any row.
+
+    It gets rows as ``handed(X)`` makes them of numbers, so that one alone shows nothing of others.
+    """
     if hasattr(estimator, "prequential_predict"):
-        return np.array(estimator.prequential_predict(X, y), dtype=np.float64).reshape(y.shape)
+        forecasts = estimator.prequential_predict(handed(X), y)
+        return np.array(forecasts, dtype=np.float64).reshape(y.shape)
     forecasts = np.zeros(len(y))
     for t in range(len(y)):
         row = slice(t, t + 1)
         if t or not is_first:
-            forecasts[t] = np.asarray(estimator.predict(X[row]), dtype=np.float64).item()
-        estimator.partial_fit(X[row], y[row])
+            forecasts[t] = np.asarray(estimator.predict(handed(X[row])), dtype=np.float64).item()
+        estimator.partial_fit(handed(X[row]), y[row])
     return forecasts
 
 
-def probabilities(estimator, X, labels, classes, is_first):
+def probabilities(estimator, X, labels, classes, is_first, handed):
     """Teach a classifier rows, and return probabilities (n, C) of sorted classes on the way.
 
-    Before any row they are all the same.
+    Before any row they are all the same. Rows are `handed` to it as by `numbers`.
     """
     if hasattr(estimator, "prequential_predict_proba"):
         learn = estimator.prequential_predict_proba
-        return placed(estimator, learn(X, labels, **_named(learn, classes, is_first)), classes)
+        P = learn(handed(X), labels, **_named(learn, classes, is_first))
+        return placed(estimator, P, classes)
     P = np.full((len(labels), len(classes)), 1.0 / len(classes))
     for t in range(len(labels)):
         row, begins = slice(t, t + 1), is_first and not t
         if not begins:
-            P[t] = placed(estimator, estimator.predict_proba(X[row]), classes)[0]
+            P[t] = placed(estimator, estimator.predict_proba(handed(X[row])), classes)[0]
         learn = estimator.partial_fit
-        learn(X[row], labels[row], **_named(learn, classes, begins))
+        learn(handed(X[row]), labels[row], **_named(learn, classes, begins))
     return P
 
 

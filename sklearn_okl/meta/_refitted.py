@@ -9,7 +9,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from .._linalg import one_thread
@@ -113,14 +113,8 @@ class Refitted(HandsOn):
         self.fit_delay = fit_delay
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = get_tags(self._unfitted()).input_tags.allow_nan
-        return tags
-
-    @property
-    def _allow_nan(self):
-        return self._frame is not None or get_tags(self._unfitted()).input_tags.allow_nan
+    def _handed_to(self):
+        return [self._unfitted()]
 
     @property
     def estimator_(self) -> Any:

@@ -12,6 +12,7 @@ from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._types import Any
 from ..base import OnlineRegressor, _copied, described, structural_parameters
+from ..features._as_came import HandsOn, beside, given_back
 from ..learners import VAWRegressor
 from ._refit import RefitRegressor
 
@@ -19,7 +20,7 @@ _VERBS = ["partial_fit", "prequential_predict", "predict"]
 
 
 @inherit_documentation
-class ResidualRegressor(OnlineRegressor):
+class ResidualRegressor(HandsOn, OnlineRegressor):
     r"""Two regressors in a row: the second learns what the first one's forecasts leave.
 
     The base forecasts each target before it is seen, :math:`b_t`; the correction learns the errors
@@ -59,6 +60,9 @@ class ResidualRegressor(OnlineRegressor):
     *Theorem.* The regret of the correction against any predictor of the base's errors is the
     regret of the sum against the base plus that predictor; against zero it is what the correction
     can lose.
+
+    *Frames* with categories or text are handed on to both as they came, gaps too; the base's
+    forecast is the column ``"base0"`` of the correction's, or the next name that is free.
 
     *Several targets.* Where both learn several, so does this one, and the correction sees the
     forecasts of all.
@@ -105,6 +109,15 @@ class ResidualRegressor(OnlineRegressor):
         self.warmup = warmup
         self.passthrough = passthrough
 
+    def _handed_to(self):
+        return [self._base(), self._correction()]
+
+    def _base(self):
+        return VAWRegressor(fit_intercept=True) if self.base is None else self.base
+
+    def _correction(self):
+        return RefitRegressor() if self.correction is None else self.correction
+
     @property
     def label_delay(self) -> Any:
         """How many rounds late the labels of the base come."""
@@ -141,18 +154,16 @@ class ResidualRegressor(OnlineRegressor):
         return {name: described(getattr(self, name)) for name in names}
 
     def _start(self, n_features, n_targets=None):
-        return {
-            "t": 0,
-            "base": VAWRegressor(fit_intercept=True) if self.base is None else clone(self.base),
-            "correction": RefitRegressor() if self.correction is None else clone(self.correction),
-        }
+        return {"t": 0, "base": clone(self._base()), "correction": clone(self._correction())}
 
     def _learn(self, state, X, y):
-        forecasts = np.array(state["base"].prequential_predict(X, y), dtype=np.float64)
+        state["frame"], base = self._frame, state["base"]
+        forecasts = np.array(base.prequential_predict(self._handed(state, X), y), dtype=np.float64)
         forecasts = forecasts.reshape(y.shape)
         n_alone = max(self.warmup + self.label_delay - state["t"], 0)
         if n_alone < len(y):
-            rows, base = self._rows(X, forecasts)[n_alone:], forecasts[n_alone:]
+            base = forecasts[n_alone:]
+            rows = self._rows(state, X[n_alone:], base)
             errors = state["correction"].prequential_predict(rows, y[n_alone:] - base)
             if state["t"] + n_alone == self.warmup + self.label_delay:
                 errors[0] = 0.0  # whatever a regressor forecasts that has learnt nothing
@@ -161,11 +172,15 @@ class ResidualRegressor(OnlineRegressor):
         return forecasts
 
     def _forecast(self, state, X):
-        forecasts = np.array(state["base"].predict(X), dtype=np.float64)
+        forecasts = np.array(state["base"].predict(self._handed(state, X)), dtype=np.float64)
         if state["t"] > self.warmup + self.label_delay:
-            errors = state["correction"].predict(self._rows(X, forecasts))
+            errors = state["correction"].predict(self._rows(state, X, forecasts))
             forecasts += errors.reshape(forecasts.shape)
         return forecasts
 
-    def _rows(self, X, forecasts):
-        return np.column_stack([X, forecasts]) if self.passthrough else X
+    def _rows(self, state, X, forecasts):
+        """Return rows as the correction gets them."""
+        if not self.passthrough:
+            return self._handed(state, X)
+        both = np.column_stack([X, forecasts])
+        return given_back(both, beside(state.get("frame"), "base", both.shape[1] - X.shape[1]))

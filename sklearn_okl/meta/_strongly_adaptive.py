@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -15,13 +16,15 @@ from .._types import Any, Array
 from ..aggregators._range import check_y_range
 from ..aggregators._specialists import Specialists
 from ..base import OnlineRegressor, _copied, described, structural_parameters
+from ..features._as_came import HandsOn
 from ..learners import VAWRegressor
+from . import _progressive
 from ._covering import levels_begun, log_prior_of
 
 
 @inherit_documentation
 @explained_by(Specialists)
-class StronglyAdaptiveRegressor(OnlineRegressor):
+class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
     r"""Any online regressor, begun anew on intervals of all lengths, and a mixture of the copies.
 
     Rounds go in blocks of `min_length`. With block :math:`j = 1, 2, \ldots` new copies begin for
@@ -76,6 +79,8 @@ class StronglyAdaptiveRegressor(OnlineRegressor):
     sharper than that of [1]_ and [2]_, of order :math:`\sqrt{|I|}`, because the square loss is
     mixable.
 
+    *Frames* with categories or text are handed on as they came, gaps too.
+
     *Departures.* [1]_ and [2]_ mix by rules for any convex loss; blocks are ours.
 
     References
@@ -124,6 +129,12 @@ class StronglyAdaptiveRegressor(OnlineRegressor):
         log_weights = self._mixture().log_weights(state["mixture"])
         return softmax(np.where(_is_fresh(state), -np.inf, log_weights))
 
+    def _handed_to(self):
+        return [self._unfitted()]
+
+    def _unfitted(self):
+        return VAWRegressor() if self.estimator is None else self.estimator
+
     def _validate(self):
         super()._validate()
         check_y_range(self.y_range)
@@ -158,7 +169,7 @@ class StronglyAdaptiveRegressor(OnlineRegressor):
         """Let the copies begin whose intervals do with the next round."""
         block = state["t"] // self.min_length + 1
         for level in range(levels_begun(block)):
-            copy = VAWRegressor() if self.estimator is None else clone(self.estimator)
+            copy = clone(self._unfitted())
             if level < len(state["copies"]):
                 state["copies"][level] = copy
                 state["rounds"][level] = 0
@@ -169,13 +180,16 @@ class StronglyAdaptiveRegressor(OnlineRegressor):
                 self._mixture().add(state["mixture"], log_prior_of(block))
 
     def _learn(self, state, X, y):
+        state["frame"], handed = self._frame, partial(self._handed, state)
         if state["t"] == 0:
             self._begin(state)
         forecasts, low = np.empty(len(y)), 0
         while low < len(y):
             high = min(len(y), low + self.min_length - state["t"] % self.min_length)
             rows = slice(low, high)
-            F = np.column_stack([_taught(copy, X[rows], y[rows]) for copy in state["copies"]])
+            each = zip(state["copies"], _is_fresh(state), strict=True)
+            F = [_progressive.numbers(one, X[rows], y[rows], new, handed) for one, new in each]
+            F = np.column_stack(F)
             F[0, _is_fresh(state)] = np.nan
             forecasts[rows] = self._mixture().learn(state["mixture"], F, y[rows])
             state["t"] += high - low
@@ -186,29 +200,12 @@ class StronglyAdaptiveRegressor(OnlineRegressor):
         return forecasts
 
     def _forecast(self, state, X):
-        F = np.full((len(X), len(state["copies"])), np.nan)
+        rows, F = self._handed(state, X), np.full((len(X), len(state["copies"])), np.nan)
         for level, copy in enumerate(state["copies"]):
             if state["rounds"][level]:
-                F[:, level] = np.reshape(copy.predict(X), len(X))
+                F[:, level] = np.reshape(copy.predict(rows), len(X))
         return self._mixture().forecast(state["mixture"], F)
 
 
 def _is_fresh(state):
     return state["rounds"] == 0
-
-
-def _taught(copy, X, y):
-    """Teach an estimator rows; return its forecasts (n,), of which the first may be of nothing."""
-    if hasattr(copy, "prequential_predict"):
-        return np.reshape(copy.prequential_predict(X, y), len(y))
-    forecasts = np.zeros(len(y))
-    for t in range(len(y)):
-        row = slice(t, t + 1)
-        if t or getattr(copy, "__sklearn_is_fitted__", lambda: _has_learnt(copy))():
-            forecasts[t] = np.reshape(copy.predict(X[row]), 1)[0]
-        copy.partial_fit(X[row], y[row])
-    return forecasts
-
-
-def _has_learnt(copy):
-    return any(name.endswith("_") and not name.startswith("__") for name in vars(copy))

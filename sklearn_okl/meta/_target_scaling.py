@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 
 from .._delay import delay_of, kept_late
@@ -115,17 +114,11 @@ class StreamingTransformedTargetRegressor(HandsOn, OnlineRegressor):
         self.transformer = transformer
         self.smearing = smearing
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_nan()
-        return tags
+    def _handed_to(self):
+        return [self._unfitted()]
 
-    @property
-    def _allow_nan(self):
-        return self._frame is not None or self._takes_nan()
-
-    def _takes_nan(self):
-        return self.regressor is not None and get_tags(self.regressor).input_tags.allow_nan
+    def _unfitted(self):
+        return VAWRegressor() if self.regressor is None else self.regressor
 
     @property
     def label_delay(self) -> int:
@@ -162,7 +155,7 @@ class StreamingTransformedTargetRegressor(HandsOn, OnlineRegressor):
         return of_targets(RunningStandardScaler() if given is None else given)
 
     def _start(self, n_features, n_targets=None):
-        regressor = VAWRegressor() if self.regressor is None else clone(self.regressor)
+        regressor = clone(self._unfitted())
         return {"t": 0, "regressor": regressor, "transformer": {}, "smearing": Smearing().start()}
 
     def _learn(self, state, X, y):

@@ -11,7 +11,10 @@ from sklearn_okl import (
     OnlineKernelRegressor,
     RowClassifier,
     RowRegressor,
+    RunningStandardScaler,
     VAWRegressor,
+    from_bytes,
+    to_bytes,
 )
 
 
@@ -156,3 +159,30 @@ def test_river_takes_it():
     labels = [(x, target > 0) for x, target in data]
     classes = RowClassifier(classes=[False, True])
     assert evaluate.progressive_val_score(iter(labels), classes, metrics.Accuracy()).get() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda m: m._pending.update({0: (1.0, None, 1)}), "rows that wait are none"),
+        (lambda m: m._pending.update({0: ({"a": 1.0}, None)}), "rows that wait are none"),
+        (lambda m: m._pending.update({0: ({"a": 1.0}, None, "1")}), "counts no rows"),
+        (lambda m: m._pending.update({0: ({"b": 1.0}, None, 1)}), "has fields"),
+        (lambda m: setattr(m, "_learnt", None), "counts no rows"),
+        (lambda m: setattr(m, "_given_up", -1), "counts no rows"),
+        (lambda m: setattr(m, "max_age", "x"), "max_age"),
+        (lambda m: setattr(m, "fields_", ["a", "b"]), "of rows of its fields"),
+        (lambda m: setattr(m, "estimator_", RunningStandardScaler()), "of rows of its fields"),
+    ],
+)
+def test_rows_that_wait_in_a_file_are_looked_at(spoil, words):
+    """They were believed, and failed in Python's words when their labels came."""
+    pytest.importorskip("skops")
+    model = RowRegressor(VAWRegressor())
+    for t in range(5):
+        model.ask(t, {"a": float(t)})
+    model.tell(0, 1.0).tell(1, 2.0)
+    assert from_bytes(to_bytes(model)).n_pending_ == 3
+    spoil(model)
+    with pytest.raises(ValueError, match=words):
+        from_bytes(to_bytes(model))

@@ -6,9 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from sklearn_okl import (
     AIOLIClassifier,
+    DiscountedVAWAARegressor,
+    DiscountedVAWRegressor,
     FourierFeatures,
     ImproperLogisticClassifier,
     MultiKernelRegressor,
@@ -178,7 +181,8 @@ def test_a_mean_that_comes_late_is_seen_with_the_next_doubling():
         (VAWRegressor(), 0.3),  # small beside what X explains and the noise
         (VAWRegressor(fit_intercept=True), 56.0),
         (OGDRegressor(loss="pinball", quantile=0.9), 56.0),
-        (ONSRegressor(), 56.0),  # beyond the radius, where no intercept leads
+        (ONSRegressor(fit_intercept=True), 56.0),  # beyond the radius, where no intercept leads
+        (DiscountedVAWAARegressor(hint="last"), 56.0),  # which is near enough
     ],
     ids=repr,
 )
@@ -186,6 +190,41 @@ def test_a_mean_that_comes_late_is_seen_with_the_next_doubling():
 def test_nobody_else_is_warned(model, mean, seed):
     X, y = stream(seed, mean=mean)
     type(model)(**model.get_params()).fit(X, y + (seed - 1) * 0.1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ONSRegressor(),
+        ONSRegressor(radius=100.0),
+        ONSRegressor(radius=1000.0),
+        OGDRegressor(eta0=0.05),
+        OGDRegressor(radius=1.0),
+        VAWRegressor(),
+        VAWRegressor(forecaster="ridge", forgetting=0.98),
+        DiscountedVAWRegressor(),
+        DiscountedVAWRegressor(hint="last"),
+        DiscountedVAWAARegressor(),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_no_linear_learner_is_silent_about_a_mean_far_from_zero(line, scaled):
+    """ONS took targets beyond its radius for none, and the grid of discounts did not look."""
+    X, y = stream(0, mean=500.0)
+    radius, wide = getattr(line, "radius", None), {}
+    says = "fit_intercept=True"
+    if radius is not None:
+        says, wide = says + f", .*radius, now {radius:g}", {"radius": 2000.0}
+
+    def errors_of(line):
+        steps = [RunningStandardScaler()] if scaled else []
+        return make_streaming_pipeline(*steps, line).prequential_predict(X, y) - y
+
+    with pytest.warns(UserWarning, match=says):
+        without = errors_of(clone(line))
+    given = errors_of(clone(line).set_params(fit_intercept=True, **wide))  # without a word
+    assert root_mean_square(given[400:]) < 0.9 * root_mean_square(without[400:])
 
 
 @pytest.mark.parametrize("seed", [0, 1])
