@@ -199,6 +199,16 @@ def reaches(plan, state, X_ahead, calendars, forecasts):
     return _row_sizes.issued(known, Z, reach)[1]
 
 
+def of_columns(plan, state, X_ahead, calendars):
+    """Return what columns known ahead (k, d) add to forecasts (k, m), over those at their means."""
+    slot, n = state["origin"]["slot"], len(X_ahead)
+    X_ahead, times = _rows_ahead(plan, state, X_ahead, calendars)
+    said = [
+        _static.forecasts(_known(slot), X, times) for X in (X_ahead, np.full_like(X_ahead, np.nan))
+    ]
+    return slot["mixed_share"][-1, :n] * (said[0] - said[1])
+
+
 def _rows_ahead(plan, state, X_ahead, calendars):
     """Return the columns known ahead of k rows to come, NaN for faults, and the phases (k, p)."""
     times = [phases(plan, state, calendars[h], state["t"] + h) for h in range(len(X_ahead))]

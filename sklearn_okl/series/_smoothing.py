@@ -94,6 +94,22 @@ def mixed(state, said):
     return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(said.shape[2]) @ weights, said)
 
 
+def parts(state, horizon):
+    """Return level (H, m) and seasons, each (H, m), of the steady bank, its members weighted.
+
+    A season is nothing in the mean of its rows, which is in the level.
+    """
+    weights = _smoothing_rates.shares(horizon) @ _powers.weights(state["losses"][STEADY])
+    level = state["level"][STEADY][:, None]
+    rows, seasons = state["t"] + np.arange(horizon), []
+    for of_season in state["seasons"]:
+        profile = of_season[STEADY]  # (J, length, m)
+        mean = profile.mean(axis=1, keepdims=True)
+        level = level + mean
+        seasons.append((weights * (profile[:, rows % profile.shape[1]] - mean)).sum(axis=0))
+    return (weights * level).sum(axis=0), seasons
+
+
 def judge(state, errors):
     """Learn errors (4, J, steps, m) of what was said of a row, in units; NaN is unknown."""
     known = np.isfinite(errors)
