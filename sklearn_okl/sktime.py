@@ -41,8 +41,7 @@ class SktimeForecaster(object if BaseForecaster is None else BaseForecaster):
     largest step: steps are forecast from the latest row on, so that rows of the past are not. Rows
     that an index leaves out count as missing, and so do columns of rows before the last step that X
     leaves out. What comes again in `update`, as the windows of `update_predict` that overlap, is
-    learnt once; what is new is learnt whatever ``update_params`` says, as forecasts are made from
-    it.
+    learnt once; what is new is learnt whatever ``update_params`` says: forecasts need it.
 
     Examples
     --------
