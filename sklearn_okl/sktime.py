@@ -74,7 +74,7 @@ class SktimeForecaster(object if BaseForecaster is None else BaseForecaster):
         self,
         season_lengths: ArrayLike | None = None,
         known_ahead: str | ArrayLike | int = "all",
-        pooled: bool = False,
+        pooled: bool | str = "auto",
         windows: ArrayLike = (24, 48, 168),
         guard: bool = True,
         random_state: Seed = 0,

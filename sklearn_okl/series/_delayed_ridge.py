@@ -26,8 +26,8 @@ origins began, and what these have taken from it waits in a tail V, :math:`P_i =
 forgetting, P is what it would be if nothing had faded since it was last inverted, and the rows
 count as less noisy in its stead. All arrays but those under "recent" are replaced, never written.
 
-Where an origin has many rows, a tail costs the square of these: beyond a sixth of the features there
-is none, the exact sums of D x D learn each origin, and are inverted.
+Where an origin has many rows, a tail costs the square of these: beyond a sixth of the features
+there is none, the exact sums of D x D learn each origin, and are inverted.
 """
 
 import numpy as np

@@ -41,9 +41,10 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         weather forecasts; by their names in a frame, or by their places. The others are known with
         the series only: of these the latest row is seen.
 
-    pooled : bool, default=False
-        Whether all series share one model. Otherwise each has its own, and sees the other ones:
-        right for some dozens of series; many that are alike are pooled.
+    pooled : bool or "auto", default="auto"
+        Whether all series share one model, and the regressions of the mixture. Otherwise each has
+        its own, and sees the other ones: right for some dozens of series; many that are alike are
+        pooled. "auto" pools more than 32.
 
     windows : array-like of 3 int, default=(24, 48, 168)
         How many of the latest rows the experts with a short, a middle and a long window see.
@@ -188,7 +189,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         *,
         season_lengths: ArrayLike | None = None,
         known_ahead: str | ArrayLike | int = "all",
-        pooled: bool = False,
+        pooled: bool | str = "auto",
         windows: ArrayLike = (24, 48, 168),
         gaps: str = "refuse",
         max_gap: int = 1000,
@@ -209,7 +210,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         "horizon": [Interval(Integral, 1, None, closed="left")],
         "season_lengths": ["array-like", None],
         "known_ahead": [StrOptions({"all"}), "array-like"],
-        "pooled": ["boolean"],
+        "pooled": ["boolean", StrOptions({"auto"})],
         "windows": ["array-like"],
         "gaps": [StrOptions({"refuse", "fill"})],
         "max_gap": [Interval(Integral, 1, None, closed="left")],

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
-from sklearn_okl.series import _delayed_ridge
+from sklearn_okl.series import _delayed_ridge, _waiting
 
 HORIZON, WIDTH, N = 3, 5, 150  # past two returns of the ridge
 
@@ -70,3 +70,37 @@ def test_pooled_series_forecast_the_same_either_way(n_series, monkeypatch):
         found.append(model.prequential_predict(y))
     assert_allclose(found[1], found[0], rtol=1e-9)
     assert_allclose(found[2], found[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n_series", "is_pooled"), [(1, False), (32, False), (33, True)])
+def test_more_than_some_dozens_of_series_are_pooled(n_series, is_pooled):
+    y = np.random.default_rng(0).normal(size=(40, n_series))
+    models = [
+        OnlineForecaster(2, windows=(2, 3, 4), pooled=pooled).fit(y[:30])
+        for pooled in ("auto", is_pooled)
+    ]
+    found = [model.partial_fit(y[30:]).predict() for model in models]
+    assert_array_equal(found[0], found[1])
+    assert ("moments" in models[0]._state["mixture"]) == is_pooled
+
+
+def test_what_waits_takes_half_of_what_all_steps_of_all_origins_would():
+    model = OnlineForecaster(100, windows=(2, 3, 4)).fit(np.arange(40.0) % 7)
+    waiting = model._state["recent"]["forecasts"]
+    assert len(waiting) == _waiting.n_places(100) == 100 * 101 // 2 + 100 * _delayed_ridge.BLOCK
+
+
+def test_each_step_waits_for_as_long_as_it_takes():
+    rng, horizon = np.random.default_rng(0), 5
+    said = {"forecasts": rng.normal(size=(60, 3, horizon, 2)), "last": rng.normal(size=(60, 2))}
+    recent = _waiting.start({name: value[0] * 0.0 for name, value in said.items()}, horizon)
+    for t in range(60):
+        slot = {name: value[t] for name, value in said.items()}
+        _waiting.write(recent, slot, t, horizon)
+        found = _waiting.of_row(recent, said, t, horizon)
+        for h in range(horizon):
+            wanted = said["forecasts"][t - h, :, h] if h <= t else 0.0
+            assert_array_equal(found["forecasts"][:, h], np.broadcast_to(wanted, (3, 2)))
+            assert_array_equal(found["last"][h], said["last"][t - h] if h <= t else [0.0, 0.0])
+        if (t + 1) % _delayed_ridge.BLOCK == 0:
+            recent = _waiting.moved_on(recent)

@@ -45,6 +45,7 @@ CASES = {
     "one series": (1, 0, 0, {}),
     "two series": (2, 0, 0, {}),
     "pooled": (2, 0, 0, {"pooled": True}),
+    "pooled, with columns": (2, 1, 1, {"pooled": True}),
     "columns known ahead": (1, 1, 1, {}),
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
     "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
