@@ -135,9 +135,9 @@ def issue(plan, state, calendar):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    members = _smoothing.forecasts(state["smoothing"], horizon, latest)
-    # weights sum to one: of differences to the latest value nothing is lost in rounding
-    smoothed = latest + _smoothing.mixed(state["smoothing"], members - latest)
+    judged = _smoothing_rates.judged_steps(horizon)
+    members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
+    smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     simple = _experts.simple_forecasts(views, state["slots"], horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
@@ -149,7 +149,7 @@ def issue(plan, state, calendar):
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([_views.unit(view) for view in views]),
         "begun": begun,
-        "members": members[:, :, _smoothing_rates.judged_steps(horizon)],
+        "members": members,
         "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
     }
     if plan.n_ahead:

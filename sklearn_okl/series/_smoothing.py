@@ -37,6 +37,7 @@ from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
 _LATEST = 500  # rows that past errors are taken from
 _FEWEST = 16  # origins that tell what they are
+_AT_A_TIME = 2**17  # forecasts of members
 _TINY, _LEAST = 1e-12, 1e-300
 
 
@@ -88,10 +89,29 @@ def forecasts(state, horizon, last, steps=slice(None)):
     return said
 
 
-def mixed(state, said):
-    """Return the forecasts (4, H, m) of the banks from those of their members (4, J, H, m)."""
-    weights = _powers.weights(state["losses"].swapaxes(0, 1)).swapaxes(0, 1)
-    return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(said.shape[2]) @ weights, said)
+def mixed(state, horizon, last):
+    """Return the forecasts (4, H, m) of the banks for the next rows, after the last (m,).
+
+    Some steps at a time: those of all members together would not stay in the cache.
+    """
+    weights, found = _weights(state), np.empty((N_BANKS, horizon, len(last)))
+    n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
+    for low in range(0, horizon, n_steps):
+        steps = slice(low, low + n_steps)
+        # weights sum to one: of differences to the latest value nothing is lost in rounding
+        said = forecasts(state, horizon, last, steps) - last
+        found[:, steps] = _mean(weights, said, horizon, steps)
+    return last + found
+
+
+def _weights(state):
+    """Return the weights (4, J, steps, m) of the members at the steps that are judged."""
+    return _powers.weights(state["losses"].swapaxes(0, 1)).swapaxes(0, 1)
+
+
+def _mean(weights, said, horizon, steps=slice(None)):
+    """Return means (4, h, m) of what members said (4, J, h, m) of some steps."""
+    return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(horizon)[steps] @ weights, said)
 
 
 def parts(state, horizon):

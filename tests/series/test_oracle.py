@@ -81,7 +81,7 @@ def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
     assert loop.steps == _smoothing_rates.judged_steps(horizon).tolist()
     state["losses"] = rng.uniform(size=state["losses"].shape)
     said = rng.normal(size=(_smoothing_rates.N_BANKS, n_members, horizon, 2))
-    found = _smoothing.mixed(state, said)
+    found = _smoothing._mean(_smoothing._weights(state), said, horizon)
     for c in range(2):
         for k, member in enumerate(loop.members[c]):
             member.losses[loop.steps] = state["losses"][k // n_members, k % n_members, :, c]
