@@ -83,6 +83,7 @@ def forecasts(state, horizon, last, steps=slice(None)):
         said += of_season[:, :, rows % of_season.shape[2]]
     which = np.flatnonzero(state["has_logs"])
     if len(which):
+        which = slice(None) if len(which) == len(last) else which  # all at once, without copies
         now = np.maximum(last, state["least"])[which]
         change = np.clip(said[LOGS][..., which] - np.log(now), -_FARTHEST, _FARTHEST)
         said[LOGS][..., which] = now * np.exp(change)  # of a constant exactly that
