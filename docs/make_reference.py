@@ -16,6 +16,7 @@ MODULES = {
     "sklearn_okl.datasets": "Datasets",
     "sklearn_okl.kernels": "Kernels",
     "sklearn_okl.losses": "Losses",
+    "sklearn_okl.sktime": "Among the forecasters of sktime",
 }
 
 

@@ -61,6 +61,7 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"P", "errors", "known", "mixed", "recent", "sums", "theta", "weight"}): (
         _mixture.is_sound
     ),
+    frozenset({"errors", "mixed", "moments", "sums", "theta", "weight"}): _mixture.is_sound,
     frozenset({"gaps", "inverse_rate", "log_prior", "log_weights", "n", "regrets"}): (
         _fixed_share.is_sound
     ),

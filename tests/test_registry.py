@@ -40,7 +40,7 @@ LAYERS = [
     {"_model_checks"},
     {"_persistence"},
     {"keyed"},
-    {"evaluation", "datasets"},
+    {"evaluation", "datasets", "sktime"},
 ]
 FLOORS = ["rows", "experts", "rounds"]  # of untuned, each on those before
 

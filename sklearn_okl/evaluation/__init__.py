@@ -20,6 +20,7 @@ from ._comparators import (
 )
 from ._compare import compare
 from ._comparison import Comparison
+from ._components_display import ForecastComponentsDisplay
 from ._distribution_displays import CoverageDisplay, PITDisplay
 from ._distribution_scores import (
     crps_from_distribution,
@@ -74,6 +75,7 @@ for class_ in (
     PITDisplay,
     PrequentialCalibrationDisplay,
     PrequentialConfusionDisplay,
+    ForecastComponentsDisplay,
     ForecastFanDisplay,
     LossMonitor,
     PartialEffectsDisplay,
@@ -91,6 +93,7 @@ __all__ = [
     "CoverageDisplay",
     "ExpertLossesDisplay",
     "ExpertWeightsDisplay",
+    "ForecastComponentsDisplay",
     "ForecastFanDisplay",
     "LossMonitor",
     "PITDisplay",

@@ -25,6 +25,9 @@ Reading an inverse is cheap, writing it is not: so it stays as it was when a blo
 origins began, and what these have taken from it waits in a tail V, :math:`P_i = P_0 - V^T V`. With
 forgetting, P is what it would be if nothing had faded since it was last inverted, and the rows
 count as less noisy in its stead. All arrays but those under "recent" are replaced, never written.
+
+Where an origin has many rows, a tail costs the square of these: beyond a sixth of the features
+there is none, the exact sums of D x D learn each origin, and are inverted.
 """
 
 import numpy as np
@@ -34,6 +37,7 @@ from .._linalg import _diagonal, inverse_spd
 BLOCK = 16  # origins between two changes of the inverse
 REFRESH = 64  # origins between two returns of the ridge that forgetting has worn away
 _REBUILD = 4096  # origins between two inversions of the exact sums where nothing is forgotten
+_MANY = 6.0  # rows an origin, over features, times which are 1 or more, and need no tail
 
 
 def start(shape, width, horizon, alpha, forgetting):
@@ -63,7 +67,7 @@ def start(shape, width, horizon, alpha, forgetting):
         "recent": {  # of H origins before the block, and of the block
             "rows": np.zeros((horizon + BLOCK, groups, rows, width)),
             "gains": np.zeros((horizon + BLOCK, groups, rows, width)),
-            "tail": np.zeros((groups, BLOCK * rows, width)),
+            "tail": np.zeros((groups, _n_tail(rows, width), width)),
         },
     }
 
@@ -79,7 +83,7 @@ def is_sound(state):
         and rows == np.shape(recent["gains"]) == (horizon + BLOCK, squares[0], *rows[2:])
         and len(rows) == 4
         and rows[3] == width
-        and np.shape(recent["tail"]) == (squares[0], BLOCK * rows[2], width)
+        and np.shape(recent["tail"]) == (squares[0], _n_tail(rows[2], width), width)
     )
 
 
@@ -110,9 +114,16 @@ def learn(state, Z, targets):
         _commit(state)
 
 
+def _n_tail(n_rows, width):
+    """Return how many rows a tail has: none of origins of many rows."""
+    return 0 if _MANY * n_rows >= width else BLOCK * n_rows
+
+
 def _gains(state, Z):
     """Return the gains (G, R, D) of an origin, and write into the tail what it takes from P."""
     n_rows, tail = Z.shape[-2], state["recent"]["tail"]
+    if not tail.shape[-2]:
+        return _gains_of_many(state, Z)
     filled = n_rows * (state["t"] % BLOCK)
     noise = state["forgetting"] ** (state["t"] % REFRESH + 1)
     directions = Z @ state["P"]
@@ -130,6 +141,13 @@ def _gains(state, Z):
     return half.swapaxes(-1, -2) @ taken
 
 
+def _gains_of_many(state, Z):
+    """Return the gains (G, R, D) of an origin of many rows, and bring it into the sums."""
+    state["sums"] = sums = state["forgetting"] * state["sums"] + Z.swapaxes(-1, -2) @ Z
+    state["P"] = P = inverse_spd(sums, state["alpha"] * state["forgetting"] ** REFRESH)
+    return Z @ P
+
+
 def _commit(state):
     """Bring a block into the inverse and into the exact sums, and begin another one.
 
@@ -138,20 +156,14 @@ def _commit(state):
     only: whenever the stream has doubled, as the first rows cost most digits, and then seldom.
     """
     forgetting, recent, t = state["forgetting"], state["recent"], state["t"]
-    horizon = len(recent["rows"]) - BLOCK
-    Z = recent["rows"][horizon:].swapaxes(0, 1)
-    n_rows, Z = Z.shape[2], Z.reshape(len(Z), -1, Z.shape[3])  # (G, rows, D)
     sums, V = state["sums"], recent["tail"]
+    if V.shape[-2]:
+        sums = _with_block(sums, recent["rows"][-BLOCK:].swapaxes(0, 1), forgetting)
     is_due = t % REFRESH == 0
-    if forgetting == 1.0:
-        sums = sums + Z.swapaxes(-1, -2) @ Z
-        is_due = is_due and (t & (t - 1) == 0 or t % _REBUILD == 0)
+    if forgetting < 1.0 and is_due:
+        sums = sums + (1.0 - forgetting**REFRESH) * state["alpha"] * np.eye(sums.shape[-1])
     else:
-        weights = np.repeat(forgetting ** (np.arange(BLOCK - 1.0, -1.0, -1.0) / 2.0), n_rows)
-        Z = Z * weights[:, None]
-        sums = forgetting**BLOCK * sums + Z.swapaxes(-1, -2) @ Z
-        if is_due:
-            _diagonal(sums)[...] += (1.0 - forgetting**REFRESH) * state["alpha"]
+        is_due = is_due and V.shape[-2] and (t & (t - 1) == 0 or t % _REBUILD == 0)
     P = inverse_spd(sums, state["alpha"]) if is_due else state["P"] - V.swapaxes(-1, -2) @ V
     state["sums"], state["P"] = sums, P
     state["recent"] = {
@@ -159,6 +171,16 @@ def _commit(state):
         "gains": moved_on(recent["gains"], BLOCK),
         "tail": np.zeros_like(V),
     }
+
+
+def _with_block(sums, Z, forgetting):
+    """Return sums (G, D, D) with the rows of a block, Z (G, BLOCK, R, D)."""
+    n_rows, Z = Z.shape[2], Z.reshape(len(Z), -1, Z.shape[3])
+    if forgetting == 1.0:
+        return sums + Z.swapaxes(-1, -2) @ Z
+    weights = np.repeat(forgetting ** (np.arange(BLOCK - 1.0, -1.0, -1.0) / 2.0), n_rows)
+    Z = Z * weights[:, None]
+    return forgetting**BLOCK * sums + Z.swapaxes(-1, -2) @ Z
 
 
 def forget(state, n_last, places):

@@ -68,6 +68,23 @@ def views_of(experts, has_residuals, n_seasons):
     return np.array([expert.view for expert in experts] + simple)
 
 
+def names(experts, seasons, has_residuals):
+    """Return what each expert is (E,), those that learn nothing last."""
+    found = []
+    for expert in experts:
+        name = f"{'kernel ridge' if expert.is_kernel else 'ridge'} on {expert.window} rows"
+        name += {"own": "", "pooled": ", one model", "all": " of all series"}[expert.sharing]
+        name += " of what columns leave" if expert.view == RESIDUAL else ""
+        found.append(name + (", forgetting" if expert.forgetting < 1.0 else ""))
+    again = [
+        f"the season of {season} rows again" if season else f"the mean of {_MEANS[k % 3]} rows"
+        for k, season in enumerate(seasons)
+    ]
+    found += ["the latest value", *again, f"{again[0]}, at its distance"]
+    banks = "", " with slopes", " of logarithms", " without the longest season"
+    return found + [f"smoothing{bank}" for bank in banks] + ["columns alone"] * has_residuals
+
+
 def draw_waves(experts, rng):
     """Return the frequencies (window, k) of the kernel of each ridge regression, None without."""
     waves = [None] * len(experts)

@@ -16,10 +16,11 @@ from .._types import Any, Array, ArrayLike, Seed, Self
 from ..base import _is_finite, twin
 from ..features import _faults
 from . import _experts, _frames, _intake, _intervals, _mixture, _plan, _rounds
+from ._account import AccountOfForecasts
 from ._shell import SeriesEstimator
 
 
-class OnlineForecaster(SeriesEstimator):
+class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     """Forecast the next rows of one or several series, and learn each row as it comes.
 
     A row of the series comes, and `predict` says the next `horizon` rows: tomorrow's 24 hours, say,
@@ -40,9 +41,10 @@ class OnlineForecaster(SeriesEstimator):
         weather forecasts; by their names in a frame, or by their places. The others are known with
         the series only: of these the latest row is seen.
 
-    pooled : bool, default=False
-        Whether all series share one model. Otherwise each has its own, and sees the other ones:
-        right for some dozens of series; many that are alike are pooled.
+    pooled : bool or "auto", default="auto"
+        Whether all series share one model, and the regressions of the mixture. Otherwise each has
+        its own, and sees the other ones: right for some dozens of series; many that are alike are
+        pooled. "auto" pools more than 32.
 
     windows : array-like of 3 int, default=(24, 48, 168)
         How many of the latest rows the experts with a short, a middle and a long window see.
@@ -76,6 +78,9 @@ class OnlineForecaster(SeriesEstimator):
 
     expert_weights_ : ndarray of shape (horizon, n_series, n_experts)
         What each expert counts for at present; the weights sum to one, and some are negative.
+
+    expert_names_ : list of str
+        What each expert is.
 
     See Also
     --------
@@ -184,7 +189,7 @@ class OnlineForecaster(SeriesEstimator):
         *,
         season_lengths: ArrayLike | None = None,
         known_ahead: str | ArrayLike | int = "all",
-        pooled: bool = False,
+        pooled: bool | str = "auto",
         windows: ArrayLike = (24, 48, 168),
         gaps: str = "refuse",
         max_gap: int = 1000,
@@ -205,7 +210,7 @@ class OnlineForecaster(SeriesEstimator):
         "horizon": [Interval(Integral, 1, None, closed="left")],
         "season_lengths": ["array-like", None],
         "known_ahead": [StrOptions({"all"}), "array-like"],
-        "pooled": ["boolean"],
+        "pooled": ["boolean", StrOptions({"auto"})],
         "windows": ["array-like"],
         "gaps": [StrOptions({"refuse", "fill"})],
         "max_gap": [Interval(Integral, 1, None, closed="left")],
@@ -278,18 +283,9 @@ class OnlineForecaster(SeriesEstimator):
         forecasts = self._advance(y, X, X_future, keeps_forecasts=True)
         return forecasts[..., 0] if self._layout["is_flat"] else forecasts
 
+    @explained_by(AccountOfForecasts.predict_components)
     def predict(self, X_future: Any = None, n_steps: int | None = None) -> Any:
         """Forecast the next rows, `horizon` of them or fewer; changes nothing.
-
-        Parameters
-        ----------
-        X_future : {array-like, frame} of shape (n_steps, d), default=None
-            Columns known ahead of these rows: all columns of X, or only those known ahead. An index
-            is to be that of the rows that follow.
-        n_steps : int, default=None
-            How many rows are forecast, at most `horizon`. None: as many as X_future has, or
-            `horizon`. A forecaster of ``horizon=25`` is so asked for each local day at its
-            midnight, of 23, 24 or 25 hours.
 
         Returns
         -------
@@ -329,7 +325,7 @@ class OnlineForecaster(SeriesEstimator):
         """
         check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
-        said, forecasts = self._asked(X_future, n_steps, with_reach=True)
+        said, forecasts = self._asked(X_future, n_steps, _reaches)
         ends = _intervals.around(forecasts, *said, coverage)
         return _frames.framed_intervals(ends, coverage, as_frame, self._layout)
 
@@ -354,7 +350,7 @@ class OnlineForecaster(SeriesEstimator):
             They rise with the level; infinite where no forecast of that age has been judged yet.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
-        said, forecasts = self._asked(X_future, n_steps, with_reach=True)
+        said, forecasts = self._asked(X_future, n_steps, _reaches)
         ends = _intervals.quantiles(forecasts, *said, alpha)
         return ends[:, 0] if self._layout["is_flat"] else ends
 
@@ -441,10 +437,11 @@ class OnlineForecaster(SeriesEstimator):
         # forecasts of series that have not begun are NaN
         return _is_finite(forecasts, allow_nan=True) and _rounds.is_sound(state)
 
-    def _asked(self, X_future, n_steps=None, with_reach=False):
-        """Return how far intervals reach and units (m,), if asked for, and forecasts (n_steps, m).
+    def _asked(self, X_future, n_steps=None, tell=None):
+        """Return what is told of forecasts, None if nothing is to be, and these (n_steps, m).
 
-        Reaches are (levels, n_steps, m).
+        `tell` is a function of the plan, the state, the columns and the calendar of the rows, and
+        the forecasts.
         """
         model = twin(self)  # another thread may install a new state, and layout, meanwhile
         state, layout = model._known_state(), model._layout
@@ -471,11 +468,14 @@ class OnlineForecaster(SeriesEstimator):
             future = np.concatenate([future, rest])
         calendar = _intake.calendar_of(layout, plan.horizon)
         with np.errstate(over="ignore", invalid="ignore"):
-            forecasts, said = _rounds.forecast(plan, state, future, calendar)[:n], None
-            if with_reach:
-                reach = _rounds.reaches(plan, state, future, calendar, forecasts)
-                said = reach, state["origin"]["slot"]["scale"][0]
+            forecasts = _rounds.forecast(plan, state, future, calendar)[:n]
+            said = None if tell is None else tell(plan, state, future, calendar, forecasts)
         return said, forecasts
+
+
+def _reaches(plan, state, *asked):
+    """Return how far intervals reach (levels, n_steps, m), and in which units (m,)."""
+    return _rounds.reaches(plan, state, *asked), state["origin"]["slot"]["scale"][0]
 
 
 def _whole_numbers(values):

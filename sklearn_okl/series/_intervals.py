@@ -103,6 +103,12 @@ def usual(state):
     return known, lately**share * always ** (1.0 - share)
 
 
+def lasting(state):
+    """Return of which steps and series an error is known (H, m), and their size in the long run."""
+    size, weight = state["size"][1], state["weight"][1]
+    return weight > 0.0, size / np.where(weight > 0.0, weight, 1.0)
+
+
 def radii(state):
     """Return the logarithms of the radii (levels, H, m), with what is wrong by now."""
     return state["radius"] + _GAIN * state["misses"]

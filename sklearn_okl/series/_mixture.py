@@ -12,7 +12,8 @@ All is per step and per series, but for the squared errors, which are shrunk a l
 over all series. A mixture learns the forecasts of an origin h rows old at step h when the target is
 known, as they were issued. So a mixture that follows what is already over is seen to be late, and
 is left out. The regressions count rows in units of the errors that the first mixture had until
-then: at the beginning these are large, and say little of what follows.
+then: at the beginning these are large, and say little of what follows. Pooled series share them:
+`_shared_stacks.py`.
 
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
 Those under "recent" are written row by row, all others are replaced.
@@ -21,7 +22,7 @@ Those under "recent" are written row by row, all others are replaced.
 import numpy as np
 
 from .._linalg import inverse_spd
-from . import _powers
+from . import _powers, _shared_stacks
 
 FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
 N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
@@ -30,18 +31,22 @@ _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows 
 _REFRESH = 64  # rounds between two inversions of their exact sums
 
 
-def start(n_experts, horizon, n_series):
-    """Return the state of mixtures that know no target yet."""
+def start(n_experts, horizon, n_series, is_shared=False):
+    """Return the state of mixtures that know no target yet; series may share the regressions."""
     lead, n_stacks = (horizon, n_series), len(FORGETTING)
     squares = n_stacks, n_experts, n_experts, *lead
     eye = np.eye(n_experts)[None, :, :, None, None]
-    return {
+    state = {
         "errors": np.zeros((n_experts, *lead)),  # faded squared errors of the experts
         "mixed": np.zeros((N_MIXTURES - 1, *lead)),  # and of the mixtures
+        "weight": np.zeros(lead),  # of the faded squares: 1 in the long run
+    }
+    if is_shared:
+        return state | _shared_stacks.start(n_stacks, n_experts, horizon)
+    return state | {
         # inverse, as if nothing had faded since it was last inverted: later rows are less noisy
         "P": np.broadcast_to(eye / _ALPHA, squares).copy(),
         "sums": np.broadcast_to(eye * _ALPHA, squares).copy(),
-        "weight": np.zeros(lead),  # of the faded squares: 1 in the long run
         "theta": np.zeros((n_stacks, n_experts, *lead)),
         "known": np.zeros(lead),  # targets since the inversion
         # deviations that the sums do not know yet, and how many targets were known before each
@@ -54,13 +59,13 @@ def start(n_experts, horizon, n_series):
 
 def is_sound(state):
     """Tell whether errors, as in a file, are squares, and what is counted is not below 0."""
-    known = [state[name] for name in ("errors", "mixed", "known")]
+    known = [state[name] for name in ("errors", "mixed", "known") if name in state]
+    numbers = [state[name] for name in ("theta", "P", "sums", "moments") if name in state]
     weight = state["weight"]
     return bool(
         all(((one >= 0.0) & (one < np.inf)).all() for one in known)
         and ((weight >= 0.0) & (weight <= 1.0)).all()
-        and np.isfinite(state["theta"]).all()
-        and np.isfinite(state["P"]).all()
+        and all(np.isfinite(one).all() for one in numbers)
     )
 
 
@@ -108,13 +113,15 @@ def learn(state, t, F, mixtures, y):
     share = (1.0 - _powers.FADING) * known
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
-    deviations = (F - mixtures[0]) / unit
+    deviations, errors = (F - mixtures[0]) / unit, (y - mixtures[0]) / unit
+    if "moments" in state:
+        return _shared_stacks.learn(state, deviations, errors, known, FORGETTING)
     theta, P = state["theta"], state["P"]
     directions = np.einsum("sabhm,bhm->sahm", P, deviations)
     noise = FORGETTING[:, None, None] ** (state["known"] + 1.0)
     scale = noise + (deviations * directions).sum(axis=1)  # a round without target is none
     gains = directions / scale[:, None]
-    errors = (y - mixtures[0]) / unit - (deviations * theta).sum(axis=1)
+    errors = errors - (deviations * theta).sum(axis=1)
     state["theta"] = theta + gains * errors[:, None]
     change = gains[:, :, None] * directions[:, None]
     state["P"] = np.subtract(P, change, out=change)
@@ -132,6 +139,9 @@ def begin_anew(state, expert, errors):
     expert. The regressions are as if they had never seen the expert: their
     forecasts do not follow what they learnt of the one before.
     """
+    if "moments" in state:
+        _shared_stacks.forget(state, expert)
+        return hear(state, expert, errors)
     _commit(state)
     P, theta, sums = (state[name].copy() for name in ("P", "theta", "sums"))
     beside = P[:, :, expert] / P[:, expert, expert][:, None]  # (stacks, E, H, m)
@@ -155,10 +165,12 @@ def hear(state, expert, errors):
 
 def exchange(state, experts):
     """Let experts be in another order (E,), with all that is known of them."""
+    state["errors"] = state["errors"][experts]
+    if "moments" in state:
+        return _shared_stacks.exchange(state, experts)
     _commit(state)
     state.update({name: state[name][:, experts] for name in ("P", "sums", "theta")})
     state.update({name: state[name][:, :, experts] for name in ("P", "sums")})
-    state["errors"] = state["errors"][experts]
 
 
 def _commit(state):

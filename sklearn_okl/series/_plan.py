@@ -6,6 +6,8 @@ import numpy as np
 
 from . import _experts, _seasons
 
+_MANY = 32  # series that have models of their own where nobody says
+
 
 class Plan(NamedTuple):
     """The shape of a forecaster.
@@ -13,6 +15,8 @@ class Plan(NamedTuple):
     Attributes
     ----------
     horizon, n_series : int
+    is_pooled : bool
+        Whether series share models, and the regressions of the mixture.
     experts : list of Ridge
     views : ndarray of int of shape (E,)
         What each expert forecasts, those that learn nothing included.
@@ -32,6 +36,7 @@ class Plan(NamedTuple):
 
     horizon: int
     n_series: int
+    is_pooled: bool
     experts: list
     views: np.ndarray
     windows: tuple
@@ -64,12 +69,14 @@ def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
 
     `cycles` are the rows in a day, a week and a year, where an index of dates tells them.
     """
-    experts = _experts.ridges(n_series, tuple(model.windows), model.pooled, n_ahead > 0)
+    is_pooled = n_series > (_MANY if model.pooled == "auto" else 1) and bool(model.pooled)
+    experts = _experts.ridges(n_series, tuple(model.windows), is_pooled, n_ahead > 0)
     seasons = tuple(int(length) for length in model.season_lengths or ())
     n_slots = len(seasons) or (0 if n_calendar else _seasons.N_SEASONS)
     return Plan(
         horizon=int(model.horizon),
         n_series=n_series,
+        is_pooled=is_pooled,
         experts=experts,
         views=_experts.views_of(experts, n_ahead > 0, len(seasons) or _seasons.N_SEASONS),
         windows=tuple(model.windows),

@@ -7,8 +7,8 @@ its experts, how they were mixed, and what the regression on the columns known a
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
 are written row by row, each row in a place of its own, until a block of rows is full and they move
-on to new ones. So the state before a row does not see what is written after it. Of the seasons of
-smoothing, which are written in place, too, each call has its own.
+on to new ones (`_waiting.py`). So the state before a row does not see what is written after it. Of
+the seasons of smoothing, which are written in place, too, each call has its own.
 """
 
 import numpy as np
@@ -28,6 +28,7 @@ from . import (
     _smoothing_rates,
     _static,
     _views,
+    _waiting,
 )
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
@@ -48,7 +49,7 @@ def start(plan, waves):
         "slots": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
         "smoothing": _smoothing.start(horizon, m),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
-        "mixture": _mixture.start(len(plan.views), horizon, m),
+        "mixture": _mixture.start(len(plan.views), horizon, m, plan.is_pooled),
         "intervals": _intervals.start(horizon, m),
         "now": _views.start(plan.n_now, 1),
     }
@@ -57,11 +58,8 @@ def start(plan, waves):
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
-    slots = {
-        name: np.repeat(value[None], horizon + BLOCK, axis=0)
-        for name, value in state["origin"]["slot"].items()
-    }
-    return state | {"recent": slots | {"n_written": np.zeros(1, dtype=np.int64)}}
+    recent = _waiting.start(state["origin"]["slot"], horizon)
+    return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
 
 def successor(state, n_rows):
@@ -137,9 +135,9 @@ def issue(plan, state, calendar):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    members = _smoothing.forecasts(state["smoothing"], horizon, latest)
-    # weights sum to one: of differences to the latest value nothing is lost in rounding
-    smoothed = latest + _smoothing.mixed(state["smoothing"], members - latest)
+    judged = _smoothing_rates.judged_steps(horizon)
+    members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
+    smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     simple = _experts.simple_forecasts(views, state["slots"], horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
@@ -151,7 +149,7 @@ def issue(plan, state, calendar):
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([_views.unit(view) for view in views]),
         "begun": begun,
-        "members": members[:, :, _smoothing_rates.judged_steps(horizon)],
+        "members": members,
         "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
     }
     if plan.n_ahead:
@@ -199,6 +197,16 @@ def reaches(plan, state, X_ahead, calendars, forecasts):
     return _row_sizes.issued(known, Z, reach)[1]
 
 
+def of_columns(plan, state, X_ahead, calendars):
+    """Return what columns known ahead (k, d) add to forecasts (k, m), over those at their means."""
+    slot, n = state["origin"]["slot"], len(X_ahead)
+    X_ahead, times = _rows_ahead(plan, state, X_ahead, calendars)
+    said = [
+        _static.forecasts(_known(slot), X, times) for X in (X_ahead, np.full_like(X_ahead, np.nan))
+    ]
+    return slot["mixed_share"][-1, :n] * (said[0] - said[1])
+
+
 def _rows_ahead(plan, state, X_ahead, calendars):
     """Return the columns known ahead of k rows to come, NaN for faults, and the phases (k, p)."""
     times = [phases(plan, state, calendars[h], state["t"] + h) for h in range(len(X_ahead))]
@@ -208,8 +216,8 @@ def _rows_ahead(plan, state, X_ahead, calendars):
     return X_ahead, np.array(times)
 
 
-def _said(plan, state, past, x_ahead):
-    """Return what the latest origins, in some places, said of the row after the last of them.
+def _said(plan, state, x_ahead):
+    """Return what the latest origins, which are written, said of the row after the last of them.
 
     Returns
     -------
@@ -221,16 +229,17 @@ def _said(plan, state, past, x_ahead):
         What the columns known ahead say, which is in both; None without columns.
     """
     recent, horizon, added = state["recent"], plan.horizon, None
-    steps = np.arange(horizon)
-    F = recent["forecasts"][past, :, steps].swapaxes(0, 1)
-    mixed = recent["mixed"][past, :, steps].swapaxes(0, 1)
+    said = _waiting.of_row(recent, ("forecasts", "mixed"), state["t"], horizon)
+    F, mixed = said["forecasts"], said["mixed"]
     if plan.n_ahead:
-        known = {name: value[past] for name, value in _known(recent).items()}
+        names = [name for name in recent if name.startswith("static_")]
+        more = _waiting.of_row(recent, ("mixed_share", *names), state["t"], horizon)
+        known = _known(more)
         rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
         times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
         added = _static.forecasts(known, rows, times)
         F[plan.views == RESIDUAL] += added
-        mixed = mixed + recent["mixed_share"][past, :, steps].swapaxes(0, 1) * added
+        mixed = mixed + more["mixed_share"] * added
     return F, mixed, added
 
 
@@ -240,7 +249,7 @@ def _move(plan, state, by):
     _views.move(state["views"][RAW], by)
     _smoothing.move(state["smoothing"], by)
     recent["members"] = recent["members"] + by
-    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None, None]
+    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None]
     share = 1.0 - recent["mixed_share"] if plan.n_ahead else 1.0
     recent["mixed"] = recent["mixed"] + by * share
     recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
@@ -261,53 +270,44 @@ def absorb(plan, state, row):
     """
     y, x_ahead, x_now = np.split(row, [plan.n_series, plan.n_series + plan.n_ahead])
     t, raw, recent = state["t"], state["views"][RAW], state["recent"]
-    for name, value in state["origin"]["slot"].items():
-        recent[name][plan.horizon + t % BLOCK] = value
-    # the places of the latest origins, the last one first
-    past = plan.horizon + t % BLOCK - np.arange(plan.horizon)
-    said = _said(plan, state, past, x_ahead)
+    _waiting.write(recent, state["origin"]["slot"], t, plan.horizon)
+    said = _said(plan, state, x_ahead)
     learnt, is_new = y, np.zeros(len(y), dtype=bool)
     if plan.guard:
         issued = said[1][-1, 0]
         learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], y, issued)
         if is_new.any():
             _move(plan, state, np.where(is_new, y - issued, 0.0))
-            said = _said(plan, state, past, x_ahead)
-    _teach(plan, state, past, said, x_ahead, np.where(is_new, np.nan, learnt))
-    _remember(plan, state, past[0], said, learnt, x_now)
+            said = _said(plan, state, x_ahead)
+    _teach(plan, state, said, x_ahead, np.where(is_new, np.nan, learnt))
+    _remember(plan, state, said, learnt, x_now)
     recent = state["recent"]
     recent["n_written"][0] = state["t"] = t + 1
     if (t + 1) % BLOCK == 0:
-        state["recent"] = {"n_written": recent["n_written"].copy()} | {
-            name: _delayed_ridge.moved_on(value, BLOCK)
-            for name, value in recent.items()
-            if name != "n_written"
-        }
+        state["recent"] = _waiting.moved_on(recent)
     if _seasons.is_look_due(t + 1):
         _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
 
 
-def _teach(plan, state, past, said, x_ahead, y):
+def _teach(plan, state, said, x_ahead, y):
     """Let all that forecast a row (m,), NaN for what is unknown, learn it; `said` as `_said`."""
     F, mixed, added = said
-    recent, origin, steps = state["recent"], state["origin"], np.arange(plan.horizon)
-    last, scale = recent["last"][past], recent["scale"][past]  # (H, V, m)
+    names, origin = ("last", "scale", "begun", "members", "reach"), state["origin"]
+    known = _waiting.of_row(state["recent"], names, state["t"], plan.horizon)
+    last, scale, begun, members, reach = (known[name] for name in names)  # (H, V, m), the first two
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
-    target = np.where(recent["begun"][past], y, np.nan)
+    target = np.where(begun, y, np.nan)
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
     near = (target - level) / unit
     targets = [np.clip(near, -_views.FAR, _views.FAR)]
     F, three = (F - level) / unit, (mixed[:-1] - level) / unit
     _mixture.learn(state["mixture"], state["t"], F, three, near)
     judged = _smoothing_rates.judged_steps(plan.horizon)
-    members = recent["members"][past[judged], :, :, np.arange(len(judged))]
-    members = np.moveaxis(members, 0, 2)
     _smoothing.judge(state["smoothing"], (members - target[judged]) / unit[judged])
     errors = np.where(target == issued, 0.0, (target - issued) / unit)
-    reach = recent["reach"][past, :, steps].swapaxes(0, 1)
     if plan.knows_rows:
-        _learn_row_sizes(plan, state, past, x_ahead, issued, errors, reach)
+        _learn_row_sizes(plan, state, x_ahead, issued, errors, reach)
     _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach)
     if plan.n_ahead:
         rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
@@ -322,10 +322,10 @@ def _teach(plan, state, past, said, x_ahead, y):
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
 
 
-def _learn_row_sizes(plan, state, past, x_ahead, issued, errors, reach):
+def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach):
     """Let intervals that know the row learn the errors (H, m) of what was issued of it."""
-    known, size = _row_sizes.told_by(state["recent"], past), state["intervals"]["size"][1]
-    weight, k = state["intervals"]["weight"][1], plan.horizon
+    known = _row_sizes.told_by(state["recent"], state["t"], plan.horizon)
+    size, weight, k = state["intervals"]["size"][1], state["intervals"]["weight"][1], plan.horizon
     X = np.broadcast_to(x_ahead, (k, plan.n_ahead))
     times = np.broadcast_to(state["origin"]["phases"], (k, plan.n_phases))
     parts = _row_sizes.parts_of(np.full(k, state["t"]), state["seasons"])
@@ -334,10 +334,10 @@ def _learn_row_sizes(plan, state, past, x_ahead, issued, errors, reach):
     _row_sizes.learn(state["row_sizes"], known, Z, reach, errors, sizes)
 
 
-def _remember(plan, state, place, said, learnt, x_now):
-    """Let the views move on by a row (m,), filled in where it is missing; its origin's place."""
+def _remember(plan, state, said, learnt, x_now):
+    """Let the views move on by a row (m,), filled in where it is missing."""
     views, (_, mixed, added) = state["views"], said
-    begun = state["recent"]["begun"][place]
+    begun = state["origin"]["slot"]["begun"]
     filled = np.where(begun, mixed[-1, 0], 0.0)
     if plan.n_ahead:
         explained = np.where(begun, added[0], learnt)  # the first value leaves nothing
@@ -354,15 +354,13 @@ def _said_of_next(plan, state, x_ahead):
 
     NaN for series that had not begun.
     """
-    recent, place = state["recent"], plan.horizon + state["t"] % BLOCK
-    for name, value in state["origin"]["slot"].items():
-        recent[name][place] = value
+    recent, t, horizon = state["recent"], state["t"], plan.horizon
+    _waiting.write(recent, state["origin"]["slot"], t, horizon)
     if plan.guard and plan.n_ahead:
         columns = _columns(plan, state)
         x_ahead = _doubts.known_ahead(state["doubts"], columns, x_ahead[None], plan.n_series)[0]
-    past = place - np.arange(plan.horizon)
-    said = _said(plan, state, past, x_ahead)[1][-1]
-    return np.where(recent["begun"][past], said, np.nan)
+    said = _said(plan, state, x_ahead)[1][-1]
+    return np.where(_waiting.of_row(recent, ("begun",), t, horizon)["begun"], said, np.nan)
 
 
 def learn(plan, state, rows, future=None, heard=None):

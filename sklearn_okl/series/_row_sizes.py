@@ -27,7 +27,7 @@ stretch of rows is the score worse than that of the intervals that do not know t
 
 import numpy as np
 
-from . import _delayed_ridge, _fixed_share, _intervals, _static
+from . import _delayed_ridge, _fixed_share, _intervals, _static, _waiting
 
 PRIOR = np.array([0.9, 0.1])  # of the intervals that do not know the row, and of these
 _N_PARTS = 24  # of the first season, and at most of the second one
@@ -82,14 +82,11 @@ def told(slot, n):
     return known | {name: slot["rows_" + name][..., :n, :] for name in _OF_STEPS}
 
 
-def told_by(recent, past):
-    """Return the snapshots of H origins at some places in what is remembered, each for its step."""
-    known, steps = {}, np.arange(len(past))
-    for name in _OF_ROWS:
-        known[name] = recent["rows_" + name][past]
-    for name in _OF_STEPS:
-        known[name] = np.moveaxis(recent["rows_" + name][past, ..., steps, :], 0, -2)
-    return known
+def told_by(recent, t, horizon):
+    """Return the snapshots of H origins in what waits of row t, each for its step."""
+    names = ["rows_" + name for name in (*_OF_ROWS, *_OF_STEPS)]
+    known = _waiting.of_row(recent, names, t, horizon)
+    return {name.removeprefix("rows_"): value for name, value in known.items()}
 
 
 def features(known, X, times, parts, forecasts):

@@ -37,6 +37,7 @@ from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
 _LATEST = 500  # rows that past errors are taken from
 _FEWEST = 16  # origins that tell what they are
+_AT_A_TIME = 2**17  # forecasts of members
 _TINY, _LEAST = 1e-12, 1e-300
 
 
@@ -82,16 +83,52 @@ def forecasts(state, horizon, last, steps=slice(None)):
         said += of_season[:, :, rows % of_season.shape[2]]
     which = np.flatnonzero(state["has_logs"])
     if len(which):
+        which = slice(None) if len(which) == len(last) else which  # all at once, without copies
         now = np.maximum(last, state["least"])[which]
         change = np.clip(said[LOGS][..., which] - np.log(now), -_FARTHEST, _FARTHEST)
         said[LOGS][..., which] = now * np.exp(change)  # of a constant exactly that
     return said
 
 
-def mixed(state, said):
-    """Return the forecasts (4, H, m) of the banks from those of their members (4, J, H, m)."""
-    weights = _powers.weights(state["losses"].swapaxes(0, 1)).swapaxes(0, 1)
-    return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(said.shape[2]) @ weights, said)
+def mixed(state, horizon, last):
+    """Return the forecasts (4, H, m) of the banks for the next rows, after the last (m,).
+
+    Some steps at a time: those of all members together would not stay in the cache.
+    """
+    weights, found = _weights(state), np.empty((N_BANKS, horizon, len(last)))
+    n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
+    for low in range(0, horizon, n_steps):
+        steps = slice(low, low + n_steps)
+        # weights sum to one: of differences to the latest value nothing is lost in rounding
+        said = forecasts(state, horizon, last, steps) - last
+        found[:, steps] = _mean(weights, said, horizon, steps)
+    return last + found
+
+
+def _weights(state):
+    """Return the weights (4, J, steps, m) of the members at the steps that are judged."""
+    return _powers.weights(state["losses"].swapaxes(0, 1)).swapaxes(0, 1)
+
+
+def _mean(weights, said, horizon, steps=slice(None)):
+    """Return means (4, h, m) of what members said (4, J, h, m) of some steps."""
+    return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(horizon)[steps] @ weights, said)
+
+
+def parts(state, horizon):
+    """Return level (H, m) and seasons, each (H, m), of the steady bank, its members weighted.
+
+    A season is nothing in the mean of its rows, which is in the level.
+    """
+    weights = _smoothing_rates.shares(horizon) @ _powers.weights(state["losses"][STEADY])
+    level = state["level"][STEADY][:, None]
+    rows, seasons = state["t"] + np.arange(horizon), []
+    for of_season in state["seasons"]:
+        profile = of_season[STEADY]  # (J, length, m)
+        mean = profile.mean(axis=1, keepdims=True)
+        level = level + mean
+        seasons.append((weights * (profile[:, rows % profile.shape[1]] - mean)).sum(axis=0))
+    return (weights * level).sum(axis=0), seasons
 
 
 def judge(state, errors):

@@ -16,8 +16,8 @@ from . import (
     _row_sizes,
     _static,
     _views,
+    _waiting,
 )
-from ._delayed_ridge import BLOCK
 from ._experts import RAW
 from ._smoothing_rates import N_BANKS, N_MEMBERS
 
@@ -35,9 +35,10 @@ def n_numbers(plan):
         ridges.append((1, 1, m, 1, _static.width(plan.n_ahead, plan.n_phases)))
     if plan.knows_rows:
         ridges.append((m, 1, 1, 1, _row_sizes.width(plan.n_ahead, plan.n_phases)))
-    latest = (horizon + BLOCK) * n_experts * horizon * m
+    latest = _waiting.n_places(horizon) * n_experts * m
     longest = max(*plan.windows, *plan.seasons) * m
-    return _of_ridges(ridges) + _of_mixture(n_experts, horizon, m) + latest + longest
+    mixed = _of_mixture(n_experts, horizon, 1 if plan.is_pooled else m)
+    return _of_ridges(ridges) + mixed + latest + longest
 
 
 def n_corrected(horizon, n_series, window):

@@ -18,8 +18,8 @@ FENCE, JUDGED, MEMORY, REFRESH, ALPHA = 20.0, 32, 2000, 64, 1.0
 class Ridge:
     """Least squares on sums; the ridge that faded comes back, centred, every `REFRESH` rounds."""
 
-    def __init__(self, width, forgetting):
-        self.S, self.b = ALPHA * np.eye(width), np.zeros(width)
+    def __init__(self, width, forgetting, alpha=ALPHA):
+        self.S, self.b = alpha * np.eye(width), np.zeros(width)
         self.theta, self.forgetting = np.zeros(width), forgetting
 
     def learn(self, rows, targets):
@@ -238,12 +238,34 @@ class Smoothing:
             self.follow(y)
 
 
+class SharedStack:
+    """A ridge regression of one step that all series share; rows without target are left out."""
+
+    def __init__(self, n_experts, forgetting):
+        self.S, self.b, self.forgetting = 10.0 * np.eye(n_experts), np.zeros(n_experts), forgetting
+        self.theta, self.rows = np.zeros(n_experts), []
+
+    def learn(self, rows, targets):
+        self.rows += zip(rows, targets, strict=True)
+
+    def commit(self):
+        """Learn the rows of a round."""
+        if self.rows:
+            eye = 10.0 * np.eye(len(self.b))
+            self.S = self.forgetting * (self.S - eye) + eye
+            self.b = self.forgetting * self.b
+        for z, y in self.rows:
+            self.S, self.b = self.S + np.outer(z, z), self.b + z * y
+        self.theta, self.rows = np.linalg.solve(self.S, self.b), []
+
+
 class Mixture:
     """That of one step and one series: of powers of mean squares, and two stacks beside it."""
 
-    def __init__(self, n_experts):
+    def __init__(self, n_experts, shared=None):
         self.errors, self.mixed, self.n = np.zeros(n_experts), np.zeros(3), n_experts
-        self.stacks = [Ridge(n_experts, forgetting) for forgetting in (1.0, 0.998)]
+        self.ridge = 10.0 if shared else ALPHA
+        self.stacks = shared or [Ridge(n_experts, forgetting) for forgetting in (1.0, 0.998)]
         self.lost, self.weight = [0.0, 0.0], 0.0
 
     @staticmethod
@@ -282,7 +304,7 @@ class Mixture:
         self.refresh()
         for stack in self.stacks:
             stack.S[expert], stack.S[:, expert] = 0.0, 0.0
-            stack.S[expert, expert], stack.b[expert] = ALPHA, 0.0
+            stack.S[expert, expert], stack.b[expert] = self.ridge, 0.0
             stack.theta = np.linalg.solve(stack.S, stack.b)
         self.hear(expert, error)
 
@@ -292,7 +314,8 @@ class Mixture:
 
     def refresh(self):
         for k, stack in enumerate(self.stacks):
-            stack.put_back(self.lost[k])
+            if isinstance(stack, Ridge):
+                stack.put_back(self.lost[k])
             self.lost[k] = 0.0
 
 
@@ -312,8 +335,15 @@ class Forecaster:
         self.view = [e[0] for e in experts] + [0] * n_simple
         if n_ahead:
             self.view[-1] = 1
+        self.is_pooled = n_series > 1 and all(
+            sharing == "pooled" for _, _, sharing, _, _ in experts
+        )
+        forgetting = (1.0, 0.998) * (self.is_pooled and len(experts) > 0)
+        shared = [[SharedStack(len(self.view), f) for f in forgetting] for _ in range(horizon)]
         self.mixtures = {
-            (h, c): Mixture(len(self.view)) for h in range(horizon) for c in range(n_series)
+            (h, c): Mixture(len(self.view), shared[h])
+            for h in range(horizon)
+            for c in range(n_series)
         }
         self.static = [None] * n_series
 
@@ -492,6 +522,9 @@ class Forecaster:
                         member.losses[h] += 0.002 * (error**2 - member.losses[h])
                     y_here = (learnt[c] - last) / scale
                     self.mixtures[h, c].learn(issued, (f - last) / scale, y_here)
+            for stack in self.mixtures[h, 0].stacks:
+                if isinstance(stack, SharedStack):
+                    stack.commit()
             for k, (view, _, sharing, forgetting, _) in enumerate(self.experts):
                 targets = []
                 for c in range(self.m):
@@ -521,7 +554,7 @@ class Forecaster:
                 rest = self.from_static(origin, c, x_ahead, t)
                 z = self.static_features(origin["static"][0], x_ahead, t)
                 if self.static[c] is None:
-                    self.static[c] = Ridge(len(z), 1.0)
+                    self.static[c] = Ridge(len(z), 1.0, alpha=4.0)
                 mean, scale, _ = origin["static"][1][c]
                 known = begun[c] and origin["level"][0, c, 2]
                 self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
@@ -600,9 +633,10 @@ class Forecaster:
         for mixture in self.mixtures.values():
             mixture.refresh()
             mixture.errors = mixture.errors[order]
-            for stack in mixture.stacks:
-                stack.S, stack.b = stack.S[order][:, order], stack.b[order]
-                stack.theta = stack.theta[order]
+        stacks = {id(stack): stack for own in self.mixtures.values() for stack in own.stacks}
+        for stack in stacks.values():
+            stack.S, stack.b = stack.S[order][:, order], stack.b[order]
+            stack.theta = stack.theta[order]
         for origin in self.origins:
             origin["forecasts"] = origin["forecasts"][:, :, order]
             for key, (weights, thetas, shares) in origin["mixtures"].items():

@@ -45,6 +45,7 @@ CASES = {
     "one series": (1, 0, 0, {}),
     "two series": (2, 0, 0, {}),
     "pooled": (2, 0, 0, {"pooled": True}),
+    "pooled, with columns": (2, 1, 1, {"pooled": True}),
     "columns known ahead": (1, 1, 1, {}),
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
     "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
@@ -80,7 +81,7 @@ def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
     assert loop.steps == _smoothing_rates.judged_steps(horizon).tolist()
     state["losses"] = rng.uniform(size=state["losses"].shape)
     said = rng.normal(size=(_smoothing_rates.N_BANKS, n_members, horizon, 2))
-    found = _smoothing.mixed(state, said)
+    found = _smoothing._mean(_smoothing._weights(state), said, horizon)
     for c in range(2):
         for k, member in enumerate(loop.members[c]):
             member.losses[loop.steps] = state["losses"][k // n_members, k % n_members, :, c]

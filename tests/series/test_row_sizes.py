@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
-from sklearn_okl.series import _fixed_share, _intervals, _row_sizes
+from sklearn_okl.series import _fixed_share, _intervals, _row_sizes, _waiting
 from tests.oracles.row_sizes import RowSizes
 
 SMALL = {"windows": (3, 4, 6)}
@@ -42,11 +42,13 @@ def ridden(n=45, horizon=3, m=2, d=1, n_phases=2, seasons=(5, 35, 0)):
         ]
         yield ours, np.moveaxis(theirs, -1, 0), state, loop
         then = np.maximum(t - steps, 0)  # where there was no origin, nothing is known
-        recent = {name: np.stack([slot[name] for slot in slots]) for name in slots[0]}
+        if t == 0:
+            recent = _waiting.start(slots[0], horizon)
+        _waiting.write(recent, slots[t], t, horizon)
         is_there = (t >= steps)[:, None]
         came = np.where(is_there, errors[then, steps], np.nan)
         reach = np.where(is_there, base[then, :, steps].swapaxes(0, 1), -1.0)
-        known = _row_sizes.told_by(recent, then)
+        known = _row_sizes.told_by(recent, t, horizon)
         row = np.broadcast_to(X[t], (horizon, d)), np.broadcast_to(phases[t], (horizon, n_phases))
         parts = _row_sizes.parts_of(np.full(horizon, t), seasons)
         Z = _row_sizes.features(known, *row, parts, said[then, steps])

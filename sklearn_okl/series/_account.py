@@ -1,0 +1,130 @@
+"""What a forecaster tells of itself: what its forecasts are made of, and a summary in words."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+
+from .._types import Any
+from ..base import twin
+from . import _experts, _frames, _intervals, _mixture, _rounds, _smoothing
+
+_NAMED = 3  # experts, for a step
+_LINE = 88  # characters
+
+
+class AccountOfForecasts:
+    """Forecasters: parts of forecasts, names of experts, a summary."""
+
+    @property
+    def expert_names_(self) -> list[str]:
+        """What each expert is, in the order of ``expert_weights_``."""
+        slots, plan = self._known_state()["slots"], self._plan()
+        return _experts.names(plan.experts, slots, plan.n_ahead > 0)
+
+    def predict_components(self, X_future: Any = None, n_steps: int | None = None) -> dict:
+        """Forecast the next rows in parts that add up: level, seasons, columns, rest.
+
+        Parameters
+        ----------
+        X_future : {array-like, frame} of shape (n_steps, d), default=None
+            Columns known ahead of these rows: all columns of X, or only those known ahead. An index
+            is to be that of the rows that follow.
+        n_steps : int, default=None
+            How many rows are forecast, at most `horizon`. None: as many as X_future has, or
+            `horizon`. A forecaster of ``horizon=25`` is so asked for each local day at its
+            midnight, of 23, 24 or 25 hours.
+
+        Returns
+        -------
+        components : dict of str to {ndarray, Series, DataFrame}
+            Each as `predict` returns forecasts, to which they sum up: ``"level"``;
+            ``"season_24"`` and so on, for each season that has been seen twice; ``"columns"``,
+            if some are known ahead; ``"rest"``.
+
+        Notes
+        -----
+        Level and seasons are those that exponential smoothing follows, whose members are weighted
+        by their errors at each step; a season adds nothing in the mean of its rows. Columns are
+        what their regression says of a row beyond what it says of one whose columns are at their
+        means, as far as the mixture follows it. The rest is what all experts see besides: what
+        lasts of the latest errors, mostly. A column that has the same season, as temperature has
+        that of a day, shares it with the season, and the rest says what was counted twice.
+        """
+        model = twin(self)  # another thread may install a new state meanwhile
+        parts, forecasts = model._asked(X_future, n_steps, _parts)
+        parts["rest"] = forecasts - sum(parts.values())
+        layout = model._layout
+        how = layout["is_flat"], layout["names"], layout["time"]
+        return {name: _frames.framed(part, *how) for name, part in parts.items()}
+
+    def summary(self) -> str:
+        """Say in a paragraph what has been learnt: seasons, errors, experts that count, faults.
+
+        Returns
+        -------
+        paragraph : str
+            The size of errors, of the first step and the last, is the mean of all forecasts that
+            have been judged, the latest 5000 mostly, in running standard deviations of each series.
+            The experts that count most are named with their weights, in the mean of all series.
+
+        Examples
+        --------
+        >>> from sklearn_okl import OnlineForecaster
+        >>> from sklearn_okl.datasets import make_day_ahead
+        >>> X, y = make_day_ahead(24 * 15, random_state=0)
+        >>> model = OnlineForecaster(horizon=24, windows=(4, 8, 24)).fit(y, X)
+        >>> print(model.summary())  # doctest: +ELLIPSIS
+        After 360 rows of 1 series, 5 columns. Seasons of 24 rows were found. Forecasts of the
+        next row miss by 0.13 standard deviations; what counts most for them: smoothing with
+        slopes (4...%); ridge on 24 rows (2...%); ...
+        """
+        model = twin(self)  # another thread may install a new state meanwhile
+        state, layout, horizon = model._known_state(), model._layout, model._plan().horizon
+        t, m, counts = state["t"], layout["n_series"], np.asarray(state["views"][0]["count"])
+        columns = f", {_counted(layout['n_columns'], 'column')}" if layout["n_columns"] else ""
+        found = [str(length) for length in state["seasons"] if length]
+        how = "given" if model._plan().seasons else "found"
+        seasons = f"Seasons of {_listed(found)} rows were {how}." if found else "It has no season."
+        steps = sorted({0, horizon - 1})
+        known, errors = _intervals.lasting(state["intervals"])
+        sentences = [f"After {_counted(t, 'row')} of {m} series{columns}.", seasons]
+        for h in steps:
+            where = "the next row" if h == 0 else f"the row {h + 1} ahead"
+            if not known[h].any():
+                sentences.append(f"No forecast of {where} has been judged yet.")
+                continue
+            size = errors[h, known[h]]
+            worst = f" (at most {size.max():.2g})" if m > 1 else ""
+            weights = _mixture.coefficients(state["mixture"])[:, h].mean(axis=-1)
+            heavy = np.argsort(-weights, kind="stable")[:_NAMED]
+            named = "; ".join(f"{model.expert_names_[k]} ({weights[k]:.0%})" for k in heavy)
+            sentences.append(
+                f"Forecasts of {where} miss by {size.mean():.2g} standard deviations{worst}; what "
+                f"counts most for them: {named}."
+            )
+        n_missing, n_faulty = int(m * t - counts.sum()), int(state["doubts"]["n_faulty"].sum())
+        if n_missing or n_faulty:
+            sentences.append(f"{n_missing} values were missing, {n_faulty} taken for faults.")
+        return textwrap.fill(" ".join(sentences), width=_LINE)
+
+
+def _parts(plan, state, X_ahead, calendars, forecasts):
+    """Return level, seasons and what columns known ahead add, each (k, m), NaN as forecasts are."""
+    n, known = len(forecasts), np.where(np.isnan(forecasts), np.nan, 0.0)
+    level, seasons = _smoothing.parts(state["smoothing"], plan.horizon)
+    parts = {"level": level[:n] + known}
+    for length, season in zip(state["smoothing"]["lengths"].tolist(), seasons, strict=True):
+        parts[f"season_{length}"] = season[:n] + known
+    if plan.n_ahead:
+        parts["columns"] = _rounds.of_columns(plan, state, X_ahead[:n], calendars) + known
+    return parts
+
+
+def _counted(n, what):
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _listed(words):
+    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + words[-1:])

@@ -1,0 +1,87 @@
+"""What origins have said waits until it can be judged: each step for as long as it takes.
+
+What was said h steps ahead is judged h rows later. So it waits in a ring of its own, of h + 1
+places: half the numbers of all origins with all their steps. What an origin knows of no single
+step, such as the level of a series, waits as long as the last of them.
+
+Rings are written row by row. They have `BLOCK` places more than they need, and are copied as often:
+so what is written in a block is beside all that its states still read.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from . import _smoothing_rates
+from ._delayed_ridge import BLOCK
+
+_OF_STEPS = {"forecasts", "mixed", "mixed_share", "reach", "members"}  # steps are their axis -2
+_OF_STEPS |= {"rows_radii", "rows_size", "rows_shares"}
+
+
+def start(slot, horizon):
+    """Return rings that remember what an origin says, as if all before it had said so."""
+    recent = {}
+    for name, value in slot.items():
+        steps = _steps(name, horizon)
+        if steps is None:
+            recent[name] = np.repeat(value[None], horizon + BLOCK, axis=0)
+        else:
+            recent[name] = np.repeat(np.moveaxis(value, -2, 0), steps + 1 + BLOCK, axis=0)
+    return recent
+
+
+def n_places(horizon):
+    """Return how many places there are for each number that is said of all steps."""
+    return horizon * (horizon + 1) // 2 + horizon * BLOCK
+
+
+def write(recent, slot, t, horizon):
+    """Write what the origin at row t says."""
+    for name, value in slot.items():
+        steps = _steps(name, horizon)
+        if steps is None:
+            recent[name][t % (horizon + BLOCK)] = value
+        else:
+            recent[name][_places(name == "members", horizon, t)] = np.moveaxis(value, -2, 0)
+
+
+def of_row(recent, names, t, horizon):
+    """Return by its name what was said of row t: by each step the one of its origin.
+
+    What is known of no single step has a leading axis of the origins, the one at row t first.
+    """
+    found, past = {}, (t - np.arange(horizon)) % (horizon + BLOCK)
+    for name in names:
+        if (steps := _steps(name, horizon)) is None:
+            found[name] = recent[name][past]
+        else:
+            places = _places(name == "members", horizon, t - steps)
+            found[name] = np.moveaxis(recent[name][places], 0, -2)
+    return found
+
+
+def moved_on(recent):
+    """Return rings with free places, whose rows the ones given do not see."""
+    return {name: value.copy() for name, value in recent.items()}
+
+
+def _steps(name, horizon):
+    """Return the steps that something is said of, None where it is of no single one."""
+    if name not in _OF_STEPS:
+        return None
+    return _smoothing_rates.judged_steps(horizon) if name == "members" else np.arange(horizon)
+
+
+def _places(is_judged, horizon, rows):
+    """Return where what is said of each step from some row, or from one each, is in its ring."""
+    first, lengths = _rings(is_judged, horizon)
+    return first + rows % lengths
+
+
+@cache
+def _rings(is_judged, horizon):
+    """Return where the ring of each step begins, and how long it is."""
+    steps = _steps("members" if is_judged else "forecasts", horizon)
+    lengths = steps + 1 + BLOCK
+    return np.cumsum(lengths) - lengths, lengths
