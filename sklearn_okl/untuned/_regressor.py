@@ -152,11 +152,12 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     learnt as one 18² / e off; one in the first 64 rows, the second of a dispute and the third in a
     row teach nothing. It may begin a new level: log odds of that over a fault start at -4, gain 3
     with each further row whose error agrees, and at 2 the level is believed, after three rows at
-    first. How such disputes end moves the odds by 3 for good, so that a stream that has shown
-    levels is believed at once, and one that shows faults only after many rows. A new level moves
-    the origin, and nothing that was learnt is lost; one that began with a step in a column of X out
-    of the usual is learnt as it comes, since X may explain it. Every 64 rows, or sooner if most of
-    the latest 32 are in doubt, it is asked whether the unit has changed: a line through the
+    first. The very number before is no further row where targets hardly repeat: a sensor that is
+    out writes it. How such disputes end moves the odds by 3 for good, so that a stream that has
+    shown levels is believed at once, and one that shows faults only after many rows. A new level
+    moves the origin, and nothing that was learnt is lost; one that began with a step in a column of
+    X out of the usual is learnt as it comes, since X may explain it. Every 64 rows, or sooner if
+    most of the latest 32 are in doubt, it is asked whether the unit has changed: a line through the
     forecasts of a kernel that never forgets has to explain them. The first 64 targets are judged as
     a whole, after 8, 16, 32 and 64 rows, and learnt again without those that stand apart from the
     rest, unless the rows foretell them; a number that comes there again and again stands for none.
@@ -165,6 +166,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     *A twin.* With the first target in doubt a copy of the model begins that believes every target.
     Both learn on, at twice the cost, and the likelier one is heard, by the odds that Cauchy errors
     of its size are those of the twin; the other moves forecasts by three usual errors at most.
+    What rows have told in which both are far apart is kept for the twins that follow.
     After one of them has been far ahead for a block, or after 512 rows, it goes on alone, for
     longer each time that it wins again. ``experts_`` and `predict_experts` are those of the model,
     not of the twin.

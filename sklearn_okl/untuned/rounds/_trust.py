@@ -167,8 +167,8 @@ class Trust:
     ) -> Any:
         """Learn targets (n, q) and both forecasts of them; return what these make, mixed.
 
-        A list `told` gets the log odds by which they were. Targets that are `stuck` (q,) say
-        nothing.
+        A list `told` gets the log odds by which they were. Targets that are `stuck` (q,) tell
+        neither for nor against the twin.
         """
         path, odds = np.empty(len(y)), float(state["odds"][-1])
         asked = np.where(stuck, ours, theirs)
