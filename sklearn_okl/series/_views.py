@@ -9,7 +9,8 @@ deviations from the mean counts as missing, too: a single one is a fault. The th
 agrees with those before it is a new level: all that is remembered moves by as much as its forecast
 was off, and goes on as if the series had always been there. Where that would not help, as forecasts
 are beyond the fence as well, or would cost the digits, it is learnt as `FENCE` away; so is the
-eighth in a row of which none agree, as in another unit.
+eighth in a row of which none agree, as in another unit. The very number before is no further one
+where values hardly ever repeat, as a sensor that is out writes it, up to the 32nd.
 """
 
 import numpy as np
@@ -18,6 +19,9 @@ FENCE = 20.0  # running standard deviations that a value, or a feature, may be o
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
 _BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
 _BELIEVED_ANYWAY = 8  # and wherever they are
+_BELIEVED_AT_LAST = 32  # and if they are the same number again and again
+_LATEST = 113  # values that say whether they repeat
+_SURE = 3.0  # log odds of that
 _FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
@@ -74,6 +78,7 @@ def no_doubts(n_series):
     return {
         "n": nothing,  # the latest values in a row that are beyond it
         "n_agreeing": nothing,  # of these the latest that are less than a fence apart
+        "n_alike": nothing,  # the latest ones beyond it that are the number before
         "last": np.full(n_series, np.nan),
     }
 
@@ -101,21 +106,33 @@ def as_learnt(state, doubts, values, forecasts):
     far = reach(state)
     low, high = state["mean"] - far, state["mean"] + far
     is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
-    agrees = np.abs(values - doubts["last"]) <= far
-    n = np.where(is_known, (doubts["n"] + 1) * is_beyond, doubts["n"])
-    n_agreeing = (doubts["n_agreeing"] * agrees + 1) * is_beyond
+    agrees, is_alike = np.abs(values - doubts["last"]) <= far, values == doubts["last"]
+    for k in np.flatnonzero(is_alike):
+        is_alike[k] = _seldom_repeat(state["values"][:, k], state["count"][k], values[k])
+    n = np.where(is_known, (doubts["n"] + ~is_alike) * is_beyond, doubts["n"])
+    n_alike = np.where(is_known, (doubts["n_alike"] + 1) * is_alike, doubts["n_alike"])
+    n_agreeing = (doubts["n_agreeing"] * agrees + ~is_alike) * is_beyond
     n_agreeing = np.where(is_known, n_agreeing, doubts["n_agreeing"])
     is_level = is_beyond & (n_agreeing >= _BELIEVED)
-    is_believed = is_level | (is_beyond & (n >= _BELIEVED_ANYWAY))
+    is_enough = (n >= _BELIEVED_ANYWAY) | (n_alike >= _BELIEVED_AT_LAST)
+    is_believed = is_level | (is_beyond & is_enough)
     is_new = is_level & (np.abs(values - state["mean"]) <= _FARTHEST / FENCE * far)
     is_new &= (low <= forecasts) & (forecasts <= high)
     learnt = np.where(is_new, values, np.clip(values, low, high))
     doubts = {
         "n": n * ~is_new,
         "n_agreeing": n_agreeing * ~is_new,
+        "n_alike": n_alike,
         "last": np.where(is_known, np.where(is_beyond & ~is_new, values, np.nan), doubts["last"]),
     }
     return np.where(is_beyond & ~is_believed, np.nan, learnt), doubts, is_new
+
+
+def _seldom_repeat(known, count, number):
+    """Tell whether the latest known values, but for such a number, hardly equal the one before."""
+    latest = known[len(known) - int(min(count, _LATEST, len(known))) :]
+    n_equal = np.count_nonzero((latest[1:] == latest[:-1]) & (latest[1:] != number))
+    return np.log((1.0 + len(latest)) / (1.0 + n_equal)) > _SURE
 
 
 def move(state, by):

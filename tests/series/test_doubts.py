@@ -128,6 +128,23 @@ def test_three_faults_in_a_row_that_differ_are_no_level():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("n_out", [2, 3, 8, 20, 31])
+def test_the_same_number_again_is_no_level_where_values_never_repeat(n_out):
+    y, X = stream(200)
+    told = y.copy()
+    out = slice(100, 100 + n_out)
+    y[out], told[out] = -9999.0, np.nan
+    ours = OnlineForecaster(**SMALL)
+    forecasts = ours.prequential_predict(y, X)
+    assert_array_equal(forecasts, OnlineForecaster(**SMALL).prequential_predict(told, X))
+    assert ours.n_faulty_[0] == n_out
+    # but it is where they do, as its end is, and what does not end is learnt at last
+    assert OnlineForecaster(**SMALL).fit(np.where(y < 0.0, y, y.round()), X).n_faulty_[0] <= 4
+    y[100:] = -9999.0
+    assert OnlineForecaster(**SMALL).fit(y, X).n_faulty_[0] < 50
+
+
+@pytest.mark.long
 def test_another_unit_is_learnt():
     y, X = stream(1200)
     y[400:] *= 1e3
