@@ -11,7 +11,6 @@ import numpy as np
 
 from . import _delayed_ridge, _views
 
-_ALPHA = 4.0  # ridge: 1 fits chance in short made series, 16 is slow to learn long ones
 _FREQUENCIES = (0.7, 1.4)  # of sines and cosines of a column, in radians a standard deviation
 
 
@@ -20,7 +19,7 @@ def start(n_columns, n_phases, n_series):
     shape = 1, 1, n_series
     return {
         "columns": _views.start(n_columns, 1),
-        "ridge": _delayed_ridge.start(shape, width(n_columns, n_phases), 1, _ALPHA, 1.0),
+        "ridge": _delayed_ridge.start(shape, width(n_columns, n_phases), 1, 1.0, 1.0),
     }
 
 

@@ -18,8 +18,8 @@ FENCE, JUDGED, MEMORY, REFRESH, ALPHA = 20.0, 32, 2000, 64, 1.0
 class Ridge:
     """Least squares on sums; the ridge that faded comes back, centred, every `REFRESH` rounds."""
 
-    def __init__(self, width, forgetting, alpha=ALPHA):
-        self.S, self.b = alpha * np.eye(width), np.zeros(width)
+    def __init__(self, width, forgetting):
+        self.S, self.b = ALPHA * np.eye(width), np.zeros(width)
         self.theta, self.forgetting = np.zeros(width), forgetting
 
     def learn(self, rows, targets):
@@ -554,7 +554,7 @@ class Forecaster:
                 rest = self.from_static(origin, c, x_ahead, t)
                 z = self.static_features(origin["static"][0], x_ahead, t)
                 if self.static[c] is None:
-                    self.static[c] = Ridge(len(z), 1.0, alpha=4.0)
+                    self.static[c] = Ridge(len(z), 1.0)
                 mean, scale, _ = origin["static"][1][c]
                 known = begun[c] and origin["level"][0, c, 2]
                 self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
