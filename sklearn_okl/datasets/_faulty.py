@@ -64,7 +64,7 @@ def make_faulty_stream(
         What is faulty: targets, or cells of `data`.
 
     share : float, default=0.03
-        Probability that a target or cell is faulty, each by itself.
+        Probability that a target or cell is faulty, each by itself; of runs about the share.
 
     value : float or "low", default=-9999.0
         What stands in its place. "low" is 8 standard deviations below the mean of the clean

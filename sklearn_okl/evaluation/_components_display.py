@@ -8,7 +8,8 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any
 from ._display_parts import Display, axes_of, draw_legend, draw_many
-from ._fan_display import ForecastFanDisplay, _column, _place, _write_dates_short
+from ._fan_display import ForecastFanDisplay
+from ._series_parts import place_of, rounds_of, series_of, write_dates_short
 
 
 @inherit_documentation
@@ -68,17 +69,14 @@ class ForecastComponentsDisplay(Display):
         self.ax_, self.figure_ = ax, ax.figure
         parts = {name: part for name, part in self.components.items() if name != "level"}
         total = np.sum(list(parts.values()), axis=0)
-        times = np.arange(len(total)) if self.times is None else self.times
-        zone = getattr(times, "tz", None)
-        if zone is not None:
-            ax.xaxis_date(zone)
+        times, zone = rounds_of(ax, self.times, len(total))
         named = {name.capitalize().replace("_", " of "): part for name, part in parts.items()}
         self.lines_ = draw_many(ax, times, named, kwargs)
         black = {"color": "black", "linewidth": 1.0, "label": "Sum"}
         (self.sum_,) = ax.plot(times, total, **black)
         ax.set_ylabel("Beside the level")
         if is_new:
-            _write_dates_short(ax, zone)
+            write_dates_short(ax, zone)
         draw_legend(ax, is_new, [self.sum_, *self.lines_])
         return self
 
@@ -106,8 +104,8 @@ class ForecastComponentsDisplay(Display):
         """
         check_matplotlib_support(f"{cls.__name__}.from_forecaster")
         found = forecaster.predict_components(X_future)
-        place = _place(found["level"], series)
-        columns = {name: _column(part, place) for name, part in found.items()}
+        place = place_of(found["level"], series)
+        columns = {name: series_of(part, place) for name, part in found.items()}
         times = columns["level"][1]
         display = cls({name: part for name, (part, _) in columns.items()}, times=times)
         return display.plot(ax=ax, **kwargs)

@@ -9,6 +9,7 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
 from ._display_parts import COLORS, Display, axes_of, draw_legend
 from ._prequential_display import PrequentialDisplay
+from ._series_parts import place_of, rounds_of, series_of, times_of, write_dates_short
 
 
 @inherit_documentation
@@ -103,10 +104,7 @@ class ForecastFanDisplay(Display):
         ax, is_new = axes_of(self, ax, (8.0, 3.6))
         self.ax_, self.figure_, self.areas_ = ax, ax.figure, []
         self.true_ = self.past_ = None
-        times = np.arange(len(self.forecasts)) if self.times is None else self.times
-        zone = getattr(times, "tz", None)
-        if zone is not None:
-            ax.xaxis_date(zone)
+        times, zone = rounds_of(ax, self.times, len(self.forecasts))
         style = {"color": COLORS[0], "linewidth": 1.5, "label": "Forecast", **kwargs}
         coverage, intervals = np.atleast_1d(self.coverage), np.asarray(self.intervals)
         order = np.argsort(-coverage, kind="stable")
@@ -130,7 +128,7 @@ class ForecastFanDisplay(Display):
                 before, self.y_past, linestyle=(0, (1, 1)), label="Past", **black
             )
         if is_new:
-            _write_dates_short(ax, zone)
+            write_dates_short(ax, zone)
         lines = [line for line in (self.past_, self.true_, self.line_) if line is not None]
         draw_legend(ax, is_new, [*lines, *self.areas_[::-1]])
         return self
@@ -217,11 +215,11 @@ class ForecastFanDisplay(Display):
             estimator.predict(X),
             estimator.predict_interval(X, np.atleast_1d(coverage)),
         )
-        place = _place(forecasts, series)
+        place = place_of(forecasts, series)
         if forecasts.ndim == 2:
             forecasts, intervals = forecasts[:, place], intervals[:, place]
-        came = None if y_true is None else _column(y_true, place)[0]
-        display = cls(forecasts, intervals, coverage, times=_times(X), y_true=came)
+        came = None if y_true is None else series_of(y_true, place)[0]
+        display = cls(forecasts, intervals, coverage, times=times_of(X), y_true=came)
         return display.plot(ax=ax, **kwargs)
 
     @classmethod
@@ -257,8 +255,8 @@ class ForecastFanDisplay(Display):
             If there is no such series, or the shapes do not fit.
         """
         check_matplotlib_support(f"{cls.__name__}.from_predictions")
-        place = _place(forecasts, series)
-        line, times = _column(forecasts, place)
+        place = place_of(forecasts, series)
+        line, times = series_of(forecasts, place)
         ends, levels = np.asarray(intervals, dtype=np.float64), np.atleast_1d(coverage)
         if np.ndim(forecasts) == 2:
             ends = ends[:, place]
@@ -267,47 +265,11 @@ class ForecastFanDisplay(Display):
                 f"intervals has shape {np.shape(intervals)}, but there are {len(line)} forecasts "
                 f"and {len(levels)} coverages: give (n, n_levels, 2), or (n, m, n_levels, 2)."
             )
-        came = None if y_true is None else _column(y_true, place)[0]
+        came = None if y_true is None else series_of(y_true, place)[0]
         if came is not None and came.shape != line.shape:
             raise ValueError(f"y_true has {len(came)} rows, but there are {len(line)} forecasts.")
-        past, past_times = (None, None) if y_past is None else _column(y_past, place)
+        past, past_times = (None, None) if y_past is None else series_of(y_past, place)
         display = cls(
             line, ends, levels, times=times, y_true=came, y_past=past, past_times=past_times
         )
         return display.plot(ax=ax, **kwargs)
-
-
-def _write_dates_short(ax, zone):
-    """Let dates, where the axis has them, not run into each other."""
-    from matplotlib.dates import ConciseDateFormatter, DateLocator
-
-    locator = ax.xaxis.get_major_locator()
-    if isinstance(locator, DateLocator):
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone))
-
-
-def _place(forecasts, series):
-    """Return the place of a series by its place or name."""
-    shape = np.shape(forecasts)
-    names = list(getattr(forecasts, "columns", []))
-    if series in names:
-        return names.index(series)
-    n_series = shape[1] if len(shape) == 2 else 1
-    if not isinstance(series, (int, np.integer)) or not 0 <= series < n_series:
-        known = f"they are {names}" if names else f"there are {n_series}"
-        raise ValueError(f"series={series!r} is none of the series: {known}.")
-    return int(series)
-
-
-def _column(rows, place):
-    """Return a series (n,) of some rows, and the times in their index or None."""
-    values = np.asarray(rows, dtype=np.float64)
-    return values[:, place] if values.ndim == 2 else values, _times(rows)
-
-
-def _times(rows):
-    """Return the times in the index of a frame, None where there is none."""
-    index = getattr(rows, "index", None)
-    if index is None or not hasattr(index, "get_indexer"):
-        return None
-    return index.to_timestamp() if hasattr(index, "to_timestamp") else index

@@ -67,6 +67,16 @@ def stand_for_none(y):
     return np.array(numbers)
 
 
+def seldom_repeat(values, but, odds=3.0):
+    """Tell whether values (n,), but for such a number, hardly ever equal the one before them.
+
+    Then one in doubt that does is no level, which would have noise, but the mark of a fault: the
+    second such says no more than the first. The log odds of that are more than `odds`.
+    """
+    n_equal = np.count_nonzero((values[1:] == values[:-1]) & (values[1:] != but))
+    return bool(np.log((1.0 + len(values)) / (1.0 + n_equal)) > odds)
+
+
 def explain(X, y, faulty):
     """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
 

@@ -15,13 +15,14 @@ where values hardly ever repeat, as a sensor that is out writes it, up to the 32
 
 import numpy as np
 
+from ..features import _faults
+
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
 _BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
 _BELIEVED_ANYWAY = 8  # and wherever they are
 _BELIEVED_AT_LAST = 32  # and if they are the same number again and again
 _LATEST = 113  # values that say whether they repeat
-_SURE = 3.0  # log odds of that
 _FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
@@ -108,7 +109,7 @@ def as_learnt(state, doubts, values, forecasts):
     is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
     agrees, is_alike = np.abs(values - doubts["last"]) <= far, values == doubts["last"]
     for k in np.flatnonzero(is_alike):
-        is_alike[k] = _seldom_repeat(state["values"][:, k], state["count"][k], values[k])
+        is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
     n = np.where(is_known, (doubts["n"] + ~is_alike) * is_beyond, doubts["n"])
     n_alike = np.where(is_known, (doubts["n_alike"] + 1) * is_alike, doubts["n_alike"])
     n_agreeing = (doubts["n_agreeing"] * agrees + ~is_alike) * is_beyond
@@ -128,11 +129,10 @@ def as_learnt(state, doubts, values, forecasts):
     return np.where(is_beyond & ~is_believed, np.nan, learnt), doubts, is_new
 
 
-def _seldom_repeat(known, count, number):
-    """Tell whether the latest known values, but for such a number, hardly equal the one before."""
-    latest = known[len(known) - int(min(count, _LATEST, len(known))) :]
-    n_equal = np.count_nonzero((latest[1:] == latest[:-1]) & (latest[1:] != number))
-    return np.log((1.0 + len(latest)) / (1.0 + n_equal)) > _SURE
+def _latest(state, k):
+    """Return the latest known values of a series, from which it is told whether they repeat."""
+    n = int(min(state["count"][k], _LATEST, len(state["values"])))
+    return state["values"][len(state["values"]) - n :, k]
 
 
 def move(state, by):

@@ -43,7 +43,7 @@ def write(recent, slot, t, horizon):
         if steps is None:
             recent[name][t % (horizon + BLOCK)] = value
         else:
-            recent[name][_places(name == "members", horizon, t)] = np.moveaxis(value, -2, 0)
+            recent[name][_places(name, horizon, t)] = np.moveaxis(value, -2, 0)
 
 
 def of_row(recent, names, t, horizon):
@@ -56,7 +56,7 @@ def of_row(recent, names, t, horizon):
         if (steps := _steps(name, horizon)) is None:
             found[name] = recent[name][past]
         else:
-            places = _places(name == "members", horizon, t - steps)
+            places = _places(name, horizon, t - steps)
             found[name] = np.moveaxis(recent[name][places], 0, -2)
     return found
 
@@ -73,15 +73,14 @@ def _steps(name, horizon):
     return _smoothing_rates.judged_steps(horizon) if name == "members" else np.arange(horizon)
 
 
-def _places(is_judged, horizon, rows):
+def _places(name, horizon, rows):
     """Return where what is said of each step from some row, or from one each, is in its ring."""
-    first, lengths = _rings(is_judged, horizon)
+    first, lengths = _rings(name, horizon)
     return first + rows % lengths
 
 
 @cache
-def _rings(is_judged, horizon):
+def _rings(name, horizon):
     """Return where the ring of each step begins, and how long it is."""
-    steps = _steps("members" if is_judged else "forecasts", horizon)
-    lengths = steps + 1 + BLOCK
+    lengths = _steps(name, horizon) + 1 + BLOCK
     return np.cumsum(lengths) - lengths, lengths

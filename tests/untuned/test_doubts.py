@@ -73,7 +73,7 @@ def test_the_same_number_again_is_no_level_where_targets_never_repeat():
         state = FENCE.start() | {"deviation": 0.1, "values": known, "unit": 1.0}
         found = [FENCE._believed(state, 500, -40.0, 0.0, unknown, 0.0) for _ in range(3)]
         assert sum(bool(moved) for _, moved in found) == bool(n_believed)
-        assert state["stuck"] is not bool(n_believed)
+        assert state["stuck"] is (n_believed == 0)
     # others that are as far off are one
     state = FENCE.start() | {"deviation": 0.1, "values": values, "unit": 1.0}
     found = [FENCE._believed(state, 500, y, 0.0, unknown, 0.0) for y in (-40.0, -40.1, -40.05)]

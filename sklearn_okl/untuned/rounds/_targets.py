@@ -26,7 +26,7 @@ from scipy.stats import theilslopes
 
 from ..._delay import late
 from ..._types import Any, ArrayLike
-from ...features._faults import runs
+from ...features._faults import runs, seldom_repeat
 from ._deviations import MAD, deviation, deviations, median, windows_of
 from ._target_units import unit
 
@@ -238,7 +238,8 @@ class TargetFence:
             return forecast, 0.0
         reach, error = self._reach(state, t), target - forecast
         n, off, last, began_strangely = state["dispute"].tolist()
-        state["stuck"] = n > 0.0 and target == last and self._seldom_repeat(state, target)
+        is_same = n > 0.0 and target == last
+        state["stuck"] = is_same and seldom_repeat(state["values"], target, self.bound)
         if state["stuck"]:
             return forecast, 0.0
         is_near = not abs(error) > reach
@@ -275,16 +276,6 @@ class TargetFence:
             return target, 0.0
         # the farther off it is beyond the cap, the less it teaches
         return forecast + error * (self.cap * reach / error) ** 2, 0.0
-
-    def _seldom_repeat(self, state, target):
-        """Tell whether believed targets, but for those like this one, hardly equal the one before.
-
-        Then one in doubt that does is no level, which would have noise, but the mark of a fault:
-        the second such says no more than the first.
-        """
-        values = state["values"]
-        n_equal = np.count_nonzero((values[1:] == values[:-1]) & (values[1:] != target))
-        return np.log((1.0 + len(values)) / (1.0 + n_equal)) > self.bound
 
     def odds_after(self, faulty: ArrayLike) -> Any:
         """Return the log odds after first rows of which some were `faulty` (n,), in how many runs.

@@ -42,8 +42,8 @@ class Trust:
         Log odds against the twin when one begins, and for it if the one before it has won.
     even : float, default=-0.5
         And for it where a row that is strange may explain its target, or first rows are judged by
-        themselves. In steps of whole numbers
-        these odds reach no threshold exactly, so that rounding does not decide.
+        themselves. In steps of whole numbers these odds reach no threshold exactly, so that
+        rounding does not decide.
     width : float, default=3.0
         Usual errors in the scale of the Cauchy distribution: smaller ones hardly count.
     bound : float, default=1.0
