@@ -2,6 +2,7 @@
 
 import copy
 import math
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -150,7 +151,9 @@ def _fault_of_kind(part):
             fault = _fault_of_numbers(part._state)
             if kind is StreamingPipeline:
                 fault = fault or unlike(part._started(), part._state)
-            return fault or try_out(part)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", RuntimeWarning)  # of numbers that are none
+                return fault or try_out(part)
     return part._look_over() if hasattr(part, "_look_over") else None
 
 

@@ -35,6 +35,7 @@ from sklearn_okl import (
     OKSClassifier,
     OKSRegressor,
     OnlineConformalClassifier,
+    OnlineConformalRegressor,
     OnlineForecaster,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
@@ -331,6 +332,24 @@ SPOILT = {
         KeyedClassifier(),
         lambda m: m._state.update(n_dropped=[]),
         "no whole number",
+    ),
+    "classes of keys": (
+        KeyedClassifier(),
+        lambda m: setattr(m, "classes_", np.arange(4)),
+        "learn other classes",
+    ),
+    "the prior of keys": (KeyedRegressor(), set_state(prior=str), "a model of a key that is none"),
+    "products of gaps": (
+        OnlineKernelRegressor(budget="fast", random_state=0),
+        lambda m: m._state["inputs"]["gaps"].update(
+            n=64, folded=64, rows=np.zeros((0, 4)), products=np.full((4, 4), -1e300)
+        ),
+        "do not go together",
+    ),
+    "a layer's estimator": (
+        OnlineConformalRegressor(VAWRegressor()),
+        set_state(estimator=str),
+        "should be a VAWRegressor",
     ),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (

@@ -28,9 +28,14 @@ def look_over(model):
         raise ValueError("it counts no rows of a key")
     if not are_kinds(state["kinds"], entries):
         raise ValueError("its keys are not of the types that it says")
-    kind = type(model._unfitted())
-    if not all(type(one.model) in (Record, kind) for one in entries.values()):
+    kind, models = type(model._unfitted()), [one.model for one in entries.values()]
+    models += [] if state["prior"] is None else [state["prior"]]
+    if not all(type(one) in (Record, kind) for one in models):
         raise ValueError("it holds a model of a key that is none")
+    if told is not None and not all(
+        np.array_equal(one.classes_, told) for one in models if hasattr(one, "classes_")
+    ):
+        raise ValueError("its models learn other classes")
     bank = model._bank()
     mine = {key: one for key, one in entries.items() if type(one.model) is Record}
     if not mine:
