@@ -29,6 +29,7 @@ from .base._swap import _is_finite
 from .conformal import _running_errors
 from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
+from .feedback import _sampler
 from .learners._ridge_sums import peaks_of
 from .meta._past import Past
 from .pipeline import StreamingPipeline
@@ -245,6 +246,8 @@ def _fault_of_numbers(state):
             if np.max(part.get("t", 0)) > most:
                 return f"holds a part that has seen {part['t']} rows, of {most}"
             is_sound = _PARTS.get(frozenset(part))
+            if "probabilities" in part:  # of draws
+                is_sound = _sampler.is_sound
             if "dispute" in part:  # of a target
                 is_sound = _guard.is_sound
             if is_sound is not None and not is_sound(part):

@@ -33,6 +33,7 @@ from sklearn_okl import (
     LagFeatures,
     MercerFeatures,
     OKSClassifier,
+    OKSPlusPlusRegressor,
     OKSRegressor,
     OnlineConformalClassifier,
     OnlineConformalRegressor,
@@ -350,6 +351,16 @@ SPOILT = {
         OnlineConformalRegressor(VAWRegressor()),
         set_state(estimator=str),
         "should be a VAWRegressor",
+    ),
+    "losses of arms": (
+        OKSPlusPlusRegressor(random_state=0),
+        lambda m: m._state["sampler"]["losses"].fill(-1.0),
+        "do not go together",
+    ),
+    "a law of draws": (
+        OKSRegressor(random_state=0),
+        lambda m: m._state["sampler"]["probabilities"].fill(1.0),
+        "do not go together",
     ),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (
