@@ -132,6 +132,8 @@ def unsound_state(parts):
             elif isinstance(part, SwapMixin):
                 if part.__sklearn_is_fitted__():
                     fault = _fault_of_record(part) or _fault_of_kind(part)
+                elif "_built_with" in vars(part):
+                    fault = "has gone, while it says by what it was built"
             elif hasattr(part, "_look_over") and _is_of_this_package(part):
                 fault = part._look_over()
             elif isinstance(part, BaseEstimator):

@@ -362,6 +362,12 @@ SPOILT = {
         lambda m: m._state["sampler"]["probabilities"].fill(1.0),
         "do not go together",
     ),
+    "the shape of targets": (
+        KeyedRegressor(),
+        lambda m: setattr(m, "_shape", {}),
+        "targets of no shape",
+    ),
+    "no state": (VAWRegressor(), lambda m: delattr(m, "_state"), "has gone"),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (
         KeyedClassifier(),

@@ -21,6 +21,9 @@ def look_over(model):
         raise ValueError("it holds other things than models by key do")
     if not all(type(state[name]) is int and state[name] >= 0 for name in _COUNTS):
         raise ValueError("it counts by what is no whole number")
+    shape = vars(model).get("_shape", ())
+    if not (isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)):
+        raise ValueError("it is of targets of no shape")
     if told is not None and (np.ndim(told) != 1 or len(told) < 2):
         raise ValueError("it knows fewer than two classes")
     entries = dict(state["entries"].items()) | dict(state["leaving"].items())
