@@ -73,6 +73,42 @@ def learn(state, F, y, factors, bound=None):
     return within(known[..., 0], F, asleep)
 
 
+def ask_row(state, F, asleep):
+    """Return what the mixtures make (q, n_ways, 1) of forecasts F (q, 1, K) of a row, unclipped.
+
+    Of who is `asleep` (q, 1, K) they are any numbers. Nothing is changed, and no label is late.
+    """
+    weights = _BOA._log_weights(state)
+    np.copyto(weights, -np.inf, where=asleep)
+    weights -= np.maximum.reduce(weights, axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    totals = np.add.reduce(weights, axis=-1, keepdims=True)
+    weights *= F
+    return np.add.reduce(weights, axis=-1, keepdims=True) / totals
+
+
+def within_row(known, F, asleep):
+    """Return mixtures (q, n_ways) of what `ask_row` has made without what rounding adds."""
+    low = np.minimum.reduce(np.where(asleep, np.inf, F), axis=-1)
+    high = np.maximum.reduce(np.where(asleep, -np.inf, F), axis=-1)
+    return np.minimum(np.maximum(known[..., 0], low), high)
+
+
+def teach_row(state, known, F, asleep, target, factor, bound=None):
+    """Learn targets (q, 1, 1) of a row that was asked for; all else is as in `learn`."""
+    errors = known - target
+    if state["unheard"]:  # of who wakes rounding would be all that is known
+        errors *= np.abs(errors) > ROUNDING * np.abs(known)
+    errors *= factor
+    regrets = known - F
+    regrets *= errors
+    np.copyto(regrets, 0.0, where=asleep)
+    if bound is not None:
+        bound(regrets)
+    _BOA._update(state, regrets, target)
+    state["t"] += 1
+
+
 def forecast(state, F, ago=0):
     """Return forecasts (n, q, n_ways) by what was known some rounds ago."""
     asleep = np.isnan(F)[:, :, None]

@@ -22,6 +22,8 @@ In all arrays the plain one comes first, so that a row costs both no more calls 
 with several targets, before them.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._delay import late
@@ -68,6 +70,57 @@ def learn(state, F, y, weights):
         squares *= (most / np.maximum(sizes, most))[..., None]
     known = learn_likelihoods(state["likelihoods"], squares, _SLOWLY, weights)
     return means_of(both, *known)
+
+
+class Asked(NamedTuple):
+    """What the two say of a row, (q, 2, 1) before and (q, 2) after clips, and their means (q,)."""
+
+    known: np.ndarray
+    both: np.ndarray
+    forecast: np.ndarray
+
+
+def ask_row(state, F, asleep):
+    """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep."""
+    known = _boas.ask_row(state, F[:, None], asleep[:, None])
+    both = _boas.within_row(known, F[:, None], asleep[:, None])
+    likelihoods = state["likelihoods"]
+    weights = likelihoods_of(likelihoods["losses"], likelihoods["rounds"])
+    means = np.add.reduce(weights * both, axis=-1) / np.add.reduce(weights, axis=-1)
+    return Asked(known, both, means)
+
+
+def teach_row(state, asked, F, asleep, y, weight):
+    """Learn targets y (q,) of a row that was asked for: what `learn` does with it."""
+    usual, target = state["usual"], y[:, None]
+    losses, rounds, n_known = usual[:, :-2], usual[:, -2], usual[:, -1]
+    terms = np.ones((len(F), F.shape[1] + 2))
+    squares = np.square(F - target, out=terms[:, :-2])
+    if np.logical_or.reduce(asleep, axis=None):  # who sleeps is never the best
+        most = np.where(asleep, -np.inf, squares).max(axis=-1, keepdims=True)
+        np.copyto(squares, most, where=asleep)
+    if weight != 1.0:
+        squares *= weight
+    np.minimum(squares, _most(usual[:, :-1], n_known)[:, None], out=squares)
+    least = np.maximum(losses.min(axis=-1), _LEAST * losses.max(axis=-1))
+    of_rounds = np.zeros(len(y))
+    with np.errstate(over="ignore"):
+        np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
+    of_rounds = np.minimum(of_rounds, _LARGEST) * weight
+    terms[:, :-1] += _FADING * usual[:, :-1]
+    terms[:, -1] += n_known
+    state["usual"] = terms
+    factors = np.full((len(y), 2, 1), 2.0 * weight)
+    factors[:, 1, 0] = 2.0 * of_rounds
+    target = target[:, None]
+    _boas.teach_row(state, asked.known, F[:, None], asleep[:, None], target, factors, _bound)
+    squares = np.square(asked.both - y[:, None])
+    sizes, most = squares.max(axis=-1) * of_rounds, np.maximum(rounds, 1.0)
+    if (sizes > most).any():
+        squares *= (most / np.maximum(sizes, most))[:, None]
+    known = state["likelihoods"]
+    known["losses"] = weight * squares + _SLOWLY * known["losses"]
+    known["rounds"] = weight + _SLOWLY * known["rounds"]
 
 
 def forecast(state, F, ago):

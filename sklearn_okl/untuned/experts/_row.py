@@ -1,0 +1,119 @@
+"""One row of experts of numbers: what `Experts` does with a block of one, in few calls.
+
+A row is asked, which changes nothing, and may be taught then, for which nothing is computed again.
+So a guard sees the forecast of a row before it is learnt, and who has forecast a row learns it for
+less. The parts are rows themselves: inputs, banks, the mixture.
+"""
+
+from operator import is_
+
+import numpy as np
+
+from ...aggregators._stacked_row import MixtureRow
+from ..rows._input_row import InputRow
+from ._bank_rows import BankRow, Layout
+from ._experts import ages_of
+
+
+class ExpertsRow:
+    """A row that the experts were asked for, and may learn then.
+
+    Parameters
+    ----------
+    experts : Experts of numbers
+        See `takes`.
+    state : dict of the model
+    is_own : bool, default=True
+        Whether its arrays may be written: else it is only asked.
+    """
+
+    def __init__(self, experts, state, is_own=True):
+        self.experts, self.state = experts, state
+        banks = _awake(state)
+        self.parts = [state["inputs"], state["mixture"], *banks]
+        layout = vars(experts).get("row_layout")
+        if layout is None or not layout.is_of(banks):
+            layout = experts.row_layout = Layout(banks)
+        self.layout = layout
+        self.inputs = InputRow(experts.inputs, state["inputs"])
+        self.of_banks = BankRow(layout, banks, is_own)
+        self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
+        n_walks = experts.inputs.n_walks
+        self.places = slice(n_walks, n_walks + len(layout.there))
+        self.there = np.zeros(len(state["rounds"]), dtype=bool)
+        self.there[:n_walks], self.there[self.places] = True, layout.there
+        self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
+        self.without_lags = experts.without_lags(state) if is_own else None
+        self.asked = self.found = None
+
+    @staticmethod
+    def takes(experts, state):
+        """Whether rows of a state are learnt so: it knows its experts, and all is plain."""
+        return (
+            experts.takes_rows
+            and not experts.delay
+            and "all" not in state["columns"]
+            and not (state["leaves"]["trees"] or state["boosting"] or state.get("sizes"))
+            and bool(experts.kind.mixture.fadings)
+            and InputRow.takes(experts.inputs, state["inputs"])
+            and all(map(_is_closed, state["mixture"]["stacks"]))
+            and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
+        )
+
+    def is_of(self, state):
+        """Whether this goes on with a state: nothing has come between."""
+        parts = [state["inputs"], state["mixture"], *_awake(state)]
+        return (
+            state is self.state
+            and len(parts) == len(self.parts)
+            and all(map(is_, parts, self.parts))
+            and self.takes(self.experts, state)
+            and self.of_banks.is_current
+        )
+
+    def ask(self, X):
+        """Return the forecasts (q,) of a row X (1, d); None where it is not plain.
+
+        Of the row that was asked for last they are known.
+        """
+        asked = self.state["t"], X.tobytes()
+        if asked != self.asked:
+            self.asked, self.found = asked, self._ask(X)
+        return self.found
+
+    def _ask(self, X):
+        experts, state = self.experts, self.state
+        seen = self.inputs.ask(X[0])
+        if seen is None:
+            return None
+        F = self.F
+        walks, scales = self.inputs.walks()
+        F[:, : len(walks)] = walks.T
+        known = self.of_banks.ask(*seen)
+        np.copyto(F[:, self.places], known.T, where=self.layout.there)
+        ages = np.minimum(ages_of(state), experts.constants.burn_in)
+        heard = state["rounds"] >= ages[:, None]
+        return self.mixture.ask(F, heard, scales)
+
+    def teach(self, X, u, forecasts, weight):
+        """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
+        state, F = self.state, self.F
+        t = self.experts.n_learnt(state)
+        self.inputs.teach(u)
+        self.of_banks.teach(u, weight)
+        self.mixture.teach(u, weight)
+        state["rounds"] += self.there
+        squares = np.square(F - u[:, None])
+        np.copyto(squares, 0.0, where=~self.there)
+        state["losses"] += squares if weight == 1.0 else weight * squares
+        state["masses"] += weight * self.there
+        self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
+
+
+def _is_closed(state):
+    return "inverse" in state
+
+
+def _awake(state):
+    """Return the banks with somebody awake: those of who is to be born are the last."""
+    return [bank for bank in state["banks"].values() if bank["members"]]
