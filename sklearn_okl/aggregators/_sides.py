@@ -28,7 +28,7 @@ class Side:
         if not self._mixture.fadings or not np.logical_or.reduce(beyond, axis=None):
             return None
         losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
-        rounds = faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
+        rounds = _faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
         led = _limits.leading(F, beyond, losses, rounds)
         self.limits, found = _limits.given_way(self._state, F, self.limits, *led, self._ago)
         return found
@@ -53,7 +53,7 @@ class Learning(Side):
         state, fading = self._state["fading"][-1], self._mixture.fadings[-1]
         losses = likelihood_paths(state, squares, fading, self._weights)["losses"]
         known = late(losses[:-1], state["past"]["losses"])[0]
-        return known, faded_rounds(self.limits[..., 2:], fading)
+        return known, _faded_rounds(self.limits[..., 2:], fading)
 
     def first(self, F):
         factors = _boas.factors_of(len(F), self._weights)
@@ -86,7 +86,7 @@ class Asking(Side):
 
     def latest_losses(self, F):
         losses, _ = known_likelihoods(self._state["fading"][-1], self._ago)
-        return losses, faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
+        return losses, _faded_rounds(self.limits[..., 2:], self._mixture.fadings[-1])
 
     def first(self, F):
         return _boas.forecast(self._state["experts"], F, self._ago)[..., 0]
@@ -112,7 +112,7 @@ class AskingLines(Asking):
             yield regression(*stack, True)._forecast(state, D).T
 
 
-def faded_rounds(n, fading):
+def _faded_rounds(n, fading):
     """Return the faded count of so many rounds, whatever their weights."""
     return (1.0 - fading**n) / (1.0 - fading)
 

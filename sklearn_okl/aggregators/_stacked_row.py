@@ -5,10 +5,13 @@ row is asked before it is taught, and nothing is computed twice. It knows of no 
 gives up where an expert is beyond the range of the targets, which the block asks about.
 """
 
+from functools import cache
+from math import inf, log
+
 import numpy as np
 
 from . import _boas, _limits, _sides, _two_boas
-from ._fading_means import likelihoods_of
+from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
 
@@ -26,41 +29,45 @@ class MixtureRow:
         self.mixture, self.state = mixture, state
         self.regressions = [_sides.regression(*stack, False) for stack in mixture.stacks]
         self.fadings = np.array(mixture.fadings)[:, None, None]
+        self.n_known = rows_until(KNOWN, mixture.fadings[-1])
 
-    def ask(self, F, heard, scales):
+    def ask(self, F, asleep, scales):
         """Return the forecasts (q,) of all; None where an expert is beyond the targets' range.
 
-        Forecasts F (q, K) are NaN where there is no expert; no say have those not `heard` (q, K).
+        Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K).
+        Numbers may overflow.
         """
         mixture, state = self.mixture, self.state
-        self.limits = _limits.known(state, mixture.margin, 0)
-        self.missing = np.isnan(F)
-        asleep = self.missing | ~heard
-        beyond = _limits.are_beyond(F, self.limits)
-        beyond &= ~asleep
-        if np.logical_or.reduce(beyond, axis=None):
+        self.limits = limits = state["limits"].copy()
+        margin = mixture.margin * (limits[:, 1] - limits[:, 0])
+        limits[:, 0] -= margin
+        limits[:, 1] += margin
+        self.everybody = _limits.sane(F, limits)
+        if np.logical_or.reduce((self.everybody != F) > asleep, axis=None):
             return None
-        self.everybody = _limits.sane(F, self.limits)
         losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
         rounds = np.array([one["rounds"] for one in state["fading"]])
-        self.losses, self.rounds = losses, rounds
-        if mixture.n_direct:
-            asleep[:, : mixture.n_direct] |= self._are_hopeless(asleep, losses[-1])
+        self.losses, self.rounds, n_direct = losses, rounds, mixture.n_direct
+        if n_direct:
+            asleep = asleep.copy()
+            asleep[:, :n_direct] |= self._are_hopeless(asleep, losses[-1])
         F = self.F = np.where(asleep, 0.0, self.everybody)
         self.asleep, self.scales = asleep, scales
-        n_means, n_direct = 1 + len(losses), mixture.n_direct
+        n_means = 1 + len(losses)
         n_ways = n_means + len(self.regressions)
         ways = np.empty((len(F), n_ways + n_direct))
-        of_boa = F[:, None], asleep[:, None]
-        self.first = _boas.ask_row(state["experts"], *of_boa)
-        ways[:, 0] = _boas.within_row(self.first, *of_boa)[:, 0]
-        known = np.where(asleep, np.inf, losses)
-        weights = likelihoods_of(known, rounds)
-        ways[:, 1:n_means] = ((weights * F).sum(axis=-1) / np.add.reduce(weights, axis=-1)).T
+        known = np.empty((n_means, *F.shape))  # logarithms of weights
+        known[0] = _boas.log_weights(state["experts"])[:, 0]
+        known[1:] = log_likelihoods_of(np.where(asleep, np.inf, losses), rounds)
+        means = _boas.mixed_row(known, F, asleep)  # (n_means, q, 1)
+        ways[:, :n_means] = means[..., 0].T
+        self.first = means[0][:, None]
+        ways[:, :1] = _boas.within_row(self.first, F[:, None], asleep[:, None])
         base = self.base = ways[:, 1]
-        D = (F - base[:, None]) / scales[:, None]
-        D[asleep] = 0.0
-        D = np.minimum(np.maximum(D, -FARTHEST), FARTHEST)
+        D = F - base[:, None]
+        D /= scales[:, None]
+        np.copyto(D, 0.0, where=asleep)
+        np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
         self.met = [
             one._meet_row(known, D)
             for one, known in zip(self.regressions, state["stacks"], strict=True)
@@ -83,7 +90,8 @@ class MixtureRow:
         target = y[:, None]
         of_boa = self.first, self.F[:, None], self.asleep[:, None], target[:, None], 2.0 * weight
         _boas.teach_row(state["experts"], *of_boa)
-        squares = np.where(self.missing, self.of_boa, self.everybody) - target
+        squares = self.everybody - target
+        np.copyto(squares, self.of_boa - target, where=np.isnan(squares))
         squares *= squares
         if weight != 1.0:
             squares *= weight
@@ -101,11 +109,13 @@ class MixtureRow:
 
     def _are_hopeless(self, asleep, losses):
         """Return which direct experts (q, n) lose much more of late than the best other one."""
-        n, fading = self.mixture.n_direct, self.mixture.fadings[-1]
-        others = np.where(asleep, np.inf, losses)[:, n:].min(axis=-1, keepdims=True)
-        n_known = _sides.faded_rounds(self.limits[:, 2:], fading)
-        hopeless = (losses[:, :n] > HOPELESS * others) | (n_known < KNOWN)
-        return hopeless & np.isfinite(others)
+        n = self.mixture.n_direct
+        others = np.where(asleep, np.inf, losses)[:, n:]
+        others = np.minimum.reduce(others, axis=-1, keepdims=True)
+        hopeless = losses[:, :n] > HOPELESS * others
+        hopeless |= self.limits[:, 2:] < self.n_known
+        hopeless &= others < np.inf
+        return hopeless
 
     def _apart(self, ways, scales):
         """Return ways that are equal where they differ by rounding only."""
@@ -113,3 +123,10 @@ class MixtureRow:
         differences = ways - first
         differences[np.abs(differences) <= SAME * scales[:, None]] = 0.0
         return first + differences
+
+
+@cache
+def rows_until(n_faded, fading):
+    """Return after how many rows there are so many faded ones, infinite where there never are."""
+    left = 1.0 - n_faded * (1.0 - fading)
+    return log(left) / log(fading) if left > 0.0 else inf

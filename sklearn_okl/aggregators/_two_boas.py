@@ -33,6 +33,7 @@ from ._fading_means import (
     known_likelihoods,
     learn_likelihoods,
     likelihoods_of,
+    log_likelihoods_of,
     means_of,
     start_likelihoods,
 )
@@ -82,41 +83,50 @@ class Asked(NamedTuple):
 
 def ask_row(state, F, asleep):
     """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep."""
-    known = _boas.ask_row(state, F[:, None], asleep[:, None])
-    both = _boas.within_row(known, F[:, None], asleep[:, None])
+    F, asleep = F[:, None], asleep[:, None]
+    known = _boas.ask_row(state, F, asleep)
+    both = _boas.within_row(known, F, asleep)
     likelihoods = state["likelihoods"]
-    weights = likelihoods_of(likelihoods["losses"], likelihoods["rounds"])
-    means = np.add.reduce(weights * both, axis=-1) / np.add.reduce(weights, axis=-1)
-    return Asked(known, both, means)
+    weights = np.exp(log_likelihoods_of(likelihoods["losses"], likelihoods["rounds"]))
+    totals = np.add.reduce(weights, axis=-1)
+    weights *= both
+    return Asked(known, both, np.add.reduce(weights, axis=-1) / totals)
 
 
 def teach_row(state, asked, F, asleep, y, weight):
-    """Learn targets y (q,) of a row that was asked for: what `learn` does with it."""
+    """Learn targets y (q,) of a row that was asked for: what `learn` does with it.
+
+    Numbers may overflow.
+    """
     usual, target = state["usual"], y[:, None]
     losses, rounds, n_known = usual[:, :-2], usual[:, -2], usual[:, -1]
-    terms = np.ones((len(F), F.shape[1] + 2))
-    squares = np.square(F - target, out=terms[:, :-2])
-    if np.logical_or.reduce(asleep, axis=None):  # who sleeps is never the best
-        most = np.where(asleep, -np.inf, squares).max(axis=-1, keepdims=True)
-        np.copyto(squares, most, where=asleep)
+    terms = np.empty((len(F), F.shape[1] + 2))
+    terms[:, -2:] = 1.0
+    squares = terms[:, :-2]
+    np.subtract(F, target, out=squares)
+    squares *= squares
+    known = np.where(asleep, -np.inf, squares)  # who sleeps is never the best
+    np.copyto(squares, np.maximum.reduce(known, axis=-1, keepdims=True), where=asleep)
     if weight != 1.0:
         squares *= weight
     np.minimum(squares, _most(usual[:, :-1], n_known)[:, None], out=squares)
-    least = np.maximum(losses.min(axis=-1), _LEAST * losses.max(axis=-1))
+    least = _LEAST * np.maximum.reduce(losses, axis=-1)
+    np.maximum(least, np.minimum.reduce(losses, axis=-1), out=least)
     of_rounds = np.zeros(len(y))
-    with np.errstate(over="ignore"):
-        np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
+    np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
     of_rounds = np.minimum(of_rounds, _LARGEST) * weight
-    terms[:, :-1] += _FADING * usual[:, :-1]
-    terms[:, -1] += n_known
+    faded = _FADING * usual
+    faded[:, -1] = n_known
+    terms += faded
     state["usual"] = terms
-    factors = np.full((len(y), 2, 1), 2.0 * weight)
-    factors[:, 1, 0] = 2.0 * of_rounds
+    factors = np.empty((len(y), 2, 1))
+    factors[:, 0], factors[:, 1, 0] = 2.0 * weight, 2.0 * of_rounds
     target = target[:, None]
     _boas.teach_row(state, asked.known, F[:, None], asleep[:, None], target, factors, _bound)
-    squares = np.square(asked.both - y[:, None])
-    sizes, most = squares.max(axis=-1) * of_rounds, np.maximum(rounds, 1.0)
-    if (sizes > most).any():
+    squares = asked.both - y[:, None]
+    squares *= squares
+    sizes, most = np.maximum.reduce(squares, axis=-1) * of_rounds, np.maximum(rounds, 1.0)
+    if np.logical_or.reduce(sizes > most):
         squares *= (most / np.maximum(sizes, most))[:, None]
     known = state["likelihoods"]
     known["losses"] = weight * squares + _SLOWLY * known["losses"]
@@ -157,7 +167,7 @@ def _most(sums, n_known):
 
     Of faded sums of losses and of rounds (..., K + 1); infinite where nothing is usual.
     """
-    most = sums[..., :-1].min(axis=-1)
+    most = np.minimum.reduce(sums[..., :-1], axis=-1)
     return np.where((n_known >= _KNOWN) & (most > 0.0), most, np.inf)
 
 

@@ -430,4 +430,4 @@ def _within(X, most):
 
 
 def _divided(X, scales):
-    return np.divide(X, scales, out=np.zeros_like(X), where=scales > 0.0)
+    return np.divide(X, scales, out=np.zeros(X.shape), where=scales > 0.0)

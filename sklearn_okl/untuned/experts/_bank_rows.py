@@ -40,6 +40,7 @@ class Layout:
         self.of_banks = np.repeat(np.arange(len(banks)), [g for g, _ in shapes])
         self.forgetting = forgetting[self.of_banks][:, None]
         self.fades = bool((forgetting < 1.0).any())
+        self.faded = self.forgetting[self.owners]
         of_members = zip(banks, shapes, strict=True)
         there = [np.arange(g) < len(bank["members"]) for bank, (g, _) in of_members]
         self.there = np.concatenate(there)
@@ -152,7 +153,7 @@ class BankRow:
         errors *= errors
         if layout.fades:  # in the sums it is the past that fades
             squares *= layout.forgetting
-            b *= layout.forgetting[layout.owners]
+            b *= layout.faded
             errors /= growth[:, None]
             rows = roots[layout.owners] * z
         elif weight != 1.0:

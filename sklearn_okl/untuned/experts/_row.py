@@ -34,16 +34,18 @@ class ExpertsRow:
         layout = vars(experts).get("row_layout")
         if layout is None or not layout.is_of(banks):
             layout = experts.row_layout = Layout(banks)
-        self.layout = layout
+            walks = np.ones(experts.inputs.n_walks, dtype=bool)
+            layout.there_of_all = np.zeros(len(state["rounds"]), dtype=bool)
+            there = np.concatenate([walks, layout.there])
+            layout.there_of_all[: len(there)] = there
+            layout.missing = ~layout.there_of_all
+            layout.without_lags = experts.without_lags(state)
+        self.layout, self.there = layout, layout.there_of_all
+        self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
         self.of_banks = BankRow(layout, banks, is_own)
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
-        n_walks = experts.inputs.n_walks
-        self.places = slice(n_walks, n_walks + len(layout.there))
-        self.there = np.zeros(len(state["rounds"]), dtype=bool)
-        self.there[:n_walks], self.there[self.places] = True, layout.there
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
-        self.without_lags = experts.without_lags(state) if is_own else None
         self.asked = self.found = None
 
     @staticmethod
@@ -88,12 +90,15 @@ class ExpertsRow:
             return None
         F = self.F
         walks, scales = self.inputs.walks()
-        F[:, : len(walks)] = walks.T
-        known = self.of_banks.ask(*seen)
-        np.copyto(F[:, self.places], known.T, where=self.layout.there)
-        ages = np.minimum(ages_of(state), experts.constants.burn_in)
-        heard = state["rounds"] >= ages[:, None]
-        return self.mixture.ask(F, heard, scales)
+        n, layout = len(walks), self.layout
+        F[:, :n] = walks.T
+        known = self.of_banks.ask(*seen).T
+        np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
+        burn_in = experts.constants.burn_in
+        ages = [min(age, burn_in) for age in ages_of(state)]
+        asleep = state["rounds"] < np.array(ages)[:, None]
+        asleep |= layout.missing
+        return self.mixture.ask(F, asleep, scales)
 
     def teach(self, X, u, forecasts, weight):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
@@ -103,10 +108,11 @@ class ExpertsRow:
         self.of_banks.teach(u, weight)
         self.mixture.teach(u, weight)
         state["rounds"] += self.there
-        squares = np.square(F - u[:, None])
-        np.copyto(squares, 0.0, where=~self.there)
+        squares = F - u[:, None]
+        squares *= squares
+        np.copyto(squares, 0.0, where=self.layout.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
-        state["masses"] += weight * self.there
+        state["masses"] += self.there if weight == 1.0 else weight * self.there
         self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
 
 

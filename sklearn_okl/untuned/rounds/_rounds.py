@@ -259,7 +259,10 @@ class Rounds:
     def _forecast_row(self, state, X):
         """Return the forecasts (1, q) of a row, None where it wants a block."""
         row = self._row_of(state, is_own=False) if state["t"] else None
-        forecasts = None if row is None else row.ask(X)
+        if row is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            forecasts = row.ask(X)
         return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):

@@ -4,6 +4,8 @@ Columns and targets are standardised by the same steps, so their sums stand side
 targets behind the columns. A row is looked at before it is learnt, and nothing is computed twice.
 """
 
+from functools import cache
+
 import numpy as np
 
 from ...features._units import deviations, mean_and_variance
@@ -24,11 +26,10 @@ class InputRow:
 
     def __init__(self, inputs, state):
         self.inputs, self.units, self.state = inputs, inputs.units, state
-        d, q = len(state["rows"]["weights"]), len(state["targets"]["weights"])
-        self.d, self.n_lags = d, inputs.n_lags
-        # the target behind each of the lags
-        self.places = np.concatenate([np.arange(d), np.tile(d + np.arange(q), inputs.n_lags)])
-        self.steady_counted = np.full(d + inputs.n_lag_columns, self.units.faulty)
+        self.d = d = len(state["rows"]["weights"])
+        self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
+        self.counted = np.full(len(self.places), self.units.faulty)
+        self.known = self.limits = None  # of this block
 
     @staticmethod
     def takes(inputs, state):
@@ -56,11 +57,9 @@ class InputRow:
         steady = np.concatenate([rows["steady"], targets["steady"]], axis=1)
         path, self.steady = units.steady(steady, weights[None], centers[None], scales[None])
         columns = np.concatenate([x, self.state["lags"].ravel()])
-        counted = self.steady_counted
-        counted[: self.d] = units._counted(rows)
         known = np.array([centers, scales])[:, self.places]
         self.scales = scales[self.d :]
-        return units.seen(columns, known, path[0][:, self.places], counted)
+        return units.seen(columns, known, path[0][:, self.places], self.counted)
 
     def walks(self):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets."""
@@ -73,10 +72,12 @@ class InputRow:
         units, state, d = self.units, self.state, self.d
         rows, targets, x = state["rows"], state["targets"], self.x
         before, rows["last"] = rows["last"][None], x
-        units._learn_strange(rows, x[None], before)
-        units._count_steps(rows, x[None], before)
+        if self.is_far or rows["n_first"] < units.block or rows["quiet"] < units.aftermath:
+            units._learn_strange(rows, x[None], before)
+            units._count_steps(rows, x[None], before)
         row = x - rows["origin"]
-        values = np.concatenate([units._nearer(row, *rows["known"]), u])
+        low, high = self.limits[1]
+        values = np.concatenate([np.minimum(np.maximum(row, low), high), u])
         weights, sums, squares = self.sums
         after, total = weights + 1.0, sums + values
         terms = (values - sums / np.maximum(weights, 1.0)) * (
@@ -92,6 +93,27 @@ class InputRow:
             units._end_block(rows)
 
     def _is_odd(self, rows, x):
-        return not np.isfinite(np.add.reduce(x)) or (
-            self.units._absurd(rows, x[None], rows["last"][None]) is not None
-        )
+        """Tell whether a value is a gap, or may be absurd; note whether a step is a far one."""
+        if rows["known"] is not self.known:
+            self._begin_block(rows)
+        (low, high), _ = self.limits
+        row = x - rows["origin"]
+        self.is_far = np.logical_or.reduce(np.abs(x - rows["last"]) > self.far_steps)
+        return not np.logical_and.reduce((row >= low) & (row <= high))
+
+    def _begin_block(self, rows):
+        """Find what is the same for all rows of a block: limits, and how values count."""
+        units, (center, scale) = self.units, rows["known"]
+        self.known = rows["known"]
+        reaches = [
+            np.where(scale > 0.0, reach * scale, np.inf) for reach in (units.absurd, units.faulty)
+        ]
+        self.limits = [(center - reach, center + reach) for reach in reaches]
+        self.far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
+        self.counted[: self.d] = units._counted(rows)
+
+
+@cache
+def _places(d, q, n_lags):
+    """Return where in d columns and q targets each column of a row with lags is."""
+    return np.concatenate([np.arange(d), np.tile(d + np.arange(q), n_lags)])
