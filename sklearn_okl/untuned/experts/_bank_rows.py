@@ -99,6 +99,7 @@ class BankRow:
     def __init__(self, layout, banks, is_own):
         self.layout, self.banks = layout, banks
         self.common, self.places, self.views = {}, [], []
+        self.stops = None  # rounds after which a bank's matrices may be due
         names = _OF_EXPERTS if is_own else _OF_EXPERTS[:1]
         states = [bank["experts"] for bank in banks]
         n_targets = states[0]["squares"].shape[-1]
@@ -165,6 +166,8 @@ class BankRow:
     def _write(self, rows, are_extreme, weight):
         """Write a row and its directions into the tails, and do what is due of the matrices."""
         layout = self.layout
+        if self.stops is None:
+            self.stops = [_next_stop(bank) for bank in self.banks]
         parts = zip(self.banks, layout.places, layout.shapes, strict=True)
         for i, (bank, place, shape) in enumerate(parts):
             state = bank["experts"]
@@ -174,10 +177,21 @@ class BankRow:
             )
             state["t"] += 1
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
-            learner(bank["forgetting"])._commit(state, extreme)
+            if extreme or state["t"] >= self.stops[i]:
+                learner(bank["forgetting"])._commit(state, extreme)
+                self.stops[i] = _next_stop(bank)
 
 
 _ONE = np.ones(1)
+
+
+def _next_stop(bank):
+    """Return after which round matrices may be due: those of large banks are each round."""
+    state = bank["experts"]
+    t, inverse = state["t"], state["inverse"]
+    if not inverse.is_whole:
+        return t + 1
+    return t + min(learner(bank["forgetting"])._rounds_to_stop(t), inverse.tail.room)
 
 
 def _shape(bank):

@@ -55,7 +55,7 @@ class ExpertsRow:
             experts.takes_rows
             and not experts.delay
             and "all" not in state["columns"]
-            and not (state["leaves"]["trees"] or state["boosting"] or state.get("sizes"))
+            and _is_plain(state)
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
             and all(map(_is_closed, state["mixture"]["stacks"]))
@@ -69,7 +69,8 @@ class ExpertsRow:
             state is self.state
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
-            and self.takes(self.experts, state)
+            and _is_plain(state)
+            and self.inputs.is_plain
             and self.of_banks.is_current
         )
 
@@ -114,6 +115,11 @@ class ExpertsRow:
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
         self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
+
+
+def _is_plain(state):
+    """Whether no more is learnt of a row than by banks and mixture: neither trees nor sizes."""
+    return not (state["leaves"]["trees"] or state["boosting"] or state.get("sizes"))
 
 
 def _is_closed(state):

@@ -186,7 +186,9 @@ class Rounds:
             self._experts().encoder.forget_numbers(state, self._nominal())
         guard, parts, low = self._guard(self, state, call), [], 0
         while low < len(Y):
-            n = min(len(Y) - low, guard.n_rounds(state), self._rounds_to_stop(state))
+            n = len(Y) - low
+            if n > 1:
+                n = min(n, guard.n_rounds(state), self._rounds_to_stop(state))
             rows = slice(low, low + n)
             part = guard.learn(state, X[rows], Y[rows], None if weights is None else weights[rows])
             parts.append(part)
@@ -243,8 +245,10 @@ class Rounds:
         On a row path it is kept from row to row, as the attribute `_row`.
         """
         known = vars(self).get("_row")
-        if known is not None and known.is_of(state):
-            return known
+        if known is not None:
+            if known.is_of(state):
+                return known
+            self._close(state)  # whom a birth has opened
         experts = self._experts()
         if not ExpertsRow.takes(experts, state):
             return None
@@ -291,8 +295,13 @@ class KeptRows(RowEngine):
         vars(self.model).setdefault("_row", None)
         return super().learn(X, y)
 
+    def _close(self):
+        if self.model._row is None:  # those of a row are never opened
+            super()._close()
+
     def settle(self):
-        vars(self.model).pop("_row", None)  # of no model
+        if vars(self.model).pop("_row", None) is not None:  # it is of no model
+            super()._close()
 
 
 def experts_of(model, kind):

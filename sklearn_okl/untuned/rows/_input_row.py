@@ -38,6 +38,11 @@ class InputRow:
         rows = state["rows"]
         return plain and not state["gaps"] and rows["origin"] is not None and inputs.n_lags > 0
 
+    @property
+    def is_plain(self):
+        """Whether there still are no gaps to be filled."""
+        return not self.state["gaps"]
+
     def ask(self, x):
         """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
 
