@@ -309,7 +309,10 @@ class Guard(NoGuard):
         fence = self.fence
         youngest = state["t"] - max([guard["since"] for guard in state["targets"]])
         if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
-            keep_latest(state["latest"], fence.block, X, weights, y=y, faulty=faulty)
+            of_rows = X, weights
+            state["latest"] = keep_latest(
+                state["latest"], fence.block, *of_rows, y=y, faulty=faulty
+            )
 
     def _beside_twin(self, state, X, y, weights, answer, misses, errors, units, believed):
         """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.

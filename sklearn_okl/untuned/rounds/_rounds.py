@@ -96,7 +96,7 @@ class NoGuard:
         forecasts, _ = self.experts.learn_rows(state, X, y, weights, self.call.run)
         model._put_former(state, X, forecasts)
         if state["t"] < LAYOUTS[-1]:
-            keep_latest(state["latest"], LAYOUTS[-1], X, weights, y=y)
+            state["latest"] = keep_latest(state["latest"], LAYOUTS[-1], X, weights, y=y)
         state["t"] += len(y)
         model._record.learn(state, forecasts, y, weights)
         return forecasts
