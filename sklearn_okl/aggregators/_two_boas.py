@@ -96,7 +96,7 @@ def ask_row(state, F, asleep):
 def teach_row(state, asked, F, asleep, y, weight):
     """Learn targets y (q,) of a row that was asked for: what `learn` does with it.
 
-    Numbers may overflow.
+    Whoever calls it lets numbers overflow.
     """
     usual, target = state["usual"], y[:, None]
     losses, rounds, n_known = usual[:, :-2], usual[:, -2], usual[:, -1]

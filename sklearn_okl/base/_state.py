@@ -3,6 +3,7 @@
 import copy
 import math
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -43,7 +44,16 @@ def structural_parameters(kind):
 
 def parameter_values(estimator):
     """Return the values of the parameters of an estimator, in their order."""
-    return [getattr(estimator, name) for name in _parameters(type(estimator))]
+    return list(_all_values(type(estimator))(estimator))
+
+
+@cache
+def _all_values(kind):
+    """Return what reads all parameters of a class at once."""
+    names = _parameters(kind)
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda estimator: [getattr(estimator, name) for name in names]
 
 
 def as_they_are(values):

@@ -21,7 +21,8 @@ def begun(n_targets=1, n_known=60, **parameters):
     X, y = make_friedman_stream(140, n_features=6, random_state=0)
     if n_targets > 1:
         y = np.column_stack([y, *(y * (-1.0) ** k + X[:, k] for k in range(1, n_targets))])
-    model = EarlyBirths(budget="fast", random_state=0, **parameters).fit(X[:n_known], y[:n_known])
+    parameters = {"budget": "fast", "random_state": 0} | parameters
+    model = EarlyBirths(**parameters).fit(X[:n_known], y[:n_known])
     return model, X[n_known:], y[n_known:]
 
 
@@ -72,6 +73,20 @@ def test_a_row_is_a_block_of_one(n_targets, weighted, monkeypatch):
     np.testing.assert_allclose(told, asked, rtol=1e-10)
     without_rows(monkeypatch)
     np.testing.assert_allclose(told, one_by_one(other, X, y, weights)[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):
+    model, X, y = begun(n_targets, budget="balanced")
+    X[30:, 2] *= 100.0  # another unit: ranks forget a column
+    other = copy.deepcopy(model)
+    asked, told = one_by_one(model, X, y)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert model._state["boosting"]
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y)[1], rtol=1e-8)
     assert_alike(model._state, other._state)
 
 

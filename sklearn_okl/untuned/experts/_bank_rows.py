@@ -22,7 +22,7 @@ class Layout:
     Parameters
     ----------
     banks : sequence of dict
-        Their features are no ranks, and those of all kernels are of the same inputs.
+        Those of all kernels see the same inputs, or their ranks, too.
     """
 
     def __init__(self, banks):
@@ -52,27 +52,30 @@ class Layout:
         return len(known) == len(self.known) and all(map(is_, known, self.known))
 
     def _find_features(self, banks):
-        """Say which of 1, inputs, steady inputs, sines and cosines is a feature, times what."""
-        u = self.n_inputs = self.known[0].shape[1]
-        n_waves = sum(part.shape[0] * part.shape[2] for part in self.known)
-        places, factors, low = [], [], 1 + 2 * u
-        halves = []  # of the frequencies: tangents are of half an angle
+        """Say which of 1, inputs, steady inputs, sines and cosines is a feature, times what.
+
+        Ranks come behind the inputs; steady are these alone.
+        """
+        shapes = [part.shape for part in self.known]
+        width, u = max(n for _, n, _ in shapes), min(n for _, n, _ in shapes)
+        n_waves, low = sum(g * m for g, _, m in shapes), 1 + width + u
+        places, factors, waves = [], [], []
         for bank, frequencies in zip(banks, self.known, strict=True):
-            g, _, m = frequencies.shape
-            masks = bank["features"]["masks"]
-            waves = low + np.arange(g * m).reshape(g, m)
-            inputs = np.arange(masks.shape[1]) + (1 if m else 1 + u)
-            zeros = np.zeros((g, 1), dtype=np.intp)
-            places.append(np.hstack([zeros, zeros + inputs, waves, waves + n_waves]).ravel())
+            g, n, m = frequencies.shape
+            masks, halves = (bank["features"][name] for name in ("masks", "halves"))
+            zeros, own = np.zeros((g, 1), dtype=np.intp), low + np.arange(g * m).reshape(g, m)
+            inputs = (1 if m else 1 + width) + np.arange(masks.shape[1]) + u * halves[:, None]
+            places.append(np.hstack([zeros, inputs, own, own + n_waves]).ravel())
             of_waves = np.full((g, 2 * m), 1.0 / np.sqrt(max(m, 1)))
             factors.append(np.hstack([zeros + 1.0, masks, of_waves]).ravel())
-            halves.append(frequencies.transpose(1, 0, 2).reshape(u, g * m) / 2.0)
+            of_columns = frequencies.transpose(1, 0, 2).reshape(n, g * m)
+            waves.append(np.pad(of_columns, [(0, width - n), (0, 0)]) / 2.0)  # of half an angle
             low += g * m
-        self._waves, self._taken = np.hstack(halves), np.concatenate(places)
+        self._waves, self._taken = np.hstack(waves), np.concatenate(places)
         self._factors = np.concatenate(factors)
 
     def features(self, inputs, steady):
-        """Return the features (N,) of a row of inputs (u,), as kernels and as lines see it."""
+        """Return the features (N,) of a row (u,) or (2u,), as kernels and as lines see it."""
         tangents = inputs @ self._waves
         np.tan(tangents, out=tangents)
         radii = tangents * tangents
@@ -125,10 +128,6 @@ class BankRow:
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
         layout = self.layout
         z = self.z = layout.features(inputs, steady)
-        self.directions = np.empty_like(z)
-        for bank, place, shape in zip(self.banks, layout.places, layout.shapes, strict=True):
-            out = self.directions[place].reshape(shape)
-            bank["experts"]["inverse"].times_rows(z[place].reshape(shape), out)
         products = z[:, None] * self.common["theta"]
         self.known = np.add.reduceat(products, layout.starts, axis=0)
         return self.known
@@ -136,7 +135,10 @@ class BankRow:
     def teach(self, u, weight):
         """Learn targets u (q,) of the row that was asked for last."""
         layout, z, theta = self.layout, self.z, self.common["theta"]
-        directions, growth = self.directions, 1.0
+        directions, growth = np.empty_like(z), 1.0
+        for bank, place, shape in zip(self.banks, layout.places, layout.shapes, strict=True):
+            out = directions[place].reshape(shape)
+            bank["experts"]["inverse"].times_rows(z[place].reshape(shape), out)
         leverages = np.add.reduceat(z * directions, layout.starts)
         np.maximum(leverages, 0.0, out=leverages)
         if layout.fades:
@@ -161,9 +163,11 @@ class BankRow:
             rows = roots * z
         squares += errors
         b += z[:, None] * (weight * u)
-        self._write(rows, gains > GAIN_LIMIT if gains.max() > GAIN_LIMIT else None, weight)
+        self._write(
+            rows, directions, gains > GAIN_LIMIT if gains.max() > GAIN_LIMIT else None, weight
+        )
 
-    def _write(self, rows, are_extreme, weight):
+    def _write(self, rows, directions, are_extreme, weight):
         """Write a row and its directions into the tails, and do what is due of the matrices."""
         layout = self.layout
         if self.stops is None:
@@ -173,7 +177,7 @@ class BankRow:
             state = bank["experts"]
             state["mass"] = bank["forgetting"] * state["mass"] + weight
             state["inverse"] = state["inverse"].and_rows(
-                rows[place].reshape(shape), self.directions[place].reshape(shape)
+                rows[place].reshape(shape), directions[place].reshape(shape)
             )
             state["t"] += 1
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())

@@ -33,13 +33,8 @@ class ExpertsRow:
         self.parts = [state["inputs"], state["mixture"], *banks]
         layout = vars(experts).get("row_layout")
         if layout is None or not layout.is_of(banks):
-            layout = experts.row_layout = Layout(banks)
-            walks = np.ones(experts.inputs.n_walks, dtype=bool)
-            layout.there_of_all = np.zeros(len(state["rounds"]), dtype=bool)
-            there = np.concatenate([walks, layout.there])
-            layout.there_of_all[: len(there)] = there
-            layout.missing = ~layout.there_of_all
-            layout.without_lags = experts.without_lags(state)
+            layout = _layout(experts, state, banks)
+            experts.row_layout = layout  # for all threads: only once it is whole
         self.layout, self.there = layout, layout.there_of_all
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
@@ -99,7 +94,13 @@ class ExpertsRow:
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= layout.missing
-        return self.mixture.ask(F, asleep, scales)
+        forecasts = self.mixture.ask(F, asleep, scales)
+        if forecasts is None or not state["boosting"]:
+            return forecasts
+        n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
+        of_row = seen[0][None, :n_columns], forecasts, self.mixture.limits
+        forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
+        return forecasts
 
     def teach(self, X, u, forecasts, weight):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
@@ -108,6 +109,8 @@ class ExpertsRow:
         self.inputs.teach(u)
         self.of_banks.teach(u, weight)
         self.mixture.teach(u, weight)
+        if state["boosting"]:
+            self.experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
         state["rounds"] += self.there
         squares = F - u[:, None]
         squares *= squares
@@ -117,9 +120,20 @@ class ExpertsRow:
         self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
 
 
+def _layout(experts, state, banks):
+    """Return where everything of the banks is, and which of all experts are there."""
+    layout = Layout(banks)
+    there = np.zeros(len(state["rounds"]), dtype=bool)
+    there[: experts.inputs.n_walks] = True
+    there[experts.inputs.n_walks :][: len(layout.there)] = layout.there
+    layout.there_of_all, layout.missing = there, ~there
+    layout.without_lags = np.array(experts.without_lags(state), dtype=np.intp)
+    return layout
+
+
 def _is_plain(state):
-    """Whether no more is learnt of a row than by banks and mixture: neither trees nor sizes."""
-    return not (state["leaves"]["trees"] or state["boosting"] or state.get("sizes"))
+    """Whether a row is learnt by banks, mixture and links alone: there are no trees, no sizes."""
+    return not (state["leaves"]["trees"] or state.get("sizes"))
 
 
 def _is_closed(state):

@@ -7,7 +7,9 @@ targets behind the columns. A row is looked at before it is learnt, and nothing 
 from functools import cache
 
 import numpy as np
+from scipy.special import ndtri
 
+from ...features import _quantiles as quantiles
 from ...features._units import deviations, mean_and_variance
 
 _SUMS = "weights", "sums", "squares"
@@ -19,7 +21,7 @@ class InputRow:
     Parameters
     ----------
     inputs : LaggedInputs
-        Without delay and ranks.
+        Whose labels are not late; see `takes`.
     state : dict of the inputs
         Without trees; see `takes`.
     """
@@ -34,7 +36,7 @@ class InputRow:
     @staticmethod
     def takes(inputs, state):
         """Whether there is nothing but numbers, lags, and columns that have begun."""
-        plain = not inputs.delay and not inputs.n_quantiles and not state["n_trees"]
+        plain = not inputs.delay and not state["n_trees"]
         rows = state["rows"]
         return plain and not state["gaps"] and rows["origin"] is not None and inputs.n_lags > 0
 
@@ -64,7 +66,11 @@ class InputRow:
         columns = np.concatenate([x, self.state["lags"].ravel()])
         known = np.array([centers, scales])[:, self.places]
         self.scales = scales[self.d :]
-        return units.seen(columns, known, path[0][:, self.places], self.counted)
+        inputs, steady = units.seen(columns, known, path[0][:, self.places], self.counted)
+        if "ranks" in self.state:
+            shares = quantiles.ask(self.state["ranks"], x[None])[0]
+            inputs = np.concatenate([inputs, ndtri(shares), inputs[self.d :]])
+        return inputs, steady
 
     def walks(self):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets."""
@@ -94,8 +100,12 @@ class InputRow:
             rows["steady"], targets["steady"] = self.steady[:, :d], self.steady[:, d:]
         state["lags"] = np.concatenate([u[None], state["lags"][:-1]])
         rows["block"] = np.concatenate([rows["block"], row[None]])
+        changed = None
         if len(rows["block"]) == units.block:
-            units._end_block(rows)
+            changed = units._end_block(rows)
+            changed = changed if changed.any() else None
+        if "ranks" in state:
+            quantiles.follow(state["ranks"], x[None], changed=changed)
 
     def _is_odd(self, rows, x):
         """Tell whether a value is a gap, or may be absurd; note whether a step is a far one."""
