@@ -16,7 +16,7 @@ from ._banks import learner
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
 
 
-class Layout:
+class BankLayout:
     """Where in common arrays of N features of E experts those of each bank are.
 
     Parameters
@@ -92,7 +92,7 @@ class BankRow:
 
     Parameters
     ----------
-    layout : Layout
+    layout : BankLayout
     banks : list of dict
         With their states "experts".
     is_own : bool

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._input_row import InputRow
-from ._bank_rows import BankRow, Layout
+from ._bank_rows import BankRow, BankLayout
 from ._experts import ages_of
 
 
@@ -122,7 +122,7 @@ class ExpertsRow:
 
 def _layout(experts, state, banks):
     """Return where everything of the banks is, and which of all experts are there."""
-    layout = Layout(banks)
+    layout = BankLayout(banks)
     there = np.zeros(len(state["rounds"]), dtype=bool)
     there[: experts.inputs.n_walks] = True
     there[experts.inputs.n_walks :][: len(layout.there)] = layout.there
