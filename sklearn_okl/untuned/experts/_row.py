@@ -11,7 +11,7 @@ import numpy as np
 
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._input_row import InputRow
-from ._bank_rows import BankRow, BankLayout
+from ._bank_rows import BankLayout, BankRow
 from ._experts import ages_of
 
 
