@@ -108,6 +108,38 @@ def learn(state, errors, faulty=None, weights=None, trace=None):
     return covered
 
 
+def learn_row(state, errors, weight=1.0):
+    """Do what `learn` does with a row of errors (q,), none of them faulty, in few calls.
+
+    Return False where they want more: labels that are late, targets with fewer scores than others,
+    errors that have no unit yet. Then nothing is changed.
+    """
+    latest, sizes, weights = state["scores"], state["size"], state["weight"]
+    n = latest.shape[-1]
+    if len(state["issued"]) or not weight > 0.0 or not n:
+        return False
+    units = _units(sizes, weights, state["largest"])
+    if not np.minimum.reduce(units) > 0.0 or np.minimum.reduce(state["seen"]) < n:
+        return False
+    errors = np.abs(errors)
+    scores = (errors / units)[:, None]
+    below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
+    needed = below / (n + 1.0)
+    if np.maximum.reduce(below, axis=None) == n:
+        largest = np.maximum.reduce(latest, axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(largest > 0.0, scores / largest, np.inf)
+            needed = np.where(below == n, 1.0 + STEP * np.log2(ratios), needed)
+    levels = state["levels"]
+    state["levels"] = levels + np.where(levels >= needed, *_moves(STEP))
+    state["scores"] = np.concatenate([latest, scores], axis=-1)[:, -WINDOW:]
+    state["size"] = weight * errors + _FADING * sizes
+    state["weight"] = weight + _FADING * weights
+    state["largest"] = np.maximum(state["largest"], errors)
+    state["seen"] = state["seen"] + 1
+    return True
+
+
 def _learn_sizes(state, errors, kept, weights):
     """Learn those sizes of errors (n, ...) that are kept, with weights (n, ...) or none.
 

@@ -9,6 +9,7 @@ NIPS 2015, where a link is any weak learner that is taught what the partial sum 
 import numpy as np
 
 from ...aggregators import BOARegressor, _boas
+from ...aggregators._limits import sane
 from ...base._bank import counters_of, forecast_bank, learn_group
 from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
 
@@ -66,6 +67,32 @@ class Boosting:
         F = forecast_bank(MaskedFeatures, learner(state["bank"]["forgetting"]), bank, U)
         F = sane(self._mixed_sums(self._sums(base, F)))
         return _boas.forecast(state["mixture"], F, ago)[..., 0]
+
+    def ask_row(self, state, U, base, limits):
+        """Return corrected forecasts (q,) of a row U (1, n_columns), and what `teach_row` takes.
+
+        Its base forecasts are (q,), limits of sane ones (q, 3), and labels are not late.
+        """
+        bank = state["bank"]
+        Z = MaskedFeatures.transform(bank["features"], U)[:, 0]  # (K, D)
+        F = np.einsum("kd,kdq->kq", Z, bank["experts"]["theta"])
+        sums = self._sums(base[None], F[None])[0]  # (1 + n_links, q)
+        if not self._is_heard(state, 0):
+            return base, (Z, sums, None, None)
+        F = sane(sums[:: self.stride].T, limits)[:, None]
+        nobody = np.zeros((1, 1, 1), dtype=bool)
+        known = _boas.ask_row(state["mixture"], F, nobody)
+        return _boas.within_row(known, F, nobody)[:, 0], (Z, sums, known, F)
+
+    def teach_row(self, state, asked, u, weight):
+        """Learn targets (q,) of a row that was asked for."""
+        (Z, sums, known, F), bank = asked, state["bank"]
+        taught = np.repeat(u - sums[:-1], self.width, axis=0)
+        learner(bank["forgetting"])._learn_row(bank["experts"], Z, taught, weight)
+        if known is not None:
+            nobody = np.zeros((1, 1, 1), dtype=bool)
+            target = u[:, None, None]
+            _boas.teach_row(state["mixture"], known, F, nobody, target, 2.0 * weight)
 
     def lines(self, state):
         """Return the weights (q, L) that the kernels of the links have in what is answered."""

@@ -51,6 +51,7 @@ class Experts:
 
     def __init__(self, kind, n, budget, forgetting, lags, delay, constants):
         self.kind = of = kind(n, budget, lags, delay, constants)
+        self.takes_rows = of.takes_rows  # whether `ExpertsRow` knows all that is done with a row
         self.budget, self.forgetting = of.budget, forgetting
         self.delay, self.constants = delay, constants
         self.encoder = Encoder(delay, of.n_targets, of.own_gaps)

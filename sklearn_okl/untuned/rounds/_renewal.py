@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from ..._tail import Shared
 from ..._types import Any
 from ._target_units import unit
 from ._trust import Trust, record_of
@@ -89,10 +90,10 @@ class Renewal(Trust):
         counted = np.ones(len(X)) if weights is None else weights
         parts = np.where(gaps, 0.0, X), gaps, y, forecasts, counted
         n = 2 * self.block
-        anew["rows"] = {
-            name: np.concatenate([kept, part[-n:]])[-n:]
-            for (name, kept), part in zip(anew["rows"].items(), parts, strict=True)
-        }
+        rows = zip(anew["rows"].items(), parts, strict=True)
+        anew["rows"] = Shared(
+            {name: np.concatenate([kept, part[-n:]])[-n:] for (name, kept), part in rows}
+        )
 
     def since_change(self, anew: Any, state: Any, factor: Any) -> Any:
         """Return the rows since the change that is suspected: X, y (n, q) and weights, or None.
@@ -205,7 +206,7 @@ def n_rows(state):
 def _no_rows(n_columns, n_targets):
     X, Y = np.empty((0, n_columns)), np.empty((0, n_targets))
     parts = {"X": X, "gaps": X.astype(bool), "y": Y, "forecasts": Y.copy()}
-    return parts | {"weights": np.empty(0)}
+    return Shared(parts | {"weights": np.empty(0)})
 
 
 def _errors(state, fresh, with_levels):

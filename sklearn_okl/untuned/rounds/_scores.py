@@ -31,6 +31,17 @@ class SquaredErrors:
         state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
         self._learn_laws(state, misses, misses != errors, weights, trace)
 
+    def learn_row(self, state, errors, weight):
+        """Learn by how much the forecasts of a row have missed (q,), no target of which is faulty.
+
+        Return False where that is left to `learn`, and nothing has changed.
+        """
+        if not self._learn_law(state, errors, weight):
+            return False
+        state["loss"] += weight * (errors * errors)
+        state["scored"] += 1.0, weight
+        return True
+
     def forget_target(self, state, j, delay):
         """Forget the errors of target j."""
         state["loss"][j] = 0.0
@@ -50,6 +61,9 @@ class SquaredErrors:
 
     def _start_laws(self, n_targets, delay):
         return _running_errors.start(delay, (n_targets,))
+
+    def _learn_law(self, state, errors, weight):
+        return _running_errors.learn_row(state["errors"], errors, weight)
 
     def _learn_laws(self, state, misses, faulty, weights, trace):
         _running_errors.learn(state["errors"], misses, faulty, weights, trace)
@@ -75,6 +89,9 @@ class ErrorsOfRows(SquaredErrors):
 
     def _start_laws(self, n_targets, delay):
         return [_row_laws.start(delay) for _ in range(n_targets)]
+
+    def _learn_law(self, state, errors, weight):
+        return False
 
     def _learn_laws(self, state, misses, faulty, weights, trace):
         issued, said = state["sizes"].pop("issued"), []
