@@ -367,7 +367,7 @@ SPOILT = {
         lambda m: setattr(m, "_shape", {}),
         "targets of no shape",
     ),
-    "no state": (VAWRegressor(), lambda m: delattr(m, "_state"), "has gone"),
+    "a state that has gone": (VAWRegressor(), lambda m: delattr(m, "_state"), "has gone"),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (
         KeyedClassifier(),
