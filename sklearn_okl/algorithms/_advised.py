@@ -20,12 +20,12 @@ from .._types import Any, Array, Self
 from ..base import OfExperts, _copied, described
 from ..base._convex import EXPERT_CONSTRAINTS
 from ..base._loss import WithLoss
-from ..features._as_came import HandsOn
+from ..features import _as_came
 from ._late import LateAggregator, learn_late
 from ._teaching import check_experts, forecast_expert, learn_expert
 
 
-class Advised(HandsOn, OfExperts, _BaseComposition):
+class Advised(OfExperts, _BaseComposition):
     """Estimators by name, taught round by round or in blocks, and an aggregator of them.
 
     A family says ``_combiner()``, the aggregator, and whether its experts are ``_of_classes``.
@@ -50,6 +50,7 @@ class Advised(HandsOn, OfExperts, _BaseComposition):
     """
 
     _of_classes = False
+    _frame = None  # what is known of columns, where there are categories or text
     _parameter_constraints = {
         "experts": [list],
         "n_jobs": [None, Integral],
@@ -75,6 +76,10 @@ class Advised(HandsOn, OfExperts, _BaseComposition):
         return self
 
     @property
+    def _allow_nan(self):
+        return self._frame is not None or _as_came.take_gaps([one for _, one in self.experts])
+
+    @property
     def weights_(self) -> Array:
         """Current weights of the experts in the aggregator, of shape (n_experts,)."""
         state = self._fitted_state("weights_")
@@ -85,11 +90,28 @@ class Advised(HandsOn, OfExperts, _BaseComposition):
         """Copies of the fitted experts, by name."""
         return Bunch(**_copied(self._fitted_state("named_experts_")["experts"]))
 
-    def _handed_to(self):
-        return [expert for _, expert in self.experts]
+    def _validated_rows(self, X, y, restart, **validation):
+        plain = super()._validated_rows
+        return _as_came.validated_rows(self, plain, X, y, restart, **validation)
+
+    def _asked(self, X):
+        return _as_came.asked(self, super()._asked, X)
+
+    def _handed(self, state, X):
+        """Return rows of numbers as they came."""
+        return _as_came.given_back(X, state.get("frame"))
 
     def _rows_kept(self, state):
+        """Return the rows (n, d) that a state keeps, to be handed on later."""
         return state["waiting"][0]
+
+    def _look_back(self, state, X, y, forecasts):
+        super()._look_back(state, X, y, forecasts)
+        _as_came.look_back(self, state)
+
+    def _row_work(self):
+        _as_came.refuse_row_path(self)
+        return super()._row_work()
 
     def _structure(self):
         # The fitted copies would not hear of any new parameter, so all of them are structure.

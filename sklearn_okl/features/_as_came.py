@@ -35,31 +35,10 @@ class HandsOn:
         return self._frame is not None or take_gaps(self._handed_to())
 
     def _validated_rows(self, X, y, restart, **validation):
-        """Return rows as numbers, and targets; write what is known of the columns."""
-        plain = super()._validated_rows
-        known = begin(X) if restart or self._frame is None else self._frame
-        if known is not None and self._frame is None and not restart:
-            raise ValueError(
-                "X has columns of categories or text now, and had numbers only before. Give "
-                "columns the types of the first call, or call 'fit' to start afresh."
-            )
-        self._frame = known
-        if known is None:
-            return plain(X, y, restart, **validation)
-        Z, self._frame = read(self, X, known, restart)
-        names = vars(self).pop("feature_names_in_", None)
-        rows = plain(Z, y, restart, **validation)
-        if names is not None:
-            self.feature_names_in_ = names
-        return rows
+        return validated_rows(self, super()._validated_rows, X, y, restart, **validation)
 
     def _asked(self, X):
-        if not self.__sklearn_is_fitted__() or self._frame is None:
-            return super()._asked(X)
-        known, state = self._frame, self._state
-        Z, known = read(self, X, known, False)
-        self._check_structure()
-        return state | {"frame": known}, Z
+        return asked(self, super()._asked, X)
 
     def _handed(self, state, X):
         """Return rows of numbers as they came."""
@@ -71,16 +50,10 @@ class HandsOn:
 
     def _look_back(self, state, X, y, forecasts):
         super()._look_back(state, X, y, forecasts)
-        if self._frame is not None and any(self._frame["texts"]):
-            self._frame = state["frame"] = without_texts(self._frame, self._rows_kept(state))
+        look_back(self, state)
 
     def _row_work(self):
-        if self._frame is not None:
-            raise TypeError(
-                f"This {type(self).__name__} was taught frames with categories or text, and rows "
-                "of a row path are plain numbers: teach it by 'partial_fit', or give RowRegressor "
-                "rows as dicts."
-            )
+        refuse_row_path(self)
         return super()._row_work()
 
 
@@ -92,17 +65,69 @@ def take_gaps(estimators):
     )
 
 
-def without_texts(known, rows):
-    """Return what is known of columns without long text that is in no row kept (n, d).
+def refuse_row_path(estimator):
+    """Refuse rows of plain numbers for one that was taught frames of other kinds."""
+    if estimator._frame is not None:
+        raise TypeError(
+            f"This {type(estimator).__name__} was taught frames with categories or text, and rows "
+            "of a row path are plain numbers: teach it by 'partial_fit', or give RowRegressor rows "
+            "as dicts."
+        )
+
+
+def validated_rows(estimator, plain, X, y, restart, **validation):
+    """Return rows as numbers, and targets; write what is known of the columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It has an attribute `_frame`, None for rows of numbers only.
+    plain : callable
+        Validates rows of numbers, as ``_validated_rows`` of its shell does.
+    X, y, restart, **validation
+        What `plain` gets.
+    """
+    known = begin(X) if restart or estimator._frame is None else estimator._frame
+    if known is not None and estimator._frame is None and not restart:
+        raise ValueError(
+            "X has columns of categories or text now, and had numbers only before. Give columns "
+            "the types of the first call, or call 'fit' to start afresh."
+        )
+    estimator._frame = known
+    if known is None:
+        return plain(X, y, restart, **validation)
+    Z, estimator._frame = read(estimator, X, known, restart)
+    names = vars(estimator).pop("feature_names_in_", None)
+    rows = plain(Z, y, restart, **validation)
+    if names is not None:
+        estimator.feature_names_in_ = names
+    return rows
+
+
+def look_back(estimator, state):
+    """Let long text go that is in no row which the state of an estimator keeps.
 
     The first one stays: a model from a file is tried with text that it knows.
     """
-    texts = list(known["texts"])
+    known = estimator._frame
+    if known is None or not any(known["texts"]):
+        return
+    texts, rows = list(known["texts"]), estimator._rows_kept(state)
     for j, own in enumerate(texts):
         if len(own) > 2 * len(rows) + 1:  # not in each call: all rows that are kept are read
             kept = {min(own), *rows[:, j].tolist()}
             texts[j] = {code: text for code, text in own.items() if code in kept}
-    return known | {"texts": tuple(texts)}
+    estimator._frame = state["frame"] = known | {"texts": tuple(texts)}
+
+
+def asked(estimator, plain, X):
+    """Return the state, which knows the columns, and rows to forecast for as numbers."""
+    if not estimator.__sklearn_is_fitted__() or estimator._frame is None:
+        return plain(X)
+    known, state = estimator._frame, estimator._state
+    Z, known = read(estimator, X, known, False)
+    estimator._check_structure()
+    return state | {"frame": known}, Z
 
 
 def begin(X):
