@@ -102,7 +102,6 @@ class Advised(OfExperts, _BaseComposition):
         return _as_came.given_back(X, state.get("frame"))
 
     def _rows_kept(self, state):
-        """Return the rows (n, d) that a state keeps, to be handed on later."""
         return state["waiting"][0]
 
     def _look_back(self, state, X, y, forecasts):
