@@ -20,6 +20,15 @@ def test_fleet(tmp_path, capsys):
     assert all(line["name"] in out for line in found["lines"])
 
 
+def test_tiny(tmp_path, capsys):
+    arguments = ["fleet", "--tiny", "--quick", "--output", str(tmp_path)]
+    assert main(arguments) == 0
+    found = json.loads((tmp_path / "fleet_tiny.json").read_text(encoding="utf-8"))
+    assert found["sizes"]["16"]["float32"] < found["sizes"]["40"]["float32"] < 40_000
+    assert found["milliseconds"] > 0
+    assert "bar of float32" in capsys.readouterr().out
+
+
 @pytest.mark.long
 def test_late_lost_and_doubled_labels_leave_right_counts_and_no_memory():
     found = soak(20_000, n_keys=100)
