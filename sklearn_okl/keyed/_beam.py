@@ -19,8 +19,8 @@ def beam_learning(make: Callable[[], Any]) -> Any:
 
     Parameters
     ----------
-    make : callable
-        Makes the model of a key, such as ``VAWRegressor``. It is sent to the workers: a class, or
+    make : callable that can be sent to workers
+        Makes the model of a key, such as ``VAWRegressor``: a class, or
         a function of a module that they have.
 
     Returns

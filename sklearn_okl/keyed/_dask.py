@@ -38,22 +38,18 @@ def dask_learning(
     batches : iterable of (int, array-like, array-like, array-like)
         Number, keys (n,), rows (n, d) and targets (n,) of each batch. Numbers rise. Batches that
         are given again, as after a restart of everything, are to be the same.
-    make : callable
+    make : callable of no arguments
         Makes the model of a shard, such as a function that returns ``KeyedRegressor(prior=None)``.
     folder : path-like
         One that all workers see; it is made.
     n_shards : int, default=8
         How many shards, the same for ever: some for each worker.
 
-    Yields
-    ------
-    number, forecasts : int, ndarray of shape (n,)
-        NaN where a batch before the last that was committed is given again.
-
-    Raises
-    ------
-    ValueError
-        As :meth:`KeyedRegressor.prequential_predict` does for the rows of a shard.
+    Returns
+    -------
+    answers : iterator of (int, ndarray of shape (n,))
+        The number of each batch and its forecasts: NaN where a batch before the last that was
+        committed is given again.
 
     See Also
     --------

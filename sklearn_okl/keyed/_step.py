@@ -105,23 +105,10 @@ def _in_order(order, n, known):
 def step_in_turn(held, rows, make):
     """Learn rows of one key that carry numbers; those that come too early wait in what is held.
 
-    Parameters
-    ----------
-    held : tuple or None
-        What the last step returned: bytes of the model, how many rows it has learnt, and those that
-        wait by their numbers. None at first.
-    rows : tuple
-        Numbers (n,) of the rows within their key, 0 for its first one, rows (n, d), and targets
-        (n,). Numbers of None: they are the next ones, in order, each delivered once.
-    make : callable
-        As of `keyed_step`.
-
-    Returns
-    -------
-    numbers, forecasts : list of int, ndarray
-        Of the rows that were learnt now, each once, in order.
-    held : tuple
-        For the next step.
+    Held are the bytes of the model, how many rows it has learnt, and those that wait by their
+    numbers; None at first. What comes back are the numbers (list) and forecasts of the rows that
+    were learnt now, each once and in order, and what is held for the next step. Without numbers
+    rows are the next ones, in order.
     """
     state, known, waiting = (None, 0, {}) if held is None else held
     numbers, X, y = rows
