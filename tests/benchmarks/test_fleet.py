@@ -28,6 +28,7 @@ def test_kin(tmp_path, capsys):
     assert "after 100" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_tiny(tmp_path, capsys):
     arguments = ["fleet", "--tiny", "--quick", "--output", str(tmp_path)]
     assert main(arguments) == 0

@@ -59,6 +59,7 @@ def test_packed_regressions_are_those_that_keep_all(forgetting, n_targets, late)
         assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n_inputs", "most"), [(16, 20_000), (40, 32_000)])
 def test_it_is_small(n_inputs, most):
     X, y = stream(n_inputs, 800)
@@ -67,7 +68,7 @@ def test_it_is_small(n_inputs, most):
         model.partial_fit(X[low:high], y[low:high])
         assert len(to_bytes(model, dtype="float32")) < most
         assert n_bytes(vars(model)) < 2 * most
-    assert {"learnt": True} in [{"learnt": bool(one)} for one in model.experts_["learnt"]]
+    assert model.experts_["learnt"].any()
     fast = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     assert n_bytes(vars(model)) < n_bytes(vars(fast)) / 20
 
