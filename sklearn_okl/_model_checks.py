@@ -43,6 +43,7 @@ from .series import (
     _smoothing,
     _views,
 )
+from .untuned.experts import _draws
 from .untuned.rounds import _guard
 from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
@@ -55,6 +56,12 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight"}): (
         _running_errors.is_sound
+    ),
+    frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight", "window"}): (
+        _running_errors.is_sound
+    ),
+    frozenset({"bandwidths", "draws", "halves", "masks", "n_frequencies", "scales"}): (
+        _draws.is_sound
     ),
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
     frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (

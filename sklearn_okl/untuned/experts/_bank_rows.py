@@ -11,7 +11,7 @@ from operator import is_
 import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
-from ._banks import learner
+from ._banks import learner_of
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
 
@@ -182,7 +182,7 @@ class BankRow:
             state["t"] += 1
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
             if extreme or state["t"] >= self.stops[i]:
-                learner(bank["forgetting"])._commit(state, extreme)
+                learner_of(bank)._commit(state, extreme)
                 self.stops[i] = _next_stop(bank)
 
 
@@ -195,7 +195,7 @@ def _next_stop(bank):
     t, inverse = state["t"], state["inverse"]
     if not inverse.is_whole:
         return t + 1
-    return t + min(learner(bank["forgetting"])._rounds_to_stop(t), inverse.tail.room)
+    return t + min(learner_of(bank)._rounds_to_stop(t), inverse.tail.room)
 
 
 def _shape(bank):

@@ -11,7 +11,7 @@ import numpy as np
 from ...aggregators import BOARegressor, _boas
 from ...aggregators._limits import sane
 from ...base._bank import counters_of, forecast_bank, learn_group
-from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
+from ._banks import MaskedFeatures, awake, forget_target, learner_of, start_bank
 
 _FEW = 8  # rows that go through all links one by one: a block would copy and write P and A
 
@@ -64,7 +64,7 @@ class Boosting:
         if not self._is_heard(state, ago):
             return base
         bank = awake(state["bank"], ago)
-        F = forecast_bank(MaskedFeatures, learner(state["bank"]["forgetting"]), bank, U)
+        F = forecast_bank(MaskedFeatures, learner_of(state["bank"]), bank, U)
         F = sane(self._mixed_sums(self._sums(base, F)))
         return _boas.forecast(state["mixture"], F, ago)[..., 0]
 
@@ -88,7 +88,7 @@ class Boosting:
         """Learn targets (q,) of a row that was asked for."""
         (Z, sums, known, F), bank = asked, state["bank"]
         taught = np.repeat(u - sums[:-1], self.width, axis=0)
-        learner(bank["forgetting"])._learn_row(bank["experts"], Z, taught, weight)
+        learner_of(bank)._learn_row(bank["experts"], Z, taught, weight)
         if known is not None:
             nobody = np.zeros((1, 1, 1), dtype=bool)
             target = u[:, None, None]
@@ -114,7 +114,7 @@ class Boosting:
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
-        learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
+        learner_of(state["bank"])._close(state["bank"]["experts"], grows)
 
     def _start_mixture(self, n_targets, n_sums):
         boa = BOARegressor(prior_weights=[1.0 - self.share, *[self.share / n_sums] * n_sums])
@@ -134,7 +134,7 @@ class Boosting:
 
     def _learn_blocks(self, bank, U, base, u, weights):
         """Learn rows a link at a time: its targets are known once the links before it have."""
-        expert, room = learner(bank["forgetting"]), len(bank["members"])
+        expert, room = learner_of(bank), len(bank["members"])
         expert._open(bank["experts"])
         F = np.empty((len(u), room, u.shape[1]))
         sums = np.empty((len(u), 1 + room // self.width, u.shape[1]))
@@ -150,7 +150,7 @@ class Boosting:
 
     def _learn_rows(self, bank, U, base, u, weights):
         """Learn a few rows, all links of a row at once: forecasts need no target of their round."""
-        expert, experts = learner(bank["forgetting"]), bank["experts"]
+        expert, experts = learner_of(bank), bank["experts"]
         Z = MaskedFeatures.transform(bank["features"], U)  # (K, n, D)
         sums = np.empty((len(u), 1 + len(Z) // self.width, u.shape[1]))
         for t in range(len(u)):

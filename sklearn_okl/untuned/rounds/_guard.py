@@ -37,7 +37,7 @@ class Guard(NoGuard):
 
     def __init__(self, model, state, call):
         super().__init__(model, state, call)
-        self.fence, self.trust = model.constants.fence, model.constants.trust
+        self.fence, self.trust = self.experts.fence, model.constants.trust
         self.beside = state.pop("beside", {})  # of no copy of the state
         self.snapshot, self.low = {}, 0
         self.alone = self.fence.disputed(state["targets"])
@@ -46,7 +46,7 @@ class Guard(NoGuard):
     @staticmethod
     def start(model):
         """Return the state before the first target."""
-        fence, guarded = model.constants.fence, model._guarded
+        fence, guarded = model._experts().fence, model._guarded
         guards = [fence.start(guarded, model.label_delay) for _ in range(model._n_outputs)]
         return {"targets": guards}
 
@@ -54,7 +54,7 @@ class Guard(NoGuard):
     def stops(model, state):
         """Return rounds at which targets are judged, and the kernel of reference is chosen."""
         begun = {guard["since"] for guard in state["targets"]}
-        reviews = [since + age for since in begun for age in model.constants.fence.reviews]
+        reviews = [since + age for since in begun for age in model._experts().fence.reviews]
         return *reviews, 1 << state["t"].bit_length()
 
     @staticmethod
@@ -64,10 +64,10 @@ class Guard(NoGuard):
         n_first = max(1 + model.label_delay - n_rows(state), 0)
         forecasts, doubted, low = np.empty_like(Y), [], 0
         anew, kept = state.pop("anew"), vars(model).get("_state", {})  # of no copy of the state
-        trace = vars(model).get("_trace")
+        trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
-            watches = renewal.wants_twin(anew, n_rows(state))
+            watches = renews and renewal.wants_twin(anew, n_rows(state))
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
@@ -88,7 +88,8 @@ class Guard(NoGuard):
             forecasts[low : low + len(part)] = part
             doubted += [low + row for row in faulty]
             low += len(part)
-            renewal.remember(anew, *[_first(len(part), rows) for rows in of_rows], part)
+            if renews:
+                renewal.remember(anew, *[_first(len(part), rows) for rows in of_rows], part)
             if anew["twin"]:
                 if renewal.has_won(anew, state):
                     kept = {}

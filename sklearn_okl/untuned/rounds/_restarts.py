@@ -28,7 +28,7 @@ def review(model, state, run):
     Where other targets have been learnt from more rows than are at hand, those that were taken
     wrongly are forgotten alone.
     """
-    fence = model.constants.fence
+    fence = model._experts().fence
     t, guards, latest = state["t"], state["targets"], state["latest"]
     units, n_latest, youngest = [{} for _ in guards], 0, min(ages_of(state))
     latest["faulty"] = latest["faulty"].copy()
@@ -78,7 +78,7 @@ def is_sane(fence, guard, middle, usual, age):
 
 def forget(model, state, j, units):
     """Forget what was learnt of target j, and go on in other units."""
-    fence, since = model.constants.fence, state["targets"][j]["since"]
+    fence, since = model._experts().fence, state["targets"][j]["since"]
     age = state["t"] - since
     latest = state["latest"]["y"][-min(age, fence.block) :, j]
     _, middle, usual = _faults.judged(latest)
@@ -158,7 +158,7 @@ def _start_anew(model, state, layout, n, run, units=None):
     scales = [target_units.origin_and_unit(guard) for guard in guards]
     distances = targets.distances_from(y, F[..., experts.without_lags(state)])
     of_rows = y, forecasts, references, distances, y
-    model.constants.fence.learn(guards, t - n, *of_rows, scales)
+    model._experts().fence.learn(guards, t - n, *of_rows, scales)
     for guard, faulty in zip(guards, latest["faulty"].T, strict=True):
         # what stands in for faulty ones repeats the target before
         guard["values"] = guard["values"][~faulty[n - len(guard["values"]) :]]
@@ -173,7 +173,7 @@ def _in_units(model, state, first, before, units):
 
     These keep what is known of the targets; some have other units than before.
     """
-    fence, latest, guards = model.constants.fence, state["latest"], state["targets"]
+    fence, latest, guards = model._experts().fence, state["latest"], state["targets"]
     for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
         guard["since"] = max(known["since"], first)
         guard |= {name: known[name] for name in _KEPT} | anew

@@ -167,7 +167,8 @@ class Rounds:
             "seed": seed,
             "columns": encoder.start(layout, n_columns),
         }
-        state |= self._record.start(self._n_outputs, self.label_delay) | self._guard.start(self)
+        of_record = self._n_outputs, self.label_delay, experts.budget.compact
+        state |= self._record.start(*of_record) | self._guard.start(self)
         state |= experts.start(width, seed, n_trees)
         mark_units(state)
         return state
@@ -204,7 +205,7 @@ class Rounds:
         """Return the number of rounds until something else than learning is due."""
         t, delay = state["t"], self.label_delay
         waits = 0, delay, delay + self.constants.burn_in
-        births = [birth + wait for birth in self.constants.births for wait in waits]
+        births = [birth + wait for birth in self._experts().births for wait in waits]
         stops = [*LAYOUTS, *TRIALS, *births, *self._guard.stops(self, state)]
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
@@ -218,7 +219,7 @@ class Rounds:
             self._experts().choose_reference(state)
         if t in TRIALS:
             self._experts().try_leaves(state)
-        if t in self.constants.births:
+        if t in self._experts().births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
             width = experts.encoder.width(state["columns"]["layout"], n_columns)
             experts.refine(state, width, [state["seed"], t], experts.kind.level(state))
