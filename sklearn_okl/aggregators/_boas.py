@@ -83,7 +83,7 @@ def ask_row(state, F, asleep):
 
     Of who is `asleep` (q, 1, K) they are any numbers. Nothing is changed, and no label is late.
     """
-    return mixed_row(_BOA._log_weights(state), F, asleep)
+    return mixed_row(log_weights(state), F, asleep)
 
 
 def mixed_row(log_weights, F, asleep):
