@@ -12,7 +12,7 @@ from ..inspection._steps import Sums
 from ._explainable import Explainable
 
 _FIRST = 64  # rows before which nothing is judged: a regularised learner starts from 0
-_LAST = 1024  # and up to which: what is missing is missing from the first row on
+LAST_JUDGED = 1024  # and up to which: what is missing is missing from the first row on
 _SHARE = 0.75  # of the squared errors that a constant would have saved: half of the root
 _EXPRESSED = 0.25  # share of the squares of a number that its mean makes up, if it is one constant
 
@@ -116,7 +116,7 @@ class MissesIntercept(WithIntercept):
         if t > _FIRST and len(missed) and product**2 <= _EXPRESSED * n * squared:
             mean, square = total[missed[0]] / n, squares[missed[0]] / n
             _warn(self, mean, square, n, f" of column {missed[0]} of y" if has_columns else "")
-        elif t < _LAST:
+        elif t < LAST_JUDGED:
             ones = np.divide(columns, column_squares, out=np.zeros(d), where=column_squares > 0.0)
             state["lookout"] = {"ones": ones, "sums": np.zeros_like(sums)}
 

@@ -54,6 +54,7 @@ class KeyedBank:
 
     def __init__(self, estimator, has_scaler, maps, final):
         self.estimator, self.has_scaler, self.maps, self.final = estimator, has_scaler, maps, final
+        self.may_miss_intercept = not final.fit_intercept
 
     def rows(self, X):
         """Return rows as finite numbers."""

@@ -17,6 +17,7 @@ from .._linalg import one_blas_thread
 from .._types import Any, ArrayLike, PathLike, Self
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
 from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
+from ..base._intercept import LAST_JUDGED
 from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
@@ -311,6 +312,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             "entries": Entries(),
             "prior": None,
             "bank": None,  # what records of the bank share
+            "lookout": None,  # a model of the first rows, where none but a bank learns
             "n_dropped": 0,
             "leaving": Entries(),  # keys on their way to the store
             "n_stored": 0,  # and those that are there
@@ -321,6 +323,8 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         X = X if bank is None else bank.rows(X)
         if self.prior is not None and state["kinds"]:
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
+        elif bank is not None and bank.may_miss_intercept and y.ndim == 1:
+            self._look_out(state, X, y, params)
         t = state["t"]
         self._bring_back(state, names)
         if bank is not None and y.shape == (1,):
@@ -352,6 +356,15 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         state["n_dropped"] += call.lives.n_dropped
         self._install(state, call.changed(t), len(y))
         return call.answers
+
+    def _look_out(self, state, X, y, params):
+        """Let one model of the first rows of all keys say if a constant is missed: no bank does."""
+        n = LAST_JUDGED - state["t"]
+        if n <= 0:
+            return
+        params = {name: value[:n] for name, value in params.items()}
+        model, _ = self._taught(state["lookout"], X[:n], y[:n], params, "partial_fit", None)
+        state["lookout"] = model if len(y) < n else None
 
     def _learn_one(self, state, bank, name, X, y, params):
         """Learn one row of a key in a bank; return its forecast, or None where that is no case."""

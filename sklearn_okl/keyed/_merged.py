@@ -88,6 +88,7 @@ def _merged(keyed, state, theirs):
         "entries": entries,
         "prior": prior,
         "bank": shared,
+        "lookout": None,  # each has said what it has to say
         "n_dropped": state["n_dropped"] + theirs["n_dropped"],
     }
 

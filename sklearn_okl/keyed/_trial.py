@@ -32,7 +32,7 @@ def look_over(model):
     if not are_kinds(state["kinds"], entries):
         raise ValueError("its keys are not of the types that it says")
     kind, models = type(model._unfitted()), [one.model for one in entries.values()]
-    models += [] if state["prior"] is None else [state["prior"]]
+    models += [state[name] for name in ("prior", "lookout") if state[name] is not None]
     if not all(type(one) in (Record, kind) for one in models):
         raise ValueError("it holds a model of a key that is none")
     if told is not None and not all(
@@ -50,8 +50,7 @@ def look_over(model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
-        answers = model._learn_rows(
-            state | {"prior": None}, keys, rows, rows[:, 0], {}, "prequential_predict"
-        )
+        bare = state | {"prior": None, "lookout": None}
+        answers = model._learn_rows(bare, keys, rows, rows[:, 0], {}, "prequential_predict")
     if not np.isfinite(answers).all():
         raise ValueError("it makes no numbers of rows")

@@ -14,6 +14,7 @@ from sklearn_okl import (
     DiscountedVAWRegressor,
     FourierFeatures,
     ImproperLogisticClassifier,
+    KeyedRegressor,
     MultiKernelRegressor,
     OGDRegressor,
     ONSRegressor,
@@ -287,3 +288,24 @@ def test_where_the_best_errors_have_a_mean_nobody_asks_for_an_intercept(times):
         warnings.simplefilter("always")
         OGDRegressor(loss=Tilted(times), radius=90.0, eta0=5.0).fit(X, y)
     assert any("fit_intercept=True" in str(one.message) for one in said) == (times == 1.0)
+
+
+@pytest.mark.parametrize("n_keys", [0, 3])
+@pytest.mark.parametrize("at_once", [1, 7, 2000])
+@pytest.mark.parametrize("has_scaler", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_models_by_key_that_a_bank_teaches_say_so_once(n_keys, at_once, has_scaler, fit_intercept):
+    X, y = stream(5, 150 if at_once == 1 else 1200)
+    line = VAWRegressor(fit_intercept=fit_intercept)
+    line = make_streaming_pipeline(RunningStandardScaler(), line) if has_scaler else line
+    model, of_rows = KeyedRegressor(line, prior=None), {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for low in range(0, len(y), at_once):
+            rows = slice(low, low + at_once)
+            if n_keys:
+                of_rows["keys"] = np.arange(len(y))[rows] % n_keys
+            model.partial_fit(X[rows], y[rows], **of_rows)
+    said = [str(one.message) for one in caught]
+    assert ["fit_intercept=True" in one for one in said] == [True] * (not fit_intercept)
+    assert model._state["lookout"] is None or at_once == 1

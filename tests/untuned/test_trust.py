@@ -84,12 +84,14 @@ def test_what_is_told_far_apart_is_kept_for_the_next_twin_and_quiet_rounds_undo_
     assert state["kept"] == TRUST.foretold + TRUST.bound
     TRUST.learn(state, near, near, near + 5.0)
     assert state["kept"] == TRUST.foretold + TRUST.bound
-    TRUST.begin(state, 99, {"t": 99}, np.ones(1), np.inf)
+    TRUST.begin(state, 99, {"t": 99}, np.ones(1), far[0])
     assert_array_equal(state["odds"], TRUST.foretold + TRUST.bound - TRUST.odds)
+    TRUST.begin(state, 99, {"t": 99}, np.ones(1), far[0] * 11.0)  # nobody has heard of that
+    assert_array_equal(state["odds"], -TRUST.odds)
     for sign in (1.0, -1.0):  # it stays within limits
         for _ in range(9):
             TRUST.learn(state, far, *(near, far)[:: int(sign)])
-        TRUST.begin(state, 99, {"t": 99}, np.ones(1), np.inf)
+        TRUST.begin(state, 99, {"t": 99}, np.ones(1), far[0])
         assert_array_equal(state["odds"], TRUST.odds if sign > 0.0 else -TRUST.limit)
 
 
@@ -167,10 +169,11 @@ def test_a_clean_stream_pays_for_no_twin():
 
 
 @pytest.mark.long
-def test_faults_after_the_twin_has_won_are_none_that_it_believes():
+@pytest.mark.parametrize("fault", [1e12, -1e6, 1e4])
+def test_faults_after_the_twin_has_won_are_none_that_it_believes(fault):
     X, y = events(2)
     clean = model_of().prequential_predict(X, y)
-    y[1200] = 1e12
+    y[1200] = fault
     model = model_of()
     forecasts = model.prequential_predict(X, y)
     rows = np.arange(1201, 1500)

@@ -89,6 +89,7 @@ class Trust:
             "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
             "is_far": False,  # whether the latest target was
             "kept": 0.0,  # log odds from rounds in which model and twins were far apart
+            "explained": np.zeros(n_targets),  # the model's largest errors in those the twins won
             "since": 0,  # the round in which the twin began
             "rest": np.array([0, 0], dtype=np.intp),  # the round in which it ends, its last length
             "won": False,  # whether the twin has won last
@@ -120,9 +121,12 @@ class Trust:
         The row may be strange, and so the reason. What nobody has heard of is believed by nobody.
         """
         odds = self.even if is_strange else -self.odds
-        if state["won"] and (np.abs(errors) <= self.unheard_of * state["largest"]).all():
+        largest = np.maximum(state["largest"], state["explained"])
+        is_heard_of = bool((np.abs(errors) <= self.unheard_of * largest).all())
+        if is_heard_of and state["won"]:
             odds = self.odds
-        odds = min(max(odds + state["kept"], -self.limit), self.odds)
+        kept = state["kept"] if is_heard_of else min(state["kept"], 0.0)
+        odds = min(max(odds + kept, -self.limit), self.odds)
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
         state |= {"surely": 0.0, "is_far": False}
         self.rescale(state, scale)
@@ -193,9 +197,11 @@ class Trust:
             gains = np.nan_to_num(scores[0] - scores[1]).mean(axis=1)
             far = (np.abs(mine) > self.reach).any(axis=1)
             apart = (np.abs(mine - yours) > self.reach).any(axis=1)
+            sizes = np.abs(y - ours)[apart & (gains > 0.0)]
         first = far & ~np.append(state["is_far"], far[:-1])
         state["is_far"] = bool(far[-1])
         gains = np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
+        state["explained"] = np.maximum(state["explained"], sizes.max(axis=0, initial=0.0))
         kept = state["kept"] + float(gains[apart].sum())
         state["kept"] = min(max(kept, self.odds - self.limit), 2.0 * self.odds)
         return gains
