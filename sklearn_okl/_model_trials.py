@@ -81,6 +81,12 @@ def fault_of_others(part):
             return f"holds numbers that are none: {name}"
     if not all(isinstance(name, str) for name in part.get_params()):
         return "has parameters, or steps, without a name"
+    constraints = getattr(part, "_parameter_constraints", {})
+    if constraints:
+        part._validate_params()  # to which all that has a length is an array
+    for name, value in part.get_params(deep=False).items():
+        if isinstance(value, dict) and dict not in constraints.get(name, [dict]):
+            return f"has a dict in place of its {name}"
     steps = vars(part).get("transformers_")  # of columns
     if steps is None:
         return None

@@ -904,6 +904,16 @@ SPOILT = {
         lambda m: m._layout.update(ahead=[5]),
         "not those of X",
     ),
+    "parameters of another's model": (
+        RefitRegressor(Ridge(), window=50),
+        lambda m: m._state["fits"][-1][1].set_params(alpha={}),
+        "a dict in place of its alpha",
+    ),
+    "parameters of another's model that it knows itself": (
+        RefitRegressor(Ridge(), window=50),
+        lambda m: m._state["fits"][-1][1].set_params(solver="none such"),
+        "cannot be used",
+    ),
     "names of a series": (
         OnlineForecaster(3),
         lambda m: m._layout.update(names=["a", "b"]),

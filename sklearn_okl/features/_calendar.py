@@ -156,7 +156,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
 
     def _check_features(self):
         self._validate_params()
-        unknown = [name for name in self.features if name not in _FEATURES]
+        unknown = [name for name in self.features if name not in list(_FEATURES)]
         if unknown or not self.features:
             raise ValueError(
                 f"features={self.features!r}: give some of {', '.join(map(repr, _FEATURES))}."

@@ -144,7 +144,7 @@ def test_what_is_refused():
     ]:
         with pytest.raises(error, match=message):
             model.transform(bad)
-    for features in (("hour",), (), ("month", 3)):
+    for features in (("hour",), (), ("month", 3), ("month", {})):
         with pytest.raises(ValueError, match="give some of 'hour_of_day'"):
             CalendarFeatures(features).fit(frame)
 
