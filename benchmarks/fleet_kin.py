@@ -35,7 +35,7 @@ def ratios(n_keys, kinship, seed=0):
     ways = {
         "own": KeyedRegressor(VAWRegressor(), prior=None),
         "pooled": VAWRegressor(),
-        "keyed": KeyedRegressor(VAWRegressor()),
+        "keyed": KeyedRegressor(VAWRegressor(), prior="init"),
     }
     losses = {name: np.empty((n, n_keys)) for name in ways}
     for t in range(n):

@@ -37,6 +37,11 @@ class CallByKey:
         """Return the rows of a life that are to be learnt."""
         return self.order[self.starts[life] + self.done[life] : self.starts[life + 1]]
 
+    def ages(self):
+        """Return how many rows the key of each row had had, in the order of lives."""
+        counts = np.diff(self.starts)
+        return np.arange(counts.sum()) + np.repeat(self.known.n_rows - self.starts[:-1], counts)
+
     def first_rows(self):
         """Return the first row of each life that begins."""
         return self.order[self.starts[:-1][self.known.n_rows == 0]]

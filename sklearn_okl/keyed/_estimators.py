@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_array, column_or_1d
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -56,6 +57,13 @@ class KeyedRegressor(RegressorMixin, Keyed):
     of 10 and noise of 0.1, the squared error was 3.6, that of ridge 0.22, and 0.32 behind a scaler
     for each key, for the scale of two rows is no scale.
 
+    *Strength in numbers.* With ``prior="init"`` a key begins from what all keys have in common, and
+    learns its own part. The share of that part is a ridge regression on one number, of all rows of
+    keys with as many rows to a power of two: of 1 000 keys, related fully, mostly, half or not at
+    all, the mean loss of the first 1, 5, 20 and 100 rows is at most 1.04 of the better of models
+    of their own and one for all, and half of it where they are akin. A key unlike all others begins
+    from a wrong start. Models are of what is left: forecasts only, no quantiles, and no merging.
+
     *In a bank* a row that would shrink the inverse of a key by more than 1e5 makes the key leave:
     from then on it has a model of its own, which repairs such inverses. Scale the features, or let
     a scaler do so. Several targets, and other estimators, make no bank.
@@ -82,6 +90,10 @@ class KeyedRegressor(RegressorMixin, Keyed):
     >>> model.predict([[7, 1.0, 0.0]]).round()  # a new shop: by what is known of all
     array([11.])
     """
+
+    _parameter_constraints = Keyed._parameter_constraints | {
+        "prior": [StrOptions({"pooled", "init"}), None]
+    }
 
     def _by_default(self):
         return VAWRegressor(forecaster="ridge", fit_intercept=True)

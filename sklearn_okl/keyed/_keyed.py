@@ -22,6 +22,7 @@ from ._away import fetched
 from ._bank import bank_of
 from ._call import CallByKey
 from ._entries import Entries
+from ._initial import InitialForecasts
 from ._keys import Keys, kinds_of, refuse_other_kinds
 from ._lives import is_alive, lives_of, outnumbered, overdue
 from ._merged import MergesKeys
@@ -51,10 +52,12 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
     idle : int, default=None
         Number of rows, of all keys, without a row of its own after which a key goes. Rows are
         counted, no clock is read, so that the cut of the stream changes nothing. None: never.
-    prior : {"pooled"}, default="pooled"
+    prior : {"pooled", "init"}, default="pooled"
         What forecasts a key of which no row has been learnt, in the first round of a key too.
         ``"pooled"``: one more clone of the estimator, which learns the rows of all keys. None: 0,
-        or the same probability for each class, which costs nothing.
+        or the same probability for each class, which costs nothing. ``"init"``, of regressors: the
+        pooled model forecasts first, as `init` of scikit-learn's boosting does, and each key learns
+        what is left; of what it says a share is added that all keys of its age have learnt.
     store : str or path-like, default=None
         Path of a :class:`Store`. Keys that go by `max_keys` or `idle` go there with the next
         ``Store(path).commit(model)``, and come back with their next row, or where a forecast of
@@ -312,6 +315,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             "entries": Entries(),
             "prior": None,
             "bank": None,  # what records of the bank share
+            "initial": InitialForecasts.start() if self.prior == "init" else None,
             "lookout": None,  # a model of the first rows, where none but a bank learns
             "n_dropped": 0,
             "leaving": Entries(),  # keys on their way to the store
@@ -319,21 +323,48 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         }
 
     def _learn_rows(self, state, names, X, y, params, verb):
+        if self.prior == "init" and state["kinds"]:
+            self._refuse_laws(verb)
+            return self._learn_left(state, names, X, y, params)
         nothing, prior, bank = self._nothing(y, verb), None, self._bank()
         X = X if bank is None else bank.rows(X)
         if self.prior is not None and state["kinds"]:
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
         elif bank is not None and bank.may_miss_intercept and y.ndim == 1:
             self._look_out(state, X, y, params)
-        t = state["t"]
+        return self._learn_keys(state, names, X, y, params, verb, nothing, prior)
+
+    def _refuse_laws(self, verb):
+        if verb not in ("partial_fit", "prequential_predict", "predict"):
+            raise ValueError("With prior='init' there are forecasts only: give prior='pooled'.")
+
+    def _learn_left(self, state, names, X, y, params):
+        """Learn rows where keys learn what the pooled model leaves; return the forecasts."""
+        verb, nothing, bank = "prequential_predict", self._nothing(y, ""), self._bank()
+        X, n_rows = X if bank is None else bank.rows(X), np.empty(len(y), dtype=np.intp)
+        state["prior"], first = self._taught(state["prior"], X, y, params, verb, nothing)
+        left = y - fitting(first, y.shape, verb)
+        own = self._learn_keys(state, names, X, left, params, verb, nothing, None, n_rows)
+        of_rows = n_rows, first, own, left, params.get("sample_weight")
+        state["initial"], forecasts = InitialForecasts.learn(state["initial"], *of_rows)
+        return forecasts
+
+    def _learn_keys(self, state, names, X, y, params, verb, nothing, prior, n_rows=None):
+        """Let the models of keys learn rows; return what they answer, of first rows the prior's.
+
+        In `n_rows` (n,), if given, is written how many rows each key had had.
+        """
+        t, bank = state["t"], self._bank()
         self._bring_back(state, names)
         if bank is not None and y.shape == (1,):
-            found = self._learn_one(state, bank, names[0], X, y, params)
+            found = self._learn_one(state, bank, names[0], X, y, params, n_rows)
             if found is not None:
                 return None if verb == "partial_fit" else found
         limits = (self.max_keys, self.idle) if self.store is None else ()
         entries = state["entries"]
         call = CallByKey(lives_of(entries, names, t, *limits), entries, X, y, params)
+        if n_rows is not None:
+            n_rows[call.order] = call.ages()
         if verb != "partial_fit":
             call.answers = np.repeat(np.asarray(nothing)[None], len(y), 0)
         if bank is not None and y.ndim == 1:
@@ -366,7 +397,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         model, _ = self._taught(state["lookout"], X[:n], y[:n], params, "partial_fit", None)
         state["lookout"] = model if len(y) < n else None
 
-    def _learn_one(self, state, bank, name, X, y, params):
+    def _learn_one(self, state, bank, name, X, y, params, n_rows=None):
         """Learn one row of a key in a bank; return its forecast, or None where that is no case."""
         t, entries = state["t"], state["entries"]
         place = entries.place(name)
@@ -378,6 +409,8 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         if found is None:
             return None
         inverse, rest, forecast = found
+        if n_rows is not None:
+            n_rows[0] = known[0]
         entries = entries.written_one(place, (known[0] + 1, t + 1), (inverse, rest, None))
         self._install(state, entries, 1)
         return np.array([forecast])
@@ -424,20 +457,36 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         state = dict(state)
         names, X = self._read_keys(state, X, keys)
         self._bring_back(state, names)
+        is_initial = state["initial"] is not None and bool(state["kinds"])
+        if is_initial:
+            self._refuse_laws(verb)
         nothing = self._nothing_known(verb) if nothing is None else nothing
         if not X.shape[0]:
             raise ValueError("There are no rows to forecast: found array with 0 sample(s).")
+        if not is_initial:
+            return self._ask_keys(state, names, X, verb, nothing, given)
+        n_rows = np.zeros(len(names), dtype=np.intp)
+        own = self._ask_keys(state | {"prior": None}, names, X, verb, nothing, given, n_rows)
+        first = fitting(state["prior"].predict(X), own.shape, verb)
+        return InitialForecasts.forecast(state["initial"], n_rows, first, own)
+
+    def _ask_keys(self, state, names, X, verb, nothing, given, n_rows=None):
+        """Return what models of keys answer, or the prior; write how many rows keys have had."""
         bank = self._bank()
         limit, entries = self._limit(), state["entries"]
         if bank is not None and len(names) == 1:
             X, place = bank.rows(X), entries.place(names[0])
             known = None if place is None else entries.one(place)
             if known and is_alive(known[1], state["t"], limit) and known[2] is not None:
+                if n_rows is not None:
+                    n_rows[0] = known[0]
                 return np.array([forecast_one(bank, state["bank"], known, X)])
         lives = lives_of(entries, names, state["t"])
         order, starts, known = lives.order, lives.starts, entries.taken(lives.at)
         if limit is not None:
             known.n_rows[state["t"] - known.last >= limit] = 0
+        if n_rows is not None:
+            n_rows[order] = np.repeat(known.n_rows, np.diff(starts))
         answers = np.repeat(np.asarray(nothing)[None], len(order), axis=0)
         asked = known.n_rows == 0
         with one_blas_thread:

@@ -39,6 +39,11 @@ class MergesKeys:
                 f"A {type(self).__name__} cannot be merged where keys go: by max_keys or idle the "
                 "latest rows decide which do."
             )
+        if self._as_built("prior") == "init":
+            raise TypeError(
+                f"A {type(self).__name__} with prior='init' cannot be merged: its keys learn what "
+                "the model of all keys left at the time."
+            )
         self._refuse_other(other)
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             self._state = _merged(self, dict(self._state), other._state)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from ._initial import InitialForecasts
 from ._keys import are_kinds
 from ._record import Record
 
@@ -39,6 +40,13 @@ def look_over(model):
         np.array_equal(one.classes_, told) for one in models if hasattr(one, "classes_")
     ):
         raise ValueError("its models learn other classes")
+    if model._structure()["prior"] == "init":
+        if not InitialForecasts.are_sums(state["initial"]):
+            raise ValueError("it holds sums that are none")
+        if state["kinds"] and state["prior"] is None:
+            raise ValueError("its keys begin from a model that has gone")
+    elif state["initial"] is not None:
+        raise ValueError("it adds forecasts up that it has not")
     bank = model._bank()
     mine = {key: one for key, one in entries.items() if type(one.model) is Record}
     if not mine:
@@ -50,7 +58,7 @@ def look_over(model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
-        bare = state | {"prior": None, "lookout": None}
-        answers = model._learn_rows(bare, keys, rows, rows[:, 0], {}, "prequential_predict")
+        given = keys, rows, rows[:, 0], {}, "prequential_predict", model._nothing(rows[:, 0], "")
+        answers = model._learn_keys(state | {"prior": None}, *given, None)
     if not np.isfinite(answers).all():
         raise ValueError("it makes no numbers of rows")

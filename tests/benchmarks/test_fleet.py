@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.fleet_kin import BAR
 from benchmarks.fleet_soak import soak
 
 
@@ -24,7 +25,8 @@ def test_kin(tmp_path, capsys):
     assert main(["fleet", "--kin", "--quick", "--output", str(tmp_path)]) == 0
     found = json.loads((tmp_path / "fleet_kin.json").read_text(encoding="utf-8"))["ratios"]
     assert [len(of_rows) for of_rows in found.values()] == [4] * 4
-    assert found["0.0"][-1] < found["1.0"][-1]  # strangers say nothing of each other
+    assert max(max(found[kinship]) for kinship in ("1.0", "0.9", "0.5")) <= BAR
+    assert found["0.0"][-1] <= BAR  # few strangers: the first row of all says too much of the next
     assert "after 100" in capsys.readouterr().out
 
 
