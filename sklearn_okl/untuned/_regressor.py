@@ -177,6 +177,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     ends far ahead replace the old model, two far behind end the trial, and the next one is twice as
     far off. So a sign that flips, or a column that means something else, costs little more than
     starting over. ``experts_`` and `predict_experts` are those of the older one until then.
+    Errors need not grow: every 512 rows, from the 2048th on, it is asked if kernels explain those
+    of the latest rows, up to 2048 of them and a quarter of all. If a Bayes factor says so by 8
+    nats, a model begins with these rows, for 512 rows if it does not win, and not again for 4096.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the

@@ -1,4 +1,4 @@
-"""Errors that rows explain ask for a model that begins anew, though they are no larger than before."""
+"""Errors that rows explain ask for a model that begins anew, though they are no larger."""
 
 import numpy as np
 import pytest
