@@ -480,6 +480,9 @@ JOBS = {
             "rounds": "batches measured (default: %(default)s)",
             "soak": "single rows with labels late, lost and doubled, some 0.5 ms each (default: "
             "%(default)s)",
+            "kin": "only new keys among others: what they lose in their first rows",
+            "tiny": "only the models of budget='tiny': their bytes, a row, and twelve sets beside "
+            "'fast'; needs their files",
             "quick": SMALL_SIZES,
         },
     ),

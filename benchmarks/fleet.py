@@ -19,7 +19,7 @@ from sklearn_okl import (
     make_streaming_pipeline,
 )
 
-from . import fleet_soak
+from . import fleet_kin, fleet_soak, fleet_tiny
 from ._report import RESULTS, print_environment, print_saved, table
 
 N_FEATURES = 32
@@ -33,11 +33,29 @@ BARS = {
 }
 
 
-def run(output=RESULTS, *, n_keys=10_000, n_rows=10_000, n_rounds=5, n_soak=10**6, quick=False):
+def run(
+    output=RESULTS,
+    *,
+    n_keys=10_000,
+    n_rows=10_000,
+    n_rounds=5,
+    n_soak=10**6,
+    tiny=False,
+    kin=False,
+    quick=False,
+):
     """Measure all lines, print those that miss their bars first, and return the exit status."""
+    where = print_environment()
+    if tiny:
+        found = fleet_tiny.report(*(((), 100, 5) if quick else ()))
+        print_saved(output / "fleet_tiny.json", {"environment": where, **found})
+        return 0
+    if kin:
+        found = fleet_kin.report(*((20,) if quick else ()))
+        print_saved(output / "fleet_kin.json", {"environment": where, "ratios": found})
+        return 0
     if quick:
         n_keys, n_rows, n_rounds, n_soak = 60, 200, 2, 300
-    where = print_environment()
     rng = np.random.default_rng(0)
     lines = [*speeds(rng, n_keys, n_rows, n_rounds)]
     lines.sort(key=lambda line: line["rate"] / (line["bar"] or np.inf))

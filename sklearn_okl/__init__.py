@@ -99,6 +99,8 @@ from .keyed import (
     RowClassifier,
     RowRegressor,
     Store,
+    beam_learning,
+    dask_learning,
     keyed_step,
 )
 from .learners import (
@@ -240,7 +242,9 @@ __all__ = [
     "VAWMLProdRegressor",
     "VAWRegressor",
     "all_estimators",
+    "beam_learning",
     "cite",
+    "dask_learning",
     "from_bytes",
     "keyed_step",
     "load",

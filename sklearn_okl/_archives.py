@@ -43,17 +43,10 @@ def check_size(file, max_bytes):
     Exception
         Whatever a damaged file leads to.
     """
-    size = file.seek(0, os.SEEK_END)
-    _refuse(size, max_bytes)
-    _refuse(_OF_ENTRIES * _length_of_list(file), max_bytes)
+    size, sizes = file.seek(0, os.SEEK_END), check_entries(file, max_bytes)
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
-        sizes = {entry.filename: entry.file_size for entry in entries}
-        if len(sizes) < len(entries):
-            raise zipfile.BadZipFile("two entries of one name")
         for entry in entries:
-            _refuse(entry.file_size, max_bytes)
-            _check_entry(file, entry, max_bytes)
             sizes[entry.filename] += _inner_size(archive, entry, max_bytes)
         schema = next(entry for entry in entries if entry.filename == "schema.json")
         needed = _OF_WORDS * schema.file_size
@@ -65,6 +58,21 @@ def check_size(file, max_bytes):
             _check_array(archive, entry)
     file.seek(0)
     return max(needed, size)
+
+
+def check_entries(file, max_bytes):
+    """Return to how many bytes each entry unpacks, by its name; refuse what `check_size` does."""
+    _refuse(file.seek(0, os.SEEK_END), max_bytes)
+    _refuse(_OF_ENTRIES * _length_of_list(file), max_bytes)
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+    for entry in entries:
+        _refuse(entry.file_size, max_bytes)
+        _check_entry(file, entry, max_bytes)
+    sizes = {entry.filename: entry.file_size for entry in entries}
+    if len(sizes) < len(entries):
+        raise zipfile.BadZipFile("two entries of one name")
+    return sizes
 
 
 def _refuse(needed, max_bytes):
@@ -154,6 +162,8 @@ def _inner_size(archive, entry, max_bytes):
 def narrowed(content):
     """Return an archive whose arrays of float64 are rounded to float32, with an entry to say so.
 
+    An array in which powers of two, such as 2^-1000, stand for nothing stays as it is.
+
     Raises
     ------
     ValueError
@@ -188,14 +198,18 @@ def _retyped(file, before, after):
 
 def _array_retyped(content, before, after):
     array = np.load(BytesIO(content), allow_pickle=False)
-    if array.dtype == after:
+    if array.dtype == np.float32 == after:
         raise ValueError("The model holds float32 already. Take dtype='float64'.")
     if array.dtype != before:
         return content
-    with np.errstate(over="ignore"):
-        array, was_finite = array.astype(after), np.isfinite(array)
-    if np.isinf(array[was_finite]).any():  # NaN and infinity stand for what is not known
+    with np.errstate(over="ignore", under="ignore"):
+        other = array.astype(after)
+    known = np.isfinite(array) & (array != 0.0)  # NaN and infinity stand for what is not known
+    beyond = array[known & ~(np.isfinite(other) & (other != 0.0))]
+    if len(beyond) and (np.abs(np.frexp(beyond)[0]) == 0.5).all():
+        return content  # powers of two that stand for nothing, or for no limit
+    if (np.abs(beyond) > 1.0).any():
         raise ValueError("The model holds numbers beyond float32. Take dtype='float64'.")
     file = BytesIO()
-    np.save(file, array)
+    np.save(file, other)
     return file.getvalue()

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -28,6 +29,7 @@ from .base._swap import _is_finite
 from .conformal import _running_errors
 from .dictionaries import _factor
 from .features import RunningImputer, RunningOneHotEncoder, RunningQuantileTransformer
+from .feedback import _sampler
 from .learners._ridge_sums import peaks_of
 from .meta._past import Past
 from .pipeline import StreamingPipeline
@@ -41,6 +43,7 @@ from .series import (
     _smoothing,
     _views,
 )
+from .untuned.experts import _draws
 from .untuned.rounds import _guard
 from .untuned.rows import _gaps, _steps
 from .untuned.rows._columns import widths
@@ -53,6 +56,12 @@ _PARTS = {  # names in a part of a state -> whether it may be one
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
     frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight"}): (
         _running_errors.is_sound
+    ),
+    frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight", "window"}): (
+        _running_errors.is_sound
+    ),
+    frozenset({"bandwidths", "draws", "halves", "masks", "n_frequencies", "scales"}): (
+        _draws.is_sound
     ),
     frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
     frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (
@@ -130,6 +139,8 @@ def unsound_state(parts):
             elif isinstance(part, SwapMixin):
                 if part.__sklearn_is_fitted__():
                     fault = _fault_of_record(part) or _fault_of_kind(part)
+                elif "_built_with" in vars(part):
+                    fault = "has gone, while it says by what it was built"
             elif hasattr(part, "_look_over") and _is_of_this_package(part):
                 fault = part._look_over()
             elif isinstance(part, BaseEstimator):
@@ -150,7 +161,9 @@ def _fault_of_kind(part):
             fault = _fault_of_numbers(part._state)
             if kind is StreamingPipeline:
                 fault = fault or unlike(part._started(), part._state)
-            return fault or try_out(part)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", RuntimeWarning)  # of numbers that are none
+                return fault or try_out(part)
     return part._look_over() if hasattr(part, "_look_over") else None
 
 
@@ -242,6 +255,8 @@ def _fault_of_numbers(state):
             if np.max(part.get("t", 0)) > most:
                 return f"holds a part that has seen {part['t']} rows, of {most}"
             is_sound = _PARTS.get(frozenset(part))
+            if "probabilities" in part:  # of draws
+                is_sound = _sampler.is_sound
             if "dispute" in part:  # of a target
                 is_sound = _guard.is_sound
             if is_sound is not None and not is_sound(part):

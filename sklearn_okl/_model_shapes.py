@@ -7,6 +7,7 @@ together. So of all that a file says, the numbers alone are left to be tried out
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ._tail import TAIL, SharedInverse
 from .meta._past import Past
@@ -53,6 +54,8 @@ def unlike(fresh, state, where="state"):
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(fresh, state, strict=True))]
     elif isinstance(fresh, Real):
         return _unlike_number(fresh, state, where)
+    elif isinstance(fresh, BaseEstimator) and type(state) is not type(fresh):
+        return f"is not of its shape: {where} should be a {type(fresh).__name__}"
     else:
         return None
     faults = (unlike(*pair, where=f"{where}[{name!r}]") for name, *pair in pairs)

@@ -2,6 +2,7 @@
 
 import warnings
 from datetime import datetime, timedelta
+from operator import add
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -51,6 +52,9 @@ def try_model(part):
         y = _targets(model, answers[0])
         model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
         answers.append(_asked(model, X))
+        if isinstance(model, OnlineEstimator) and model._allow_nan and X.dtype.kind == "f":
+            X[np.arange(len(X)), np.arange(len(X)) % X.shape[1]] = np.nan
+            answers.append(_asked(model, X))
     return (
         None
         if all(np.isfinite(np.asarray(one)).all() for one in answers)
@@ -107,14 +111,16 @@ def _rows(model, n=_N_ROWS):
     elif vars(model).get("_columns") is not None:
         known = zip(model._columns["categories"], model._columns["kinds"], strict=True)
     elif vars(model).get("_frame") is not None:
-        known = zip(model._frame["values"], model._frame["kinds"], strict=True)
+        texts = [[*one.values()] for one in model._frame["texts"]]
+        values = map(add, texts, map(list, model._frame["values"]))
+        known = zip(values, model._frame["kinds"], strict=True)
     if known is None:
         return rows
     rows = rows.astype(object)
     for column, (values, kind) in zip(rows.T, known, strict=True):
         if kind == "dates":
             column[:] = [datetime(2024, 1, 1) + timedelta(days=day) for day in range(n)]
-        elif kind != "numbers":  # long text is known by its hash alone
+        elif kind != "numbers":  # long text may be known by its hash alone
             column[:] = next((one for one in values if not isinstance(one, bytes)), None)
     return rows
 
@@ -150,11 +156,10 @@ def _put_off_fits(model):
         raise ValueError("rows with NaN")
     frame = vars(model).get("_frame")
     if frame is not None:
-        for column, kind, values in zip(rows.T, frame["kinds"], frame["values"], strict=True):
-            if (
-                kind != "numbers"
-                and not (np.isnan(column) | np.isin(column, range(len(values)))).all()
-            ):
+        parts = frame["kinds"], frame["values"], frame["texts"]
+        for column, kind, values, texts in zip(rows.T, *parts, strict=True):
+            codes = [k for k, one in enumerate(values) if k in texts or not isinstance(one, bytes)]
+            if kind != "numbers" and not (np.isnan(column) | np.isin(column, codes)).all():
                 raise ValueError("rows of no category")
     if is_classifier(model) and not np.isin(y, np.arange(len(model.classes_))).all():
         raise ValueError("labels of no class")
@@ -282,7 +287,9 @@ def try_adapted(model):
     base = np.zeros((model.horizon, layout["n_series"]))
     y = np.asarray(model.predict(base, future, 1))
     X = np.zeros((1, layout["n_columns"])) if layout["n_columns"] else None
-    model.partial_fit(y, base[None], X)
+    for _ in range(2):
+        model.predict_interval(base, future, n_steps=1)
+        model.partial_fit(y, base[None], X)
     if not np.isfinite(np.asarray(model.predict(base, future, 1))).all():
         return "forecasts no numbers"
     return None

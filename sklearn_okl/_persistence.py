@@ -28,6 +28,7 @@ from ._model_parts import (
 )
 from ._part_files import replace, target_of
 from ._plain_types import PLAIN_TYPES, plain_functions
+from ._squeezed import expanded, squeezed
 from ._types import Any, PathLike
 from .conformal import __all__ as TRACKERS
 from .kernels import NAMED
@@ -211,7 +212,7 @@ def load(path: str | PathLike, *, trusted: Any = (), max_bytes: int = MOST_BYTES
 
 @explained_by(save)
 def to_bytes(estimator: Any, *, dtype: Any = "float64", trusted: Any = ()) -> bytes:
-    """Return a model as bytes: what `save` would write to a file.
+    """Return a model as bytes: what `save` would write to a file, packed.
 
     Parameters
     ----------
@@ -239,8 +240,8 @@ def to_bytes(estimator: Any, *, dtype: Any = "float64", trusted: Any = ()) -> by
         raise ValueError(f'dtype={dtype!r} is not known. Give "float64" or "float32".')
     content = _packed(estimator, trusted)
     if dtype == "float64":
-        return content
-    content = narrowed(content)
+        return squeezed(content)
+    content = squeezed(narrowed(content))
     try:
         from_bytes(content, trusted=trusted, max_bytes=sys.maxsize)
     except ValueError as error:
@@ -472,6 +473,7 @@ def _content(skops, file, path, trusted, max_bytes):
     """Return what an open file holds."""
     distrust = import_module("skops.io.exceptions").UntrustedTypesFoundException
     try:
+        file = expanded(file, max_bytes)
         check_size(file, max_bytes)
         wide = widened(file)
         content, refused = _read(skops, wide, trusted, distrust)

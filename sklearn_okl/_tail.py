@@ -119,15 +119,17 @@ class Tail:
 
     def taken(self, Z):
         """Return Z V' V, by which P has shrunk for rows Z (..., n, D)."""
-        V = self.filled()[1]
-        return self.signed(Z @ V.swapaxes(-1, -2)) @ V
+        V = self.directions[..., : self.length, :]
+        shares = Z @ V.swapaxes(-1, -2)
+        return (shares if self.signs is None else self.signed(shares)) @ V
 
     def and_rows(self, rows, directions):
         """Return this tail and rows more, of shape (..., n, D), for which there is room."""
-        own = self if self._is_last(self.length) else self.alone()
-        length = self.length + rows.shape[-2]
-        own.rows[..., self.length : length, :] = rows
-        own.directions[..., self.length : length, :] = directions
+        n = self.length
+        own = self if self._is_last(n) else self.alone()
+        length = n + rows.shape[-2]
+        own.rows[..., n:length, :] = rows
+        own.directions[..., n:length, :] = directions
         own._written[0] = length
         return Tail(own.rows, own.directions, self.forgetting, length, own._written, self.signs)
 
@@ -236,10 +238,13 @@ class SharedInverse:
 
     def times_rows(self, Z, out):
         """Write Z S^-1 (..., n, D), relative to the growth of the tail, for rows Z."""
-        n = self._n_committed
+        first = self.groups[0][2].array
+        n = first.shape[-1]
         if n < Z.shape[-1]:  # of a learner that grows
             out[..., n:] = Z[..., n:] / self.floors
-            np.matmul(Z[..., :n], self.groups[0][2].array, out=out[..., :n])
+            np.matmul(Z[..., :n], first, out=out[..., :n])
+        elif len(self.groups) == 1:
+            np.matmul(Z, first, out=out)
         else:
             for place, _, P in self.groups:
                 np.matmul(Z[place], P.array, out=out[place])

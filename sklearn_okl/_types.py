@@ -20,6 +20,6 @@ __all__ = [
 
 Array: TypeAlias = typing.NDArray[Any]
 ArrayLike: TypeAlias = typing.ArrayLike | Any  # arrays, sparse ones, frames of any library
-Budget: TypeAlias = Literal["fast", "balanced", "accurate"] | int
+Budget: TypeAlias = Literal["tiny", "fast", "balanced", "accurate"] | int
 PathLike: TypeAlias = _PathLike[str]
 Seed: TypeAlias = int | np.random.RandomState | None

@@ -57,6 +57,7 @@ ARGUMENTS = {
         FAST | {"forgetting": 0.99, "budget": 10, "lags": 0},
         FAST | {"label_delay": 23, "spread": "rows"},
         FAST | {"trees": Ridge(), "spread": "rows"},
+        FAST | {"budget": "tiny", "label_delay": 2},
     ],
     "SketchedKONSRegressor": [
         {"gamma": 0.03, "mu": 5.0, "radius": 3.0, "random_state": 0},

@@ -33,8 +33,10 @@ from sklearn_okl import (
     LagFeatures,
     MercerFeatures,
     OKSClassifier,
+    OKSPlusPlusRegressor,
     OKSRegressor,
     OnlineConformalClassifier,
+    OnlineConformalRegressor,
     OnlineForecaster,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
@@ -332,6 +334,40 @@ SPOILT = {
         lambda m: m._state.update(n_dropped=[]),
         "no whole number",
     ),
+    "classes of keys": (
+        KeyedClassifier(),
+        lambda m: setattr(m, "classes_", np.arange(4)),
+        "learn other classes",
+    ),
+    "the prior of keys": (KeyedRegressor(), set_state(prior=str), "a model of a key that is none"),
+    "products of gaps": (
+        OnlineKernelRegressor(budget="fast", random_state=0),
+        lambda m: m._state["inputs"]["gaps"].update(
+            n=64, folded=64, rows=np.zeros((0, 4)), products=np.full((4, 4), -1e300)
+        ),
+        "do not go together",
+    ),
+    "a layer's estimator": (
+        OnlineConformalRegressor(VAWRegressor()),
+        set_state(estimator=str),
+        "should be a VAWRegressor",
+    ),
+    "losses of arms": (
+        OKSPlusPlusRegressor(random_state=0),
+        lambda m: m._state["sampler"]["losses"].fill(-1.0),
+        "do not go together",
+    ),
+    "a law of draws": (
+        OKSRegressor(random_state=0),
+        lambda m: m._state["sampler"]["probabilities"].fill(1.0),
+        "do not go together",
+    ),
+    "the shape of targets": (
+        KeyedRegressor(),
+        lambda m: setattr(m, "_shape", {}),
+        "targets of no shape",
+    ),
+    "a state that has gone": (VAWRegressor(), lambda m: delattr(m, "_state"), "has gone"),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (
         KeyedClassifier(),

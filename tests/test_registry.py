@@ -22,7 +22,7 @@ LAYERS = [
         *("_linalg", "_validation", "_documentation", "_delay"),
         *("_archives", "_part_files", "_plain_types", "_types", "_values", "_prediction_frames"),
     },
-    {"_tail", "_citation"},
+    {"_tail", "_citation", "_squeezed"},
     {"inspection"},
     {"kernels", "losses"},
     {"dictionaries", "feedback"},

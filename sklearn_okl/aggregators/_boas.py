@@ -73,6 +73,52 @@ def learn(state, F, y, factors, bound=None):
     return within(known[..., 0], F, asleep)
 
 
+def log_weights(state):
+    """Return the logarithms of the weights (q, n_ways, K) now, up to constants."""
+    return _BOA._log_weights(state)
+
+
+def ask_row(state, F, asleep):
+    """Return what the mixtures make (q, n_ways, 1) of forecasts F (q, 1, K) of a row, unclipped.
+
+    Of who is `asleep` (q, 1, K) they are any numbers. Nothing is changed, and no label is late.
+    """
+    return mixed_row(log_weights(state), F, asleep)
+
+
+def mixed_row(log_weights, F, asleep):
+    """Return the means (..., 1) of forecasts F (..., K) under weights whose logarithms are lost."""
+    np.copyto(log_weights, -np.inf, where=asleep)
+    log_weights -= np.maximum.reduce(log_weights, axis=-1, keepdims=True)
+    weights = np.exp(log_weights, out=log_weights)
+    totals = np.add.reduce(weights, axis=-1, keepdims=True)
+    weights *= F
+    return np.add.reduce(weights, axis=-1, keepdims=True) / totals
+
+
+def within_row(known, F, asleep):
+    """Return mixtures (q, n_ways) of what `ask_row` has made without what rounding adds."""
+    low = np.minimum.reduce(np.where(asleep, np.inf, F), axis=-1)
+    high = np.maximum.reduce(np.where(asleep, -np.inf, F), axis=-1)
+    clipped = np.maximum(known[..., 0], low)
+    return np.minimum(clipped, high, out=clipped)
+
+
+def teach_row(state, known, F, asleep, target, factor, bound=None):
+    """Learn targets (q, 1, 1) of a row that was asked for; all else is as in `learn`."""
+    errors = known - target
+    if state["unheard"]:  # of who wakes rounding would be all that is known
+        errors *= np.abs(errors) > ROUNDING * np.abs(known)
+    errors *= factor
+    regrets = known - F
+    regrets *= errors
+    np.copyto(regrets, 0.0, where=asleep)
+    if bound is not None:
+        bound(regrets)
+    _BOA._update(state, regrets, target)
+    state["t"] += 1
+
+
 def forecast(state, F, ago=0):
     """Return forecasts (n, q, n_ways) by what was known some rounds ago."""
     asleep = np.isnan(F)[:, :, None]

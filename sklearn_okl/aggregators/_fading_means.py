@@ -52,7 +52,14 @@ def means_of(F, losses, rounds):
 
 def likelihoods_of(losses, rounds):
     """Return likelihoods (..., K), the best one 1, of faded sums of squares and their counts."""
-    least = np.minimum.reduce(losses, axis=-1, keepdims=True)
     with np.errstate(over="ignore"):  # beside an expert without fault nobody else counts
-        excess = (losses - least) / np.maximum(least, _TINY)
-        return np.exp(-0.5 * np.maximum(rounds, _TINY) * excess)
+        return np.exp(log_likelihoods_of(losses, rounds))
+
+
+def log_likelihoods_of(losses, rounds):
+    """Return the logarithms of `likelihoods_of`; numbers may overflow."""
+    least = np.minimum.reduce(losses, axis=-1, keepdims=True)
+    excess = losses - least
+    excess /= np.maximum(least, _TINY)
+    excess *= -0.5 * np.maximum(rounds, _TINY)
+    return excess

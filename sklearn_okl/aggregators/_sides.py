@@ -12,7 +12,7 @@ from ..learners import VAWRegressor
 from . import _boas, _limits, _two_boas
 from ._fading_means import known_likelihoods, learn_likelihoods, likelihood_paths
 
-_LARGEST = 4.0  # error, in scales: if the first targets are alike, the next one is far off
+LARGEST = 4.0  # error, in scales: if the first targets are alike, the next one is far off
 
 
 class Side:
@@ -67,7 +67,7 @@ class Learning(Side):
             yield learn_likelihoods(state, squares, fading, self._weights)
 
     def corrections(self, D, base):
-        errors = np.minimum(np.maximum((self._y - base) / self.scales, -_LARGEST), _LARGEST)
+        errors = np.minimum(np.maximum((self._y - base) / self.scales, -LARGEST), LARGEST)
         errors = errors.T[..., None]
         for stack, state in zip(self._mixture.stacks, self._state["stacks"], strict=True):
             known = regression(*stack, "past" in state)

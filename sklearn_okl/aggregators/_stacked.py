@@ -21,10 +21,10 @@ from . import _boas, _limits, _two_boas
 from ._fading_means import means_of, start_likelihoods
 from ._sides import Asking, AskingLines, Learning, regression
 
-_SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
-_FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
-_HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
-_KNOWN = 24.0  # faded rounds from which on these losses say something
+SAME = 1e-9  # in units of the targets' scale: below it forecasts differ by rounding only
+FARTHEST = 100.0  # deviation from the mean, in that unit: one faulty expert is no leverage
+HOPELESS = 1.2  # recent loss of a direct expert over the least one of the others
+KNOWN = 24.0  # faded rounds from which on these losses say something
 
 
 @inherit_documentation
@@ -319,7 +319,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
 
         Without the clips and VAW's shrinkage a round is linear in the forecasts.
         """
-        sizes = 0.5 * _FARTHEST * scale  # (q,), far from what differs by rounding only
+        sizes = 0.5 * FARTHEST * scale  # (q,), far from what differs by rounding only
         F = sizes[:, None] * np.eye(asleep.shape[1])[:, None]
         F[:, asleep] = np.nan
         limits = self._known_limits(state, 0) * [0.0, 0.0, 1.0] + [-np.inf, np.inf, 0.0]
@@ -377,7 +377,7 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
         """
         n = self.n_direct
         others = np.where(np.isnan(F), np.inf, losses)[..., n:].min(axis=-1, keepdims=True)
-        hopeless = (losses[..., :n] > _HOPELESS * others) | (rounds < _KNOWN)
+        hopeless = (losses[..., :n] > HOPELESS * others) | (rounds < KNOWN)
         hopeless = hopeless & np.isfinite(others)  # alone, each is better than nobody
         F = F.copy()
         F[..., :n] = np.where(hopeless, np.nan, F[..., :n])
@@ -409,8 +409,8 @@ def _deviations(F, base, scales):
     D = np.ascontiguousarray(D)
     # a faulty row among those learnt for a trial must not cost the rows before it their digits
     D[np.isnan(D)] = 0.0
-    np.maximum(D, -_FARTHEST, out=D)
-    return np.minimum(D, _FARTHEST, out=D)
+    np.maximum(D, -FARTHEST, out=D)
+    return np.minimum(D, FARTHEST, out=D)
 
 
 def _apart(columns, scales):
@@ -421,5 +421,5 @@ def _apart(columns, scales):
     """
     first = columns[..., :1]
     differences = columns - first
-    differences[np.abs(differences) <= _SAME * scales[..., None]] = 0.0
+    differences[np.abs(differences) <= SAME * scales[..., None]] = 0.0
     return first + differences

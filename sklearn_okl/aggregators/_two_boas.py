@@ -22,6 +22,8 @@ In all arrays the plain one comes first, so that a row costs both no more calls 
 with several targets, before them.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._delay import late
@@ -31,6 +33,7 @@ from ._fading_means import (
     known_likelihoods,
     learn_likelihoods,
     likelihoods_of,
+    log_likelihoods_of,
     means_of,
     start_likelihoods,
 )
@@ -70,6 +73,66 @@ def learn(state, F, y, weights):
     return means_of(both, *known)
 
 
+class Asked(NamedTuple):
+    """What the two say of a row, (q, 2, 1) before and (q, 2) after clips, and their means (q,)."""
+
+    known: np.ndarray
+    both: np.ndarray
+    forecast: np.ndarray
+
+
+def ask_row(state, F, asleep):
+    """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep."""
+    F, asleep = F[:, None], asleep[:, None]
+    known = _boas.ask_row(state, F, asleep)
+    both = _boas.within_row(known, F, asleep)
+    likelihoods = state["likelihoods"]
+    weights = np.exp(log_likelihoods_of(likelihoods["losses"], likelihoods["rounds"]))
+    totals = np.add.reduce(weights, axis=-1)
+    weights *= both
+    return Asked(known, both, np.add.reduce(weights, axis=-1) / totals)
+
+
+def teach_row(state, asked, F, asleep, y, weight):
+    """Learn targets y (q,) of a row that was asked for: what `learn` does with it.
+
+    Whoever calls it lets numbers overflow.
+    """
+    usual, target = state["usual"], y[:, None]
+    losses, rounds, n_known = usual[:, :-2], usual[:, -2], usual[:, -1]
+    terms = np.empty((len(F), F.shape[1] + 2))
+    terms[:, -2:] = 1.0
+    squares = terms[:, :-2]
+    np.subtract(F, target, out=squares)
+    squares *= squares
+    known = np.where(asleep, -np.inf, squares)  # who sleeps is never the best
+    np.copyto(squares, np.maximum.reduce(known, axis=-1, keepdims=True), where=asleep)
+    if weight != 1.0:
+        squares *= weight
+    np.minimum(squares, _most(usual[:, :-1], n_known)[:, None], out=squares)
+    least = _LEAST * np.maximum.reduce(losses, axis=-1)
+    np.maximum(least, np.minimum.reduce(losses, axis=-1), out=least)
+    of_rounds = np.zeros(len(y))
+    np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
+    of_rounds = np.minimum(of_rounds, _LARGEST) * weight
+    faded = _FADING * usual
+    faded[:, -1] = n_known
+    terms += faded
+    state["usual"] = terms
+    factors = np.empty((len(y), 2, 1))
+    factors[:, 0], factors[:, 1, 0] = 2.0 * weight, 2.0 * of_rounds
+    target = target[:, None]
+    _boas.teach_row(state, asked.known, F[:, None], asleep[:, None], target, factors, _bound)
+    squares = asked.both - y[:, None]
+    squares *= squares
+    sizes, most = np.maximum.reduce(squares, axis=-1) * of_rounds, np.maximum(rounds, 1.0)
+    if np.logical_or.reduce(sizes > most):
+        squares *= (most / np.maximum(sizes, most))[:, None]
+    known = state["likelihoods"]
+    known["losses"] = weight * squares + _SLOWLY * known["losses"]
+    known["rounds"] = weight + _SLOWLY * known["rounds"]
+
+
 def forecast(state, F, ago):
     """Return the means (n, q) of forecasts F (n, q, K) by what was known some rounds ago."""
     return means_of(_boas.forecast(state, F, ago), *known_likelihoods(state["likelihoods"], ago))
@@ -104,7 +167,7 @@ def _most(sums, n_known):
 
     Of faded sums of losses and of rounds (..., K + 1); infinite where nothing is usual.
     """
-    most = sums[..., :-1].min(axis=-1)
+    most = np.minimum.reduce(sums[..., :-1], axis=-1)
     return np.where((n_known >= _KNOWN) & (most > 0.0), most, np.inf)
 
 

@@ -101,6 +101,13 @@ class Advised(OfExperts, _BaseComposition):
         """Return rows of numbers as they came."""
         return _as_came.given_back(X, state.get("frame"))
 
+    def _rows_kept(self, state):
+        return state["waiting"][0]
+
+    def _look_back(self, state, X, y, forecasts):
+        super()._look_back(state, X, y, forecasts)
+        _as_came.look_back(self, state)
+
     def _row_work(self):
         _as_came.refuse_row_path(self)
         return super()._row_work()

@@ -63,6 +63,12 @@ class _AdvisedRegressor(DistributionVerbs, Advised, OnlineRegressor):
             state["former"] = {}
         return forecasts
 
+    def _rows_kept(self, state):
+        rows = [super()._rows_kept(state), state["first"][0]]
+        if state["former"]:
+            rows.append(super()._rows_kept(state["former"]))
+        return np.concatenate(rows)
+
     def _learn_judged(self, state, X, y):
         room = N_FIRST - state["t"]
         if room <= 0:

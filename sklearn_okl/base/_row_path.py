@@ -258,8 +258,11 @@ class RowEngine:
         forecasts = model._learn(state, X, y)
         checked_answers(forecasts, model._answer_shape(1), model, "_learn")
         model._look_back(state, X, y, forecasts)
-        model._close(state)
+        self._close()
         return forecasts
+
+    def _close(self):
+        self.model._close(self.state)
 
     def settle(self):
         """Nothing waits."""

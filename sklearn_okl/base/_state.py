@@ -3,6 +3,7 @@
 import copy
 import math
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,7 +13,9 @@ from .._values import ValueObject
 
 _SCALARS = {int, float, str, bool, type(None)}
 _FIXED = {*_SCALARS, tuple}  # what copies of a state share: nothing can change it
+_HELD = {*_FIXED, Committed, SharedInverse}  # and these are never written
 _PLAIN = {list, tuple, dict, np.ndarray}
+_NO_NUMBERS = {*_SCALARS, np.ndarray}
 _SMALL = 4096  # numbers of an array that are copied sooner than summed by a call of their own
 
 
@@ -41,7 +44,16 @@ def structural_parameters(kind):
 
 def parameter_values(estimator):
     """Return the values of the parameters of an estimator, in their order."""
-    return [getattr(estimator, name) for name in _parameters(type(estimator))]
+    return list(_all_values(type(estimator))(estimator))
+
+
+@cache
+def _all_values(kind):
+    """Return what reads all parameters of a class at once."""
+    names = _parameters(kind)
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda estimator: [getattr(estimator, name) for name in names]
 
 
 def as_they_are(values):
@@ -84,9 +96,12 @@ def _copied(state):
                     if value.size:
                         part[name] = value.copy()
                 elif kind is dict:
-                    part[name] = value = value.copy()
-                    ahead.append(value)
-                elif kind not in _FIXED:
+                    if value:
+                        part[name] = value = value.copy()
+                        ahead.append(value)
+                    else:
+                        part[name] = {}
+                elif kind not in _HELD:
                     part[name] = _copied(value)
         return copied
     if kind is np.ndarray:
@@ -98,7 +113,7 @@ def _copied(state):
     if kind is Shared:
         copied = Shared(state)
         for name, value in state.items():
-            if not isinstance(value, np.ndarray):
+            if not (isinstance(value, np.ndarray) or type(value) in _HELD):
                 copied[name] = _copied(value)
         return copied
     if isinstance(state, np.ndarray):  # such as one mapped from a file
@@ -117,22 +132,23 @@ def _is_finite(state, allow_nan=False):
         for value in ahead.pop():
             kind = type(value)
             if kind is np.ndarray:
-                if value.dtype.kind != "f":
+                if value.dtype.kind != "f" or not value.size:
                     continue
                 if value.size <= _SMALL:
                     small.append(value.ravel())
                 else:
                     total += float(np.add.reduce(value, axis=None))
             elif kind is dict:
-                ahead.append(value.values())
+                if value:
+                    ahead.append(value.values())
             elif kind in _FIXED:
                 continue
             elif kind is list:
                 ahead.append(value)
             elif kind is Shared:  # its arrays were asked when they were made
-                others = [part for part in value.values() if not isinstance(part, np.ndarray)]
+                others = {type(part) for part in value.values()} - _NO_NUMBERS
                 if others:
-                    ahead.append(others)
+                    ahead.append([part for part in value.values() if type(part) in others])
             elif kind is Committed or kind is SharedInverse:
                 if not value.is_finite:
                     total = math.nan

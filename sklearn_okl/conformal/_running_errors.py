@@ -36,13 +36,14 @@ _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros
 _TILE = 2**18  # scores that are looked at together
 
 
-def start(delay=0, targets=()):
+def start(delay=0, targets=(), window=WINDOW):
     """Return the state of trackers that have seen no error, and see each `delay` rounds late.
 
-    There is one for each target of a row; `targets` is () or (q,).
+    There is one for each target of a row; `targets` is () or (q,). Quantiles are taken of so many
+    of the latest scores as the `window` holds.
     """
-    return {
-        # the latest WINDOW + delay in their order; -1 behind those of who has fewer than others
+    return ({} if window == WINDOW else {"window": window}) | {
+        # those of the window and the delay in order; -1 behind those of who has fewer than others
         "scores": np.empty((*targets, 0)),
         "seen": np.zeros(targets, dtype=np.intp),  # how many there were in all
         "size": np.zeros(targets),  # faded sum of abs(error)
@@ -60,7 +61,8 @@ def is_sound(state):
     scores, issued, known = state["scores"], state["issued"], state["issued"][..., 0]
     are_scores = np.arange(scores.shape[-1]) < _n_kept(state)[..., None]
     return bool(
-        scores.shape[-1] <= min(state["seen"].max(), WINDOW + len(issued))
+        0 < _window(state) <= WINDOW
+        and scores.shape[-1] <= min(state["seen"].max(), _window(state) + len(issued))
         and np.isfinite(issued).all()
         and ((known >= -1.0) & (known <= state["seen"])).all()
         and (np.diff(known, axis=0) >= 0.0).all()
@@ -97,15 +99,48 @@ def learn(state, errors, faulty=None, weights=None, trace=None):
         heads = np.stack([np.where(known, ends + gone, -1.0), sizes], axis=-1)
         heads, waiting = late(heads, state["issued"][..., :2])
         ends, known = np.maximum(heads[..., 0].astype(np.intp) - gone, 0), heads[..., 0] >= 0.0
-    needed = _levels_needed(every, ends, scores, _step(state))
+    needed = _levels_needed(every, ends, scores, _step(state), _window(state))
     path = None if trace is None else []
     covered = _learn_levels(state, judged, needed, have_units, path)
     if len(judged):
         state["issued"] = np.concatenate([waiting, np.array(judged)], axis=-1)
     if trace is not None:
         of_rounds = zip(ends, path, units, known, strict=True)
-        trace.extend([_of_targets(every, *of_round, _step(state)) for of_round in of_rounds])
+        moved = _step(state), _window(state)
+        trace.extend([_of_targets(every, *of_round, *moved) for of_round in of_rounds])
     return covered
+
+
+def learn_row(state, errors, weight=1.0):
+    """Do what `learn` does with a row of errors (q,), none of them faulty, in few calls.
+
+    Return False where they want more: labels that are late, targets with fewer scores than others,
+    errors that have no unit yet. Then nothing is changed.
+    """
+    latest, sizes, weights = state["scores"], state["size"], state["weight"]
+    n = latest.shape[-1]
+    if len(state["issued"]) or not weight > 0.0 or not n:
+        return False
+    units = _units(sizes, weights, state["largest"])
+    if not np.minimum.reduce(units) > 0.0 or np.minimum.reduce(state["seen"]) < n:
+        return False
+    errors = np.abs(errors)
+    scores = (errors / units)[:, None]
+    below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
+    needed = below / (n + 1.0)
+    if np.maximum.reduce(below, axis=None) == n:
+        largest = np.maximum.reduce(latest, axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(largest > 0.0, scores / largest, np.inf)
+            needed = np.where(below == n, 1.0 + STEP * np.log2(ratios), needed)
+    levels = state["levels"]
+    state["levels"] = levels + np.where(levels >= needed, *_moves(STEP))
+    state["scores"] = np.concatenate([latest, scores], axis=-1)[:, -WINDOW:]
+    state["size"] = weight * errors + _FADING * sizes
+    state["weight"] = weight + _FADING * weights
+    state["largest"] = np.maximum(state["largest"], errors)
+    state["seen"] = state["seen"] + 1
+    return True
 
 
 def _learn_sizes(state, errors, kept, weights):
@@ -146,7 +181,7 @@ def _learn_scores(state, scores, are_scores):
         every[..., :width] = latest
         rounds = np.nonzero(are_scores)
         every[(*rounds[1:], (n_before + n_new - 1)[rounds])] = scores[rounds]
-    ends, size = n_before + n_new, WINDOW + len(state["issued"])
+    ends, size = n_before + n_new, _window(state) + len(state["issued"])
     if is_even:
         state["scores"] = every[..., -size:].copy()
     else:  # behind its last one each has -1
@@ -162,35 +197,35 @@ def _n_kept(state):
     return np.minimum(state["seen"], state["scores"].shape[-1])
 
 
-def _levels_needed(every, ends, scores, step=STEP):
+def _levels_needed(every, ends, scores, step=STEP, window=WINDOW):
     """Return the lowest levels (n, ...) whose intervals would hold scores.
 
-    The intervals are those of the latest `WINDOW` scores of `every` (..., m) before the `ends`.
+    The intervals are those of the latest scores, a window, of `every` (..., m) before the `ends`.
     """
-    n, front = len(ends), max(WINDOW - int(ends.min()), 0)
+    n, front = len(ends), max(window - int(ends.min()), 0)
     if front:
         every = np.concatenate([np.full((*every.shape[:-1], front), -1.0), every], axis=-1)
-    first, below = ends + (front - WINDOW), np.empty(scores.shape)
+    first, below = ends + (front - window), np.empty(scores.shape)
     low = int(first.flat[0])
     is_even = first.size == 1 or (low + np.arange(n) == first.T).all()
     if n == 1 and is_even:
-        windows = every[..., None, low : low + WINDOW]
+        windows = every[..., None, low : low + window]
     else:
-        windows = sliding_window_view(every, WINDOW, axis=-1)
+        windows = sliding_window_view(every, window, axis=-1)
         windows = windows[..., low : low + n, :] if is_even else windows
-    for rows in row_slices(n, max(1, _TILE // (WINDOW * (scores.size // n)))):
+    for rows in row_slices(n, max(1, _TILE // (window * (scores.size // n)))):
         if is_even:
             of_rows = windows[..., rows, :]
         else:
             of_rows = np.take_along_axis(windows, first[rows].T[..., None], axis=-2)
         below[rows] = np.add.reduce(of_rows < scores[rows].T[..., None], axis=-1).T
-    n_scores = np.minimum(ends, WINDOW)
-    below += n_scores - WINDOW
+    n_scores = np.minimum(ends, window)
+    below += n_scores - window
     needed = below / (n_scores + 1.0)
     beyond = (below == n_scores) & (n_scores > 0)
     if np.logical_or.reduce(beyond, axis=None):
         for place in map(tuple, np.argwhere(beyond).tolist()):
-            largest = every[place[1:]][first[place] : first[place] + WINDOW].max()
+            largest = every[place[1:]][first[place] : first[place] + window].max()
             ratio = scores[place] / largest if largest > 0.0 else np.inf
             needed[place] = 1.0 + step * np.log2(ratio)
     return needed
@@ -249,14 +284,14 @@ def quantiles(state):
     """
     sizes = [state[name] for name in ("size", "weight", "largest")]
     now = _n_kept(state), state["levels"], _units(*sizes), state["weight"] > 0.0
-    return _of_targets(state["scores"], *now, _step(state))
+    return _of_targets(state["scores"], *now, _step(state), _window(state))
 
 
-def _of_targets(every, ends, levels, units, known, step):
+def _of_targets(every, ends, levels, units, known, step, window):
     """Return the quantiles (..., 199) by the latest of scores (..., m) before the `ends`."""
     found = np.empty((*ends.shape, len(QUANTILES)))
     for j in np.ndindex(ends.shape):
-        ordered = np.sort(every[j][: int(ends[j])][-WINDOW:])
+        ordered = np.sort(every[j][: int(ends[j])][-window:])
         found[j] = _quantiles(ordered, levels[j], units[j], known[j], step)
     return found
 
@@ -312,6 +347,11 @@ def _unit(state):
 def _units(size, weight, largest):
     """Return those of several."""
     return np.maximum(size / np.where(weight > 0.0, weight, 1.0), _LEAST * largest)
+
+
+def _window(state):
+    """Return how many of the latest scores quantiles are taken of."""
+    return state.get("window", WINDOW)
 
 
 def _step(state):

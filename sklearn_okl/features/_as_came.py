@@ -1,7 +1,8 @@
 """Frames with categories and text, kept as numbers and handed on as they came.
 
 A value is kept as its number in the order of first appearance, so that rows are arrays: they are
-copied, stored and cut as any others. What is known of columns is a dict of plain values.
+copied, stored and cut as any others. What is known of columns is a dict of plain values. Long text
+is known again by its hash, and kept only while a row is kept that it is in.
 """
 
 from itertools import count, islice
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from .._validation import holds_dates, is_lazy, types_of
-from ._columns import columns_of, distinct, names_of, numbers_of
+from ._columns import columns_of, distinct, names_of, numbers_of, remembered
 
 NUMBERS, CATEGORIES, TEXT = "numbers", "categories", "text"
 _CATEGORICAL = ("category", "categorical", "enum")  # how such types are called
@@ -42,6 +43,14 @@ class HandsOn:
     def _handed(self, state, X):
         """Return rows of numbers as they came."""
         return given_back(X, state.get("frame"))
+
+    def _rows_kept(self, state):
+        """Return the rows (n, d) that a state keeps, to be handed on later."""
+        return np.empty((0, self.n_features_in_))
+
+    def _look_back(self, state, X, y, forecasts):
+        super()._look_back(state, X, y, forecasts)
+        look_back(self, state)
 
     def _row_work(self):
         refuse_row_path(self)
@@ -95,6 +104,22 @@ def validated_rows(estimator, plain, X, y, restart, **validation):
     return rows
 
 
+def look_back(estimator, state):
+    """Let long text go that is in no row which the state of an estimator keeps.
+
+    The first one stays: a model from a file is tried with text that it knows.
+    """
+    known = estimator._frame
+    if known is None or not any(known["texts"]):
+        return
+    texts, rows = list(known["texts"]), estimator._rows_kept(state)
+    for j, own in enumerate(texts):
+        if len(own) > 2 * len(rows) + 1:  # not in each call: all rows that are kept are read
+            kept = {min(own), *rows[:, j].tolist()}
+            texts[j] = {code: text for code, text in own.items() if code in kept}
+    estimator._frame = state["frame"] = known | {"texts": tuple(texts)}
+
+
 def asked(estimator, plain, X):
     """Return the state, which knows the columns, and rows to forecast for as numbers."""
     if not estimator.__sklearn_is_fitted__() or estimator._frame is None:
@@ -117,6 +142,7 @@ def begin(X):
         "kinds": tuple(kinds),
         "names": tuple(label for label, _ in columns),
         "values": ((),) * len(kinds),
+        "texts": tuple({} for _ in kinds),  # by number, of long ones; values have their hashes
         "container": type(X).__module__.partition(".")[0],
     }
 
@@ -124,20 +150,26 @@ def begin(X):
 def read(estimator, X, known, start):
     """Return rows as numbers (n, d), NaN where a value is missing, and what is known after them."""
     columns = columns_of(estimator, X, reset=start)
-    rows, values = [], list(known["values"])
+    rows, values, texts = [], list(known["values"]), list(known["texts"])
     for j, (column, name) in enumerate(zip(columns, names_of(estimator), strict=True)):
         if known["kinds"][j] == NUMBERS:
             rows.append(numbers_of(column, name).astype(np.float64))
             continue
         found, places = distinct(column, name)
         codes = {value: code for code, value in enumerate(values[j])}
-        own = [np.nan if value is None else codes.setdefault(value, len(codes)) for value in found]
+        keys = list(map(remembered, found))
+        own = [np.nan if key is None else codes.setdefault(key, len(codes)) for key in keys]
+        texts[j] = texts[j] | {
+            code: value
+            for code, value, key in zip(own, found, keys, strict=True)
+            if isinstance(key, bytes)
+        }
         rows.append(np.array(own, dtype=np.float64)[places])
         values[j] = tuple(codes)
     rows = np.stack(rows, axis=1)
     if np.isinf(rows).any():
         raise ValueError("Input X contains infinity. Leave such values out as missing.")
-    return rows, known | {"values": tuple(values)}
+    return rows, known | {"values": tuple(values), "texts": tuple(texts)}
 
 
 def given_back(X, known):
@@ -145,19 +177,23 @@ def given_back(X, known):
     if known is None:
         return X
     columns = {}
-    for name, kind, values, column in zip(
-        known["names"], known["kinds"], known["values"], X.T, strict=True
-    ):
+    parts = known["names"], known["kinds"], known["values"], known["texts"]
+    for name, kind, values, texts, column in zip(*parts, X.T, strict=True):
         if kind == NUMBERS:
             columns[name] = column.copy()
             continue
         missing = np.isnan(column)
         codes = np.where(missing, -1, column).astype(np.intp)
         # those of later rows are nobody's business: the cut of the stream must not matter
-        values = np.array([*values[: codes.max(initial=-1) + 1], None], dtype=object)
-        columns[name] = kind, codes, values
+        values = [_shown(*one, texts) for one in enumerate(values[: codes.max(initial=-1) + 1])]
+        columns[name] = kind, codes, np.array([*values, None], dtype=object)
     make = _of_polars if known["container"] == "polars" else _of_pandas
     return make(columns)
+
+
+def _shown(code, value, texts):
+    """Return a value as it came; long text that is in no row, as one of categories, as its hash."""
+    return texts.get(code, value.hex()) if isinstance(value, bytes) else value
 
 
 def beside(known, name, n):
@@ -171,6 +207,7 @@ def beside(known, name, n):
         "kinds": (*known["kinds"], *[NUMBERS] * n),
         "names": (*taken, *islice((label for label in labels if label not in taken), n)),
         "values": (*known["values"], *[()] * n),
+        "texts": (*known["texts"], *[{}] * n),
     }
 
 

@@ -144,20 +144,25 @@ def learn(state, X, delay=0, changes=()):
         for first, last in _spans(state["looks"], t - delay, n):
             rows = slice(low + first, low + last)
             shares[rows] = _shares(_known(state["looks"], t + first - delay), X[rows])
-        state["block"] = np.concatenate([state["block"], X[low : low + n]])
-        state["t"] = t = t + n
-        is_due, changed = t == _next_look(t - 1), changes.get(low + n)
-        if is_due:
-            _look(state)
-        if changed is not None:
-            _forget(state, changed)
-        if is_due or changed is not None:
-            looks = list(state["looks"])
-            while len(looks) > 1 and looks[1][0] <= t - delay:
-                del looks[0]
-            state["looks"] = tuple(looks)
+        follow(state, X[low : low + n], delay, changes.get(low + n))
         low += n
     return shares
+
+
+def follow(state, X, delay=0, changed=None):
+    """Learn rows (n, d) before the end of which there is no look; forget columns that `changed`."""
+    state["block"] = np.concatenate([state["block"], X])
+    state["t"] = t = state["t"] + len(X)
+    is_due = t == _next_look(t - 1)
+    if is_due:
+        _look(state)
+    if changed is not None:
+        _forget(state, changed)
+    if is_due or changed is not None:
+        looks = list(state["looks"])
+        while len(looks) > 1 and looks[1][0] <= t - delay:
+            del looks[0]
+        state["looks"] = tuple(looks)
 
 
 def ask(state, X, ago=0):

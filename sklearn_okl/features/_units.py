@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._tail import Shared
 from .._types import Any, ArrayLike
 from ._moments import faded, paths
 
@@ -72,25 +73,25 @@ class RunningUnits:
     def start(self, n_columns: Any) -> Any:
         """Return what is known of columns before the first row."""
         nothing = np.zeros(n_columns)
-        return {
+        return Shared(
             # what is taken from all rows: sums of large numbers would lose small differences
-            "origin": None,
-            "weights": nothing,
-            "sums": nothing,
-            "squares": nothing,  # of the distances from the mean
-            "block": np.empty((0, n_columns)),  # the latest rows, origin taken off
-            "known": np.zeros((2, n_columns)),  # mean and scale before the block
+            origin=None,
+            weights=nothing,
+            sums=nothing,
+            squares=nothing,  # of the distances from the mean
+            block=np.empty((0, n_columns)),  # the latest rows, origin taken off
+            known=np.zeros((2, n_columns)),  # mean and scale before the block
             # of blocks, its logarithm: number, mean, sum of squares
-            "roughness": np.zeros((3, n_columns)),
-            "steady": np.zeros((2, n_columns)),  # centre and scale as they were first known
-            "last": nothing,  # the row before; of a column with a gap there, the last value
-            "step": nothing - 1.0,  # usual step in the latest block, less than 0 for none
-            "n_steps": nothing,  # in the first block, from row to row that are not 0
-            "n_first": 0,  # rows of the first block so far, all of them when it has ended
-            "n_strange": np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
-            "quiet": self.aftermath,  # rows since a strange one, at most so many
-            "have_units": np.ones(n_columns, dtype=bool),  # codes and indicators have none
-        }
+            roughness=np.zeros((3, n_columns)),
+            steady=np.zeros((2, n_columns)),  # centre and scale as they were first known
+            last=nothing,  # the row before; of a column with a gap there, the last value
+            step=nothing - 1.0,  # usual step in the latest block, less than 0 for none
+            n_steps=nothing,  # in the first block, from row to row that are not 0
+            n_first=0,  # rows of the first block so far, all of them when it has ended
+            n_strange=np.zeros(2, dtype=np.intp),  # far steps in this block and the one before
+            quiet=self.aftermath,  # rows since a strange one, at most so many
+            have_units=np.ones(n_columns, dtype=bool),  # codes and indicators have none
+        )
 
     def learn(self, state: Any, X: ArrayLike, on_change: Any = None) -> Any:
         """Learn rows (n, d) in order; return what is known before each of them, and rows as seen.
@@ -430,4 +431,4 @@ def _within(X, most):
 
 
 def _divided(X, scales):
-    return np.divide(X, scales, out=np.zeros_like(X), where=scales > 0.0)
+    return np.divide(X, scales, out=np.zeros(X.shape), where=scales > 0.0)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+import numpy as np
+
 from .._types import Any
+
+_OFF = 1e-3  # from 1: numbers may be of float32
+_SIZES = "losses", "variance", "gradients_sq", "weights", "etas", "thresholds", "eta", "exploration"
 
 
 class Sampler:
@@ -93,3 +98,11 @@ class Sampler:
             probability of the draw.
         """
         raise NotImplementedError(f"{type(self).__name__} does not learn.")
+
+
+def is_sound(state):
+    """Tell whether a part of a state, as from a file, may be a law of draws and sums of losses."""
+    law, sizes = state["probabilities"], [state[name] for name in _SIZES if name in state]
+    return bool((law >= 0.0).all() and abs(law.sum() - 1.0) <= _OFF) and all(
+        bool((np.asarray(size) >= 0.0).all()) for size in sizes
+    )

@@ -1,5 +1,7 @@
 """One model a key, rows as they come, and a file of all of it."""
 
+from ._beam import beam_learning
+from ._dask import dask_learning
 from ._estimators import KeyedClassifier, KeyedRegressor
 from ._rows import RowClassifier, RowRegressor
 from ._step import keyed_step
@@ -11,5 +13,7 @@ __all__ = [
     "RowClassifier",
     "RowRegressor",
     "Store",
+    "beam_learning",
+    "dask_learning",
     "keyed_step",
 ]

@@ -26,7 +26,7 @@ from ._lives import is_alive, lives_of, outnumbered, overdue
 from ._merged import MergesKeys
 from ._one_row import forecast_one, learn_one
 from ._record import Record
-from ._teaching import begun, check_estimator_of_keys, copied, labelled, taught
+from ._teaching import begun, check_estimator_of_keys, copied, fitting, labelled, taught
 from ._trial import look_over
 
 
@@ -345,7 +345,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             except (ValueError, TypeError) as error:
                 raise labelled(error, names[rows[0]]) from error
             if call.answers is not None:
-                call.answers[rows] = found
+                call.answers[rows] = fitting(found, call.answers[rows].shape, verb)
         if call.answers is not None and state["kinds"]:
             first = call.first_rows()
             call.answers[first] = nothing if prior is None else prior[first]
@@ -430,14 +430,16 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         with one_blas_thread:
             if state["prior"] is not None and asked.any():
                 rows = np.sort(order[np.repeat(asked, np.diff(starts))])
-                answers[rows] = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
+                found = getattr(state["prior"], verb)(_safe_indexing(X, rows), *given)
+                answers[rows] = fitting(found, answers[rows].shape, verb)
             if bank is not None:
                 X = bank.rows(X)
                 asked |= bank.forecast(state, known, X, order, starts, answers)
             for life in np.flatnonzero(~asked).tolist():
                 rows = order[starts[life] : starts[life + 1]]
                 part = X if len(rows) == len(order) else _safe_indexing(X, rows)
-                answers[rows] = getattr(known.other[life], verb)(part, *given)
+                found = getattr(known.other[life], verb)(part, *given)
+                answers[rows] = fitting(found, answers[rows].shape, verb)
         return answers
 
 

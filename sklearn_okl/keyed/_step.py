@@ -100,3 +100,29 @@ def _in_order(order, n, known):
             "there. Hold rows back until those before them have come."
         )
     return first
+
+
+def step_in_turn(held, rows, make):
+    """Learn rows of one key that carry numbers; those that come too early wait in what is held.
+
+    Held are the bytes of the model, how many rows it has learnt, and those that wait by their
+    numbers; None at first. What comes back are the numbers (list) and forecasts of the rows that
+    were learnt now, each once and in order, and what is held for the next step. Without numbers
+    rows are the next ones, in order.
+    """
+    state, known, waiting = (None, 0, {}) if held is None else held
+    numbers, X, y = rows
+    numbers = known + np.arange(len(y)) if numbers is None else np.asarray(numbers)
+    waiting = dict(waiting)
+    for number, x, target in zip(numbers.tolist(), np.asarray(X), np.asarray(y), strict=True):
+        if number >= known:
+            waiting.setdefault(number, (x, target))
+    end = known
+    while end in waiting:
+        end += 1
+    due = list(range(known, end))
+    if not due:
+        return (due, np.empty(0)), (state, known, waiting)
+    X, y = (np.array(part) for part in zip(*[waiting.pop(number) for number in due], strict=True))
+    forecasts, state = keyed_step(state, (X, y), make)
+    return (due, forecasts), (state, end, waiting)

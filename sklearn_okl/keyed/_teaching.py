@@ -50,6 +50,17 @@ def taught(model, X, y, params, verb, nothing):
     return answers
 
 
+def fitting(answers, shape, verb):
+    """Return what a model of a key answered, or say that it is of another shape than it should."""
+    answers = np.asarray(answers)
+    if answers.shape != shape:
+        raise ValueError(
+            f"The model of a key answers {verb!r} with an array of shape {answers.shape}, and not "
+            f"of {shape}. A classifier is to learn all classes by 'partial_fit(classes=)'."
+        )
+    return answers
+
+
 def labelled(error, key):
     """Say whose rows were refused; errors of a type of their own stay as they are."""
     if key is None or type(error) not in (ValueError, TypeError):

@@ -21,6 +21,9 @@ def look_over(model):
         raise ValueError("it holds other things than models by key do")
     if not all(type(state[name]) is int and state[name] >= 0 for name in _COUNTS):
         raise ValueError("it counts by what is no whole number")
+    shape = vars(model).get("_shape", ())
+    if not (isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)):
+        raise ValueError("it is of targets of no shape")
     if told is not None and (np.ndim(told) != 1 or len(told) < 2):
         raise ValueError("it knows fewer than two classes")
     entries = dict(state["entries"].items()) | dict(state["leaving"].items())
@@ -28,9 +31,14 @@ def look_over(model):
         raise ValueError("it counts no rows of a key")
     if not are_kinds(state["kinds"], entries):
         raise ValueError("its keys are not of the types that it says")
-    kind = type(model._unfitted())
-    if not all(type(one.model) in (Record, kind) for one in entries.values()):
+    kind, models = type(model._unfitted()), [one.model for one in entries.values()]
+    models += [] if state["prior"] is None else [state["prior"]]
+    if not all(type(one) in (Record, kind) for one in models):
         raise ValueError("it holds a model of a key that is none")
+    if told is not None and not all(
+        np.array_equal(one.classes_, told) for one in models if hasattr(one, "classes_")
+    ):
+        raise ValueError("its models learn other classes")
     bank = model._bank()
     mine = {key: one for key, one in entries.items() if type(one.model) is Record}
     if not mine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from numbers import Real
-from typing import Literal, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -28,7 +28,18 @@ _REFRESH = 64  # rounds between two returns of the ridge that forgetting has wor
 # without forgetting, the round after which the coarse start of P is forgotten by a rebuild
 _WORN = 1e-10  # and sooner, before less than this share of it is left
 _REBUILD = 4096  # rounds between two rebuilds of P from A, once the stream is long
-_GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebuild after it
+GAIN_LIMIT = 1e5  # a row that shrinks P more than this costs five digits: rebuild after it
+
+
+class Met(NamedTuple):
+    """What is known of a row before its target: the row z (..., D) itself, and S^-1 z."""
+
+    z: Array
+    direction: Array
+    leverage: Array
+    growth: float
+    known: Array  # ridge forecasts (..., q)
+    forecast: Array
 
 
 @inherit_documentation
@@ -123,7 +134,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         Z = self._design(X)
         if len(Z) == 1 and self._is_one(state):
             weight = 1.0 if weights is None else float(weights[0])
-            row_away(RidgeRows(self, state, _GAIN_LIMIT), Z[0], float(y[0]), weight)
+            row_away(RidgeRows(self, state, GAIN_LIMIT), Z[0], float(y[0]), weight)
         else:
             self._open(state)
             without(state, Z, y.reshape(len(y), -1), weights, self._rebuild)
@@ -218,7 +229,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         if low < n:
             weight = 1.0 if sample_weight is None else float(sample_weight[low])
             if self._is_one(state):
-                rows = RidgeRows(self, state, _GAIN_LIMIT)
+                rows = RidgeRows(self, state, GAIN_LIMIT)
                 forecasts[low] = rows.learn_weighted(X[low], float(Y[low, 0]), weight)
                 rows.settle()
             else:
@@ -262,7 +273,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
 
     def _row_engine(self, state):
         is_plain = self._is_one(state) and type(self)._learn is RidgeRecursion._learn
-        return RidgeRows(self, state, _GAIN_LIMIT) if is_plain else super()._row_engine(state)
+        return RidgeRows(self, state, GAIN_LIMIT) if is_plain else super()._row_engine(state)
 
     def _is_one(self, state):
         """Whether vectors will do: there is one model, of one target, that is not late."""
@@ -292,22 +303,34 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         not written.
         """
         self._close(state, grows=True)
-        inverse, t = state["inverse"], state["t"]
-        lead, width = state["alpha"].shape, z.shape[-1]
-        theta = state["theta"].reshape(*lead, width, -1)
-        growth = inverse.tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
+        met = self._meet_row(state, z)
+        forecast = met.forecast
         if "past" in state:
-            past = state["past"].reshape(*lead, -1, *theta.shape[-2:])
+            theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
+            past = state["past"].reshape(*theta.shape[:-2], -1, *theta.shape[-2:])
             forecast = (z[..., None, :] @ past[..., 0, :, :])[..., 0, :]
             past[..., :-1, :, :] = past[..., 1:, :, :]
             past[..., -1, :, :] = theta
+        self._teach_row(state, met, y, weight)
+        return forecast
+
+    def _meet_row(self, state, z):
+        """Return what closed states say of a row z (..., D): nothing is changed yet."""
+        inverse = state["inverse"]
+        theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
+        growth = inverse.tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
         known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
         direction = inverse.times(z)
         leverage = np.maximum(np.add.reduce(z * direction, axis=-1), 0.0)
-        if "past" not in state:
-            forecast = known
-            if self.forecaster == "vaw":
-                forecast = known / (1.0 + growth * leverage)[..., None]
+        forecast = known
+        if self.forecaster == "vaw":
+            forecast = known / (1.0 + growth * leverage)[..., None]
+        return Met(z, direction, leverage, growth, known, forecast)
+
+    def _teach_row(self, state, met, y, weight):
+        """Learn the target of a row that was met, which no other one has followed."""
+        z, direction, leverage, growth, known, _ = met
+        theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
         root = math.sqrt(weight * growth)
         gain = 1.0 + root * root * leverage
         scale = (root / np.sqrt(gain))[..., None]
@@ -321,10 +344,10 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         squares += np.square(error) / growth
         b += z[..., None] * (weight * y)[..., None, :]
         state["mass"] = self.forgetting * state["mass"] + weight
-        state["inverse"] = inverse.and_rows((root * z)[..., None, :], direction[..., None, :])
-        state["t"] = t + 1
-        self._commit(state, extreme=bool(np.maximum.reduce(gain, axis=None) > _GAIN_LIMIT))
-        return forecast
+        rows = (root * z)[..., None, :], direction[..., None, :]
+        state["inverse"] = state["inverse"].and_rows(*rows)
+        state["t"] += 1
+        self._commit(state, extreme=bool(np.maximum.reduce(gain, axis=None) > GAIN_LIMIT))
 
     def _learn_few(self, state, Z, Y, weights, out):
         """Learn rows at once, as many as there is room for in the tail; return how many it was.
@@ -429,7 +452,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         theta = state["theta"].reshape(*lead, Z.shape[-1], -1)
         weights = None if weights is None else weights[rows]
         block = block_innovations(Z, times, theta, Y[..., rows, :], weights)
-        beyond = np.flatnonzero(block.gains.reshape(-1, Z.shape[-2]).max(axis=0) > _GAIN_LIMIT)
+        beyond = np.flatnonzero(block.gains.reshape(-1, Z.shape[-2]).max(axis=0) > GAIN_LIMIT)
         if len(beyond):
             block = block.first(int(beyond[0]) + 1)
         n = block.leverages.shape[-1]

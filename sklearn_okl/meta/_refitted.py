@@ -183,6 +183,9 @@ class Refitted(HandsOn):
         state["sums"] = sums[len(y) :].copy()
         return forecasts
 
+    def _rows_kept(self, state):
+        return state["past"].rows[0]
+
     def _due_after(self, state):
         """Return the round of the fit after the one that is due now."""
         return next_fit(state["t"], self.growth, self.window)

@@ -172,7 +172,8 @@ def absorb(state, slot, features, base, ours, y):
     wrong = np.where(silent, np.nan, (target - base_then) / unit)
     wrong = np.clip(wrong, -_views.FAR, _views.FAR)
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
-    _intervals.learn(state["intervals"], t, 0, (judged - said) / unit, reach)
+    missed = np.clip((judged - said) / unit, -_views.FENCE, _views.FENCE)
+    _intervals.learn(state["intervals"], t, 0, missed, reach)
     for ridge in state["ridges"]:
         _delayed_ridge.learn(ridge, features, wrong[..., None, None])
     first = np.nan_to_num(wrong[0], nan=0.0)

@@ -121,6 +121,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
     _test_parameters = (
         {"budget": "fast", "random_state": 0},
         {"budget": "fast", "random_state": 0, "label_delay": 1, "max_classes": 4},
+        {"budget": "tiny", "random_state": 0},
     )
 
     _parameter_constraints = {

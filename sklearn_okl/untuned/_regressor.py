@@ -87,6 +87,10 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     expert, K D m numbers in all, a few weights and the latest D centres and scales: at "balanced"
     about 90 kB for each round of delay.
 
+    *Tiny.* ``budget="tiny"`` has three kernels and two linear experts, and keeps triangles of sums
+    and seeds in place of draws. No model begins anew beside it, and no tree is tried on jumps. On
+    twelve sets its squared error was 1.27 times that of "fast" (1.01 to 2.2).
+
     *Late labels.* After row s, `predict` forecasts a row as row s + 1 + D. What row t reads,
     coefficients and weights, moments, latest targets y[t - 1 - D], y[t - 2 - D] and so on, is what
     was known after row t - 1 - D, and the row is taught with the same inputs. The first D + 1 rows,

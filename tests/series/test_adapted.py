@@ -290,6 +290,18 @@ def test_intervals_hold_as_often_as_they_are_asked_to():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("absurd", [1e4, -1e90])
+def test_one_absurd_forecast_of_a_base_does_not_widen_intervals_for_ever(absurd):
+    """With 1e10 at row 200 intervals were 1e12 wide for hundreds of rows."""
+    rng = np.random.default_rng(3)
+    y = 0.1 * rng.normal(size=260).cumsum()
+    base = np.repeat(np.concatenate([[0.0], y[:-1]])[:, None], 2, axis=1)
+    usual = AdaptedForecaster(2).fit(y, base).predict_interval(base[-1])
+    base[200] = absurd
+    wide = AdaptedForecaster(2).fit(y, base).predict_interval(base[-1])
+    assert (np.ptp(wide, axis=-1) < 30.0 * np.ptp(usual, axis=-1)).all()
+
+
 def test_a_base_with_a_bias_is_corrected():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(600, 1))

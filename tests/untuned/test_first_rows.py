@@ -89,7 +89,7 @@ def test_lonely_values():
 
 @pytest.mark.long(every=4)
 @pytest.mark.parametrize("kind", ["text", "category"])
-@pytest.mark.parametrize("budget", ["fast", "balanced"])
+@pytest.mark.parametrize("budget", ["fast", "balanced", "tiny"])
 def test_codes_have_no_unit(kind, budget):
     # levels come in runs, until they come in turns: the steps of the code leap from 0.01 to 1
     rng = np.random.default_rng(1)

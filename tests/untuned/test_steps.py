@@ -180,7 +180,7 @@ def test_without_columns_of_few_values_there_is_no_tree():
 
 @pytest.mark.long(every=4)
 @pytest.mark.parametrize("seed", [3, 4])
-@pytest.mark.parametrize("budget", ["fast", "balanced"])
+@pytest.mark.parametrize("budget", ["fast", "balanced", "tiny"])
 def test_timetables_are_learnt(budget, seed):
     X, y = make_timetable(700, n_columns=2, random_state=seed)
     forecasts = OnlineKernelRegressor(budget=budget, random_state=0).prequential_predict(X, y)

@@ -11,7 +11,7 @@ from sklearn_okl.evaluation import _laws, online_checks
 from sklearn_okl.features import _faults
 from sklearn_okl.untuned import Constants
 
-BUDGETS = ["fast", "balanced"]
+BUDGETS = ["fast", "balanced", "tiny"]
 FAULTS = (200.0, 1e3, -9999.0, 1e6, 1e12, 1e30)
 CHANGES = {
     "level + 10": (lambda y: y + 10.0, 1.0),
@@ -51,9 +51,9 @@ def cases(values, places, budget, seed, full_size):
     """Return all pairs, or as many that each value comes up, at one budget and seed, at a place."""
     if full_size:
         return [(value, place) for value in values for place in places]
-    own = 2 * seed + BUDGETS.index(budget)  # of the six pairs of a budget and a seed
+    own = 3 * seed + BUDGETS.index(budget)  # of the nine pairs of a budget and a seed
     places = [places[(i + i // len(places)) % len(places)] for i in range(len(values))]
-    return list(zip(values, places, strict=True))[own::6]
+    return list(zip(values, places, strict=True))[own::9]
 
 
 @pytest.mark.long

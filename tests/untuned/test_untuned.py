@@ -454,7 +454,7 @@ def test_budgets_change_the_work():
         for b in ("fast", "balanced", "accurate")
     ]
     assert 4 * sizes[0] < sizes[1] < sizes[2] / 2
-    for budget in ("fast", "balanced", "accurate"):
+    for budget in ("tiny", "fast", "balanced", "accurate"):
         model = OnlineKernelRegressor(budget=budget, random_state=0)
         for d in (1, 4, 60, 130, 500, 3000):
             work = sum(shape.work * n for shape, _, n in model._experts().plan(d).values())

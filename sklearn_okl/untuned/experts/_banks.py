@@ -6,8 +6,9 @@ import numpy as np
 
 from ..._tail import Shared
 from ...features._fourier import fourier_map
-from ...kernels import sample_frequencies, shift_invariant_kernel
 from ...learners import VAWRegressor
+from ._draws import drawn, drawn_again, no_draws, to_draw
+from ._packed import PackedRidge
 
 
 def inputs_of(bank, seen):
@@ -15,7 +16,7 @@ def inputs_of(bank, seen):
 
     Behind the columns of kernels come their variances, where there are gaps.
     """
-    n_columns, m = bank["features"]["frequencies"].shape[1:]
+    n_columns, m = frequencies_of(bank["features"]).shape[1:]
     if not m:
         return seen.steady
     if seen.spreads is None:
@@ -34,7 +35,7 @@ class MaskedFeatures:
         behind all columns, the features are means over normal inputs: that of a wave of frequency
         w is the wave at the mean of the inputs, times exp(-w' diag(v) w / 2).
         """
-        masks, frequencies = maps["masks"], maps["frequencies"]
+        masks, frequencies = maps["masks"], frequencies_of(maps)
         low, m = 1 + masks.shape[-1], frequencies.shape[-1]
         has_spreads = m > 0 and U.shape[1] > frequencies.shape[1]
         U, spreads = np.hsplit(U, 2) if has_spreads else (U, None)
@@ -53,22 +54,31 @@ class MaskedFeatures:
         return Z
 
 
+def frequencies_of(maps):
+    """Return the frequencies (K, n_columns, m) of a bank's kernels, which it has or draws again."""
+    return maps["frequencies"] if "frequencies" in maps else drawn_again(maps)
+
+
 def start_bank(plan, rng, delay=0, n_targets=None):
     """Return the state of a bank of experts: those that are planned, and room for others."""
     shape, members, size = plan
-    expert = learner(shape.forgetting)
+    expert = learner(shape.forgetting, shape.packed)
     u, m = shape.n_inputs, shape.n_frequencies
+    size_of_all = size, shape.n_columns, m
+    kept = {"frequencies": np.zeros(size_of_all)}
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
         "forgetting": shape.forgetting,
         "features": Shared(
             masks=np.zeros((size, u if shape.linear else 0)),
-            frequencies=np.zeros((size, shape.n_columns, m)),
             halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
+            **(no_draws(*size_of_all) if shape.packed and m else kept),
         ),
         "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),
-    }
+    } | ({"packed": True} if shape.packed else {})
     add_members(bank, members, shape, rng)
+    if shape.packed:
+        expert._close(bank["experts"])
     return bank
 
 
@@ -82,25 +92,32 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
     low = len(bank["members"])
     places = slice(low, low + len(members))
     n_targets = bank["experts"]["theta"].shape[2:]  # () or (q,)
-    fresh = learner(shape.forgetting)._start(shape.n_features, *n_targets, bank=members)
-    learner(shape.forgetting)._open(bank["experts"])
+    expert = learner_of(bank)
+    fresh = expert._start(shape.n_features, *n_targets, bank=members)
+    expert._open(fresh)
+    expert._open(bank["experts"])
     for name in ("alpha", "A", "b", "P", "theta", "squares"):
         bank["experts"][name][places] = fresh[name]
     bank["experts"]["theta"][places, 0] = level
     levels = np.broadcast_to(level, n_targets)
     bank["experts"]["b"][places, 0] = np.multiply.outer(fresh["alpha"], levels)
-    masks, frequencies, halves = (part.copy() for part in bank["features"].values())
+    maps = {
+        name: part.copy() if isinstance(part, np.ndarray) else part
+        for name, part in bank["features"].items()
+    }
     for k, member in enumerate(members, low):
         seen = shape.seen(member["lags"], member["trees"])
         n_seen = int(seen.sum())
-        masks[k, seen[: masks.shape[1]]] = 1.0 / np.sqrt(n_seen)
-        halves[k] = member["ranks"]
+        maps["masks"][k, seen[: maps["masks"].shape[1]]] = 1.0 / np.sqrt(n_seen)
+        maps["halves"][k] = member["ranks"]
         if shape.n_frequencies:
             columns = shape.columns(member["lags"], member["ranks"])
             scale = np.ones(n_seen) if scales is None else scales[k - low][columns]
-            drawn = _drawn_frequencies(member, scale, shape.n_frequencies, rng)
-            frequencies[k, columns] = drawn * scale[:, None]
-    bank["features"] = Shared(masks=masks, frequencies=frequencies, halves=halves)
+            if "frequencies" in maps:
+                maps["frequencies"][k, columns] = drawn(member, scale, shape.n_frequencies, rng)
+            else:
+                to_draw(maps, k, columns, member, scale, rng)
+    bank["features"] = Shared(maps)
     bank["members"] += tuple({**member, "forgetting": shape.forgetting} for member in members)
 
 
@@ -108,25 +125,6 @@ def forget_target(bank, j):
     """Let experts know nothing of target j: they forecast 0 until they have learnt more."""
     for name in {"b", "theta", "squares", "past"} & bank["experts"].keys():
         bank["experts"][name][..., j] = 0.0
-
-
-def _drawn_frequencies(member, scales, m, rng):
-    """Return frequencies (n_seen, m) of a member's kernel before its columns are scaled.
-
-    Of a kernel on pairs each frequency sees two columns, drawn by the squares of their scales.
-    """
-    n_seen = len(scales)
-    n_joint = min(n_seen, 2) if member["pairs"] else n_seen
-    width = shift_invariant_kernel(member["kernel"]).width(n_joint)
-    gamma = member["bandwidth"] / width
-    drawn = sample_frequencies(n_joint, m, kernel=member["kernel"], gamma=gamma, random_state=rng)
-    if not member["pairs"]:
-        return drawn
-    # the least of exponential waiting times: draws without replacement
-    waits = -np.log1p(-rng.random_sample((n_seen, m))) / np.square(scales)[:, None]
-    frequencies = np.zeros((n_seen, m))
-    np.put_along_axis(frequencies, np.argsort(waits, axis=0)[:n_joint], drawn, axis=0)
-    return frequencies
 
 
 def awake(bank, ago=0):
@@ -157,11 +155,11 @@ def slopes(bank, k, columns, shares=None):
     its squares is g' S g, with S the sum of the z z' that the expert keeps. Those of several
     targets are added up, by their shares (q,) where there are any.
     """
-    masks, frequencies = (bank["features"][name][k] for name in ("masks", "frequencies"))
+    masks, frequencies = bank["features"]["masks"][k], frequencies_of(bank["features"])[k]
     experts, frequencies = bank["experts"], frequencies[columns]
     thetas, low = experts["theta"][k], 1 + len(masks)  # (D,) or (D, q)
     sines, cosines = np.split(np.arange(low, len(thetas)), 2)
-    S = learner(bank["forgetting"])._sums(experts, k) - experts["alpha"][k] * np.eye(len(thetas))
+    S = learner_of(bank)._sums(experts, k) - experts["alpha"][k] * np.eye(len(thetas))
     G = np.zeros((len(frequencies), len(thetas)))
     total = np.zeros(len(G))
     thetas = thetas.reshape(len(thetas), -1).T
@@ -175,7 +173,13 @@ def slopes(bank, k, columns, shares=None):
     return total
 
 
-@cache
-def learner(forgetting):
+def learner_of(bank):
     """Return the forecaster of a bank."""
-    return VAWRegressor(forecaster="ridge", forgetting=forgetting)
+    return learner(bank["forgetting"], "packed" in bank)
+
+
+@cache
+def learner(forgetting, packed=False):
+    """Return the forecaster of banks that forget so, and keep triangles only if they are packed."""
+    kind = PackedRidge if packed else VAWRegressor
+    return kind(forecaster="ridge", forgetting=forgetting)

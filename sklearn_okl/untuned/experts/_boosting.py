@@ -9,8 +9,9 @@ NIPS 2015, where a link is any weak learner that is taught what the partial sum 
 import numpy as np
 
 from ...aggregators import BOARegressor, _boas
+from ...aggregators._limits import sane
 from ...base._bank import counters_of, forecast_bank, learn_group
-from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
+from ._banks import MaskedFeatures, awake, forget_target, learner_of, start_bank
 
 _FEW = 8  # rows that go through all links one by one: a block would copy and write P and A
 
@@ -63,9 +64,35 @@ class Boosting:
         if not self._is_heard(state, ago):
             return base
         bank = awake(state["bank"], ago)
-        F = forecast_bank(MaskedFeatures, learner(state["bank"]["forgetting"]), bank, U)
+        F = forecast_bank(MaskedFeatures, learner_of(state["bank"]), bank, U)
         F = sane(self._mixed_sums(self._sums(base, F)))
         return _boas.forecast(state["mixture"], F, ago)[..., 0]
+
+    def ask_row(self, state, U, base, limits):
+        """Return corrected forecasts (q,) of a row U (1, n_columns), and what `teach_row` takes.
+
+        Its base forecasts are (q,), limits of sane ones (q, 3), and labels are not late.
+        """
+        bank = state["bank"]
+        Z = MaskedFeatures.transform(bank["features"], U)[:, 0]  # (K, D)
+        F = np.einsum("kd,kdq->kq", Z, bank["experts"]["theta"])
+        sums = self._sums(base[None], F[None])[0]  # (1 + n_links, q)
+        if not self._is_heard(state, 0):
+            return base, (Z, sums, None, None)
+        F = sane(sums[:: self.stride].T, limits)[:, None]
+        nobody = np.zeros((1, 1, 1), dtype=bool)
+        known = _boas.ask_row(state["mixture"], F, nobody)
+        return _boas.within_row(known, F, nobody)[:, 0], (Z, sums, known, F)
+
+    def teach_row(self, state, asked, u, weight):
+        """Learn targets (q,) of a row that was asked for."""
+        (Z, sums, known, F), bank = asked, state["bank"]
+        taught = np.repeat(u - sums[:-1], self.width, axis=0)
+        learner_of(bank)._learn_row(bank["experts"], Z, taught, weight)
+        if known is not None:
+            nobody = np.zeros((1, 1, 1), dtype=bool)
+            target = u[:, None, None]
+            _boas.teach_row(state["mixture"], known, F, nobody, target, 2.0 * weight)
 
     def lines(self, state):
         """Return the weights (q, L) that the kernels of the links have in what is answered."""
@@ -87,7 +114,7 @@ class Boosting:
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
-        learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
+        learner_of(state["bank"])._close(state["bank"]["experts"], grows)
 
     def _start_mixture(self, n_targets, n_sums):
         boa = BOARegressor(prior_weights=[1.0 - self.share, *[self.share / n_sums] * n_sums])
@@ -107,7 +134,7 @@ class Boosting:
 
     def _learn_blocks(self, bank, U, base, u, weights):
         """Learn rows a link at a time: its targets are known once the links before it have."""
-        expert, room = learner(bank["forgetting"]), len(bank["members"])
+        expert, room = learner_of(bank), len(bank["members"])
         expert._open(bank["experts"])
         F = np.empty((len(u), room, u.shape[1]))
         sums = np.empty((len(u), 1 + room // self.width, u.shape[1]))
@@ -123,7 +150,7 @@ class Boosting:
 
     def _learn_rows(self, bank, U, base, u, weights):
         """Learn a few rows, all links of a row at once: forecasts need no target of their round."""
-        expert, experts = learner(bank["forgetting"]), bank["experts"]
+        expert, experts = learner_of(bank), bank["experts"]
         Z = MaskedFeatures.transform(bank["features"], U)  # (K, n, D)
         sums = np.empty((len(u), 1 + len(Z) // self.width, u.shape[1]))
         for t in range(len(u)):

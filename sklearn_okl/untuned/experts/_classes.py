@@ -21,6 +21,7 @@ class ClassTargets:
 
     own_gaps = False  # what missing values say is what they say of the first class
     first_counts = False
+    takes_rows = False
     n_walks = 0  # the latest label is no forecast, but how often it stays is one
     shape = ()  # of the losses of an expert
 
@@ -90,6 +91,9 @@ class ClassTargets:
         """Return the mean target so far, a number or (C,)."""
         shares = self.mixture.shares(state["mixture"])
         return shares[1] - shares[0] if self.n_targets is None else shares
+
+    def pack(self, state):
+        """Leave the mixture as it is: it keeps sums alone."""
 
     def shares(self, state):
         """Return by how much each target counts: all classes count alike."""

@@ -6,6 +6,7 @@ see in `_inputs.py`, which there are in `_plan.py`, how they learn in `_banks.py
 and of new units nothing is known here.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -19,16 +20,17 @@ from ._banks import (
     awake,
     forget_target,
     inputs_of,
-    learner,
+    learner_of,
     slopes,
     start_bank,
 )
 from ._leaves import MEMBER as LEAVES
 from ._leaves import Leaves
-from ._plan import BORN, MAIN, WALKS, chain, name_of, plan, refined
+from ._plan import BORN, MAIN, WALKS, births_of, chain, name_of, plan, refined
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
+_SMALL_PAST = 512  # rows that a small model keeps of columns of few values, until there are more
 
 
 class Experts:
@@ -51,12 +53,15 @@ class Experts:
 
     def __init__(self, kind, n, budget, forgetting, lags, delay, constants):
         self.kind = of = kind(n, budget, lags, delay, constants)
+        self.takes_rows = of.takes_rows  # whether `ExpertsRow` knows all that is done with a row
         self.budget, self.forgetting = of.budget, forgetting
         self.delay, self.constants = delay, constants
-        self.encoder = Encoder(delay, of.n_targets, of.own_gaps)
+        self.births, self.fence = births_of(budget, constants), fence_of(budget, constants)
+        most_rows = _SMALL_PAST if budget.compact else None
+        self.encoder = Encoder(delay, of.n_targets, of.own_gaps, most_rows)
         n_quantiles = constants.n_quantiles if budget.ranks else 0
         self.inputs = LaggedInputs(
-            of.n_lags, delay, constants.units, n_quantiles, of.n_targets, of.n_walks > 0
+            of.n_lags, delay, units_of(budget, constants), n_quantiles, of.n_targets, of.n_walks > 0
         )
         self.lags = self.inputs.n_lag_columns
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
@@ -127,7 +132,8 @@ class Experts:
             n_first = max(self.delay - n_learnt, 0)
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
         forecasts = self.kind.learn(state, F, y, seen, heard, weights)
-        self.leaves.keep(state["leaves"], n_learnt, X, u, self.kind.as_targets(forecasts))
+        if not self.budget.compact:
+            self.leaves.keep(state["leaves"], n_learnt, X, u, self.kind.as_targets(forecasts))
         if state.get("sizes"):
             n_first = max(1 + self.delay - n_learnt, 0)
             self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
@@ -234,7 +240,9 @@ class Experts:
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         for bank in state["banks"].values():
-            learner(bank["forgetting"])._close(bank["experts"], grows)
+            learner_of(bank)._close(bank["experts"], grows)
+        if self.budget.compact:
+            self.kind.pack(state)
         if state["boosting"]:
             self.kind.boosting.close(state["boosting"], grows)
         if state.get("sizes"):
@@ -295,7 +303,7 @@ class Experts:
         ]
         known = [(name, k) for _, name, k in sorted(known)]
         parents = [state["banks"][name]["members"][k] for name, k in known]
-        room //= len(self.constants.births)
+        room //= len(self.births)
         members = [
             {name: value for name, value in child.items() if name != "forgetting"}
             for child in refined(parents, room, self.constants.refinement)
@@ -383,7 +391,7 @@ class Experts:
 
     def _teach(self, bank, U, u, run, weights):
         """Let a bank learn rows; return the forecasts (n, g, q) of those awake."""
-        expert = learner(bank["forgetting"])
+        expert = learner_of(bank)
         if expert._takes_rows(len(u)):  # the unborn, whom a birth makes anew, learn for nothing
             F = learn_bank(MaskedFeatures, expert, bank, U, u, run, weights)
             return F[:, : len(bank["members"])]
@@ -408,6 +416,27 @@ class Experts:
         return places
 
 
+def units_of(budget, constants):
+    """Return how units are learnt: by a small model in blocks of fewer rows, which it keeps."""
+    units = constants.units
+    if not budget.compact:
+        return units
+    block, patience, rare = units.block // 4, 4 * units.patience, units.rare // 4
+    return replace(units, block=block, patience=patience, rare=rare)
+
+
+def fence_of(budget, constants):
+    """Return what doubts targets: a small model judges its first two blocks as a whole.
+
+    Others judge later ones, too, and keep rows until then.
+    """
+    fence = constants.fence
+    if not budget.compact:
+        return fence
+    reviews = tuple(age for age in fence.reviews if age <= 2 * fence.block)
+    return replace(fence, reviews=reviews, latest=(fence.latest + 1) // 2)
+
+
 def ages_of(state):
     """Return for how many rounds what is known of each target, or of all classes, has counted."""
     if "targets" not in state:
@@ -417,4 +446,4 @@ def ages_of(state):
 
 def _asked(bank, U, ago):
     """Return the forecasts (n, g, q) of a bank some rounds ago."""
-    return forecast_bank(MaskedFeatures, learner(bank["forgetting"]), awake(bank, ago), U)
+    return forecast_bank(MaskedFeatures, learner_of(bank), awake(bank, ago), U)

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from ...aggregators import StackedBOARegressor, _limits
+from ...aggregators._sides import regression
 from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
@@ -27,6 +28,7 @@ class NumberTargets:
 
     own_gaps = True  # what missing values say is a number for each target
     first_counts = True  # the very first row is forecast by the origin
+    takes_rows = True  # whether `ExpertsRow` knows how they are mixed
 
     def __init__(self, n_targets, budget, lags, delay, constants):
         self.n_targets, self.n_lags, self.delay = n_targets, lags, delay
@@ -128,6 +130,11 @@ class NumberTargets:
         least = scales[known].min()
         shares = np.where(known, np.square(least / np.where(known, scales, 1.0)), 0.0)
         return shares / shares.mean()
+
+    def pack(self, state):
+        """Let the mixture be as small as it can be from call to call."""
+        for stack, one in zip(self.mixture.stacks, state["mixture"]["stacks"], strict=True):
+            regression(*stack, self.delay > 0)._open(one)  # rows that wait take more than sums
 
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""

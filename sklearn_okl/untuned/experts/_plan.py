@@ -33,6 +33,8 @@ class Shape(NamedTuple):
         Whether their kernels may see the ranks of the inputs, which come behind these.
     n_trees : int
         Inputs before the lags that are forecasts of trees.
+    packed : bool
+        Whether they are to be small from call to call, see `_packed.py`.
     """
 
     n_inputs: int
@@ -42,6 +44,7 @@ class Shape(NamedTuple):
     forgetting: float
     ranks: bool = False
     n_trees: int = 0
+    packed: bool = False
 
     @property
     def n_columns(self):
@@ -97,6 +100,8 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     As many kernels as the work allows, in the dictionary's order. The order of the banks is that
     of the columns of the experts' forecasts, so who is born comes last, and nobody changes places.
     """
+    if budget.compact:
+        return small_plan(n_features, n_lags, forgetting, budget, constants, n_trees)
     always = 1.0 if forgetting is None else forgetting
     drifting = budget.memories if forgetting is None else ()
     m = _frequencies(budget, constants)
@@ -133,6 +138,44 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     left = budget.work - sum(bank.shape.work * bank.room for bank in others)
     n = int(np.clip(left / main.work, 2, len(kernels)))
     return {MAIN: Bank(main, kernels[:n], n)} | banks
+
+
+def small_plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
+    """Return the banks of a small model: three kernels, one of them yet to be born, and two lines.
+
+    A kernel forgets by the slowest of the memories, a line by the quickest. Kernels see neither
+    lags nor, but as waves, the inputs, and so have one size for any number of these. The lines are
+    there where what the kernels leave of the work allows it: up to some 90 inputs the first.
+    """
+    always = 1.0 if forgetting is None else forgetting
+    (name, (bandwidth, *_)), *_ = constants.bandwidths
+    main = shape_of(n_features, n_lags, _frequencies(budget, constants), always)
+    main = main._replace(linear=False, packed=True)
+    born = len(births_of(budget, constants))
+
+    def kernels(alphas):
+        return dictionary(((name, (bandwidth,)),), alphas[:1], False)
+
+    banks, memories = {MAIN: Bank(main, kernels(constants.alphas), 1)}, {always}
+    if forgetting is None:
+        memories, slow = (always, min(budget.memories)), max(budget.memories)
+        members = kernels(constants.alphas[::-1])
+        banks[f"kernels, {slow}"] = Bank(main._replace(forgetting=slow), members, 1)
+    left = budget.work - main.work * born - sum(bank.shape.work for bank in banks.values())
+    for memory in memories:
+        line = main._replace(linear=True, n_frequencies=0, forgetting=memory)
+        line = line._replace(n_inputs=line.n_inputs + n_trees, n_trees=n_trees)
+        if line.work <= left:
+            left -= line.work
+            alpha = constants.linear_alphas[0] if memory == 1.0 else constants.fading_alpha
+            members = linear_members((alpha,), n_lags > 0, n_trees > 0)[:1]
+            banks[f"linear, {memory}"] = Bank(line, members, 1)
+    return banks | ({BORN: Bank(main, [], born)} if born else {})
+
+
+def births_of(budget, constants):
+    """Return the rounds at which kernels are born: of a small model one is, at the first."""
+    return constants.births[:1] if budget.compact else constants.births
 
 
 def chain(n_features, n_lags, forgetting, budget, constants):

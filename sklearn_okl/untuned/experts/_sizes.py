@@ -19,7 +19,7 @@ from ...aggregators._fading_means import (
 from ...base._bank import forecast_bank, learn_bank
 from ...features._moments import faded, paths
 from ...features._units import deviations, mean_and_variance
-from ._banks import MaskedFeatures, awake, forget_target, learner, start_bank
+from ._banks import MaskedFeatures, awake, forget_target, learner_of, start_bank
 from ._plan import _PLAIN, Bank, shape_of
 
 KERNELS = (("laplacian", 0.15), ("rbf", 0.06), ("laplacian", 0.5), ("rbf", 0.2))
@@ -78,7 +78,7 @@ class RowSizes:
         says = (running > 0.0).all(axis=1)  # nothing is said before there is an error
         taught, counted = np.where(says[:, None], logs, 0.0), np.where(says, counted, 0.0)
         bank, of_rows = state["bank"], () if counted.all() and weights is None else (counted,)
-        expert = learner(bank["forgetting"])
+        expert = learner_of(bank)
         F = _with_nothing(learn_bank(MaskedFeatures, expert, bank, U, taught, run, *of_rows))
         known = learn_likelihoods(
             state["mixture"], np.square(F - taught[..., None]), _FADING, counted
@@ -91,7 +91,7 @@ class RowSizes:
         known = np.broadcast_to(known, (len(forecasts), *known.shape[-2:]))
         U, running = self._inputs(state, seen, forecasts, known)
         bank = awake(state["bank"], ago)
-        expert = learner(bank["forgetting"])
+        expert = learner_of(bank)
         F = _with_nothing(forecast_bank(MaskedFeatures, expert, bank, U))
         return running * np.exp(means_of(F, *known_likelihoods(state["mixture"], ago)))
 
@@ -106,7 +106,7 @@ class RowSizes:
 
     def close(self, state, grows=False):
         """Share large arrays among copies of a state."""
-        learner(state["bank"]["forgetting"])._close(state["bank"]["experts"], grows)
+        learner_of(state["bank"])._close(state["bank"]["experts"], grows)
 
     def _learn_known(self, state, forecasts, errors, counted):
         """Learn moments and running sizes; return what is known (n, 5, q) before each row."""

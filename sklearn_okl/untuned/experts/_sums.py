@@ -11,7 +11,7 @@ import numpy as np
 
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
 from ..rows._layout import has_tree
-from ._banks import awake, inputs_of
+from ._banks import awake, frequencies_of, inputs_of
 
 OTHERS = "missing values", "trees of few values"  # who play besides the columns
 
@@ -58,7 +58,7 @@ def _of_bank(bank, seen, weights, inputs, steady):
     """Return the parts of a bank whose experts have weights (q, g)."""
     maps, theta = bank["features"], bank["experts"]["theta"]
     coef = theta.reshape(*theta.shape[:2], -1) * weights.T[:, None]  # (g, D, q)
-    masks, frequencies = maps["masks"], maps["frequencies"]
+    masks, frequencies = maps["masks"], frequencies_of(maps)
     u, (n_columns, m) = masks.shape[1], frequencies.shape[1:]
     U, spreads = inputs_of(bank, seen), None
     if m and U.shape[1] > n_columns:

@@ -29,6 +29,7 @@ class ExpertsAndTrees(Experts):
 
     def __init__(self, trees, estimator, n, budget, forgetting, lags, delay, constants):
         super().__init__(trees.kind, n, budget, forgetting, lags, delay, constants)
+        self.takes_rows = False  # batch models have a word in each of them
         self.trees = trees(estimator, n, lags, self)
 
     def start(self, n_features, seed, n_trees=0):

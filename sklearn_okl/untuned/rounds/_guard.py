@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base import _copied
 from ..experts._experts import ages_of
+from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
 from ._looks import nats_of_change
@@ -37,7 +38,7 @@ class Guard(NoGuard):
 
     def __init__(self, model, state, call):
         super().__init__(model, state, call)
-        self.fence, self.trust = model.constants.fence, model.constants.trust
+        self.fence, self.trust = self.experts.fence, model.constants.trust
         self.beside = state.pop("beside", {})  # of no copy of the state
         self.snapshot, self.low = {}, 0
         self.alone = self.fence.disputed(state["targets"])
@@ -46,7 +47,7 @@ class Guard(NoGuard):
     @staticmethod
     def start(model):
         """Return the state before the first target."""
-        fence, guarded = model.constants.fence, model._guarded
+        fence, guarded = model._experts().fence, model._guarded
         guards = [fence.start(guarded, model.label_delay) for _ in range(model._n_outputs)]
         return {"targets": guards}
 
@@ -54,7 +55,7 @@ class Guard(NoGuard):
     def stops(model, state):
         """Return rounds at which targets are judged, and the kernel of reference is chosen."""
         begun = {guard["since"] for guard in state["targets"]}
-        reviews = [since + age for since in begun for age in model.constants.fence.reviews]
+        reviews = [since + age for since in begun for age in model._experts().fence.reviews]
         return *reviews, 1 << state["t"].bit_length()
 
     @staticmethod
@@ -65,10 +66,10 @@ class Guard(NoGuard):
         forecasts, doubted, low = np.empty_like(Y), [], 0
         anew, kept = state.pop("anew"), vars(model).get("_state", {})  # of no copy of the state
         of_twin = kept and kept["anew"]["twin"]
-        trace = vars(model).get("_trace")
+        trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
-            watches = renewal.wants_twin(anew, n_rows(state))
+            watches = renews and renewal.wants_twin(anew, n_rows(state))
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
@@ -90,7 +91,9 @@ class Guard(NoGuard):
             forecasts[low : low + len(part)] = part
             doubted += [low + row for row in faulty]
             low += len(part)
-            renewal.remember(anew, n_rows(state), *of_rows, part)
+            if not renews:
+                continue
+            renewal.remember(anew, *of_rows, part)
             if anew["twin"] and renewal.has_won(anew, state):
                 kept = {}
             elif n := _rows_of_change(model, anew, state, watches):
@@ -129,7 +132,10 @@ class Guard(NoGuard):
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
         n_faulty = _n_faulty(state)
-        part = self._learn_block(state, X, y, weights)
+        row = None if len(y) > 1 or self.alone or not state["t"] else self.model._row_of(state)
+        part = None if row is None else self._learn_row(row, state, X, y, weights)
+        if part is None:
+            part = self._learn_block(state, X, y, weights)
         if self.alone and len(part) and _n_faulty(state) > n_faulty:
             self.doubted.append(self.low)
         self.low += len(part)
@@ -222,6 +228,44 @@ class Guard(NoGuard):
             self._move(state, j, lags)
         return answer
 
+    def _learn_row(self, row, state, X, y, weights):
+        """Do what `_learn_block` does with a row in no doubt, which is forecast first.
+
+        Return None where the row wants a block: nothing but the targets' units are changed.
+        """
+        fence, guards, t = self.fence, state["targets"], state["t"]
+        fence.n_alike(guards, t, y)
+        u = row_fence.scaled_row(fence, guards, y[0])
+        forecasts = row.ask(X)
+        if forecasts is None:
+            return None
+        scales = [target_units.origin_and_unit(guard) for guard in guards]
+        origins, units = np.array(scales).T
+        least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
+        path = fence.path(guards, t, u[None], forecasts[None])
+        experts = row.F[:, row.without_lags]
+        if not row_fence.is_sound(fence, guards, t, u, forecasts, experts, least, path[0]):
+            return forecasts[:0, None]
+        misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
+        row.teach(X, u, forecasts, weight)
+        references = row.F[np.arange(len(u)), state["reference"]]
+        distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
+        of_row = u, forecasts, references, distances
+        moved = row_fence.learn_row(fence, guards, t, *of_row, path[1])
+        self._keep_latest(state, X, y, np.zeros(y.shape, dtype=bool), weights)
+        answer = (forecasts * units + origins)[None]
+        self.model._put_former(state, X, answer)
+        believed = np.ones(y.shape, dtype=bool)
+        of_errors = misses, misses, units, believed
+        answer, misses, errors = self._beside_twin(state, X, y, weights, answer, *of_errors)
+        state["t"] += 1
+        is_plain = self.call.trace is None
+        if not is_plain or not self.model._record.learn_row(state, misses[0], weight):
+            self._score(state, misses, errors, weights, units[None])
+        for j, lags in moved.items():
+            self._move(state, j, lags)
+        return answer
+
     def _score(self, state, misses, errors, weights, units):
         """Learn errors (n, q); trace the laws of the rows, of which the first may have none."""
         trace, said = self.call.trace, None if self.call.trace is None else []
@@ -270,7 +314,10 @@ class Guard(NoGuard):
         fence = self.fence
         youngest = state["t"] - max([guard["since"] for guard in state["targets"]])
         if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
-            keep_latest(state["latest"], fence.block, X, weights, y=y, faulty=faulty)
+            of_rows = X, weights
+            state["latest"] = keep_latest(
+                state["latest"], fence.block, *of_rows, y=y, faulty=faulty
+            )
 
     def _beside_twin(self, state, X, y, weights, answer, misses, errors, units, believed):
         """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.
@@ -336,7 +383,6 @@ def _begin_anew(model, anew, state, run, n):
     """Let a model begin anew beside that of a state, with the latest n rows."""
     renewal = model.constants.renewal
     X, Y, weights, _ = renewal.latest(anew, state, n)
-    weights = None if (weights == 1.0).all() else weights
     fresh = model._start_rounds(X.shape[1], state["seed"])
     if is_restless(state):
         fresh = unguarded(fresh)  # it is to find out what the levels follow

@@ -36,8 +36,10 @@ class DefaultModel(Explainable, Rounds):
 
     Parameters
     ----------
-    budget : {"fast", "balanced", "accurate"} or int, default="balanced"
-        What a row may cost: about 0.1, 0.5 or 2 ms in long calls on one core of 2020. An integer is
+    budget : {"tiny", "fast", "balanced", "accurate"} or int, default="balanced"
+        What a row may cost: about 0.1, 0.1, 0.5 or 2 ms in long calls on one core of 2020.
+        ``"tiny"`` is for thousands of models, of 20 kB each by :func:`to_bytes` in float32 for 16
+        inputs and of 28 kB for 40, where "fast" has some megabytes; see Notes. An integer is
         the number of random features of each kernel, at least 2, with the whole dictionary, at
         whatever cost.
     forgetting : float, default=None

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..._types import Any
+from ...meta._past import Past
 from ._target_units import unit
 from ._trust import Trust, record_of
 
@@ -46,8 +47,8 @@ class Renewal(Trust):
     look : int, default=512
         Rounds at whose ends it is asked whether the rows explain the latest errors, and the fewest
         that tell: as many as the longest memory of experts that forget.
-    sight, size : int, default=2048 and 2**15
-        The most rows that tell, and the most numbers in them: of wide rows fewer are kept.
+    size : int, default=2**15
+        The most numbers in rows that are kept: of wide ones fewer are than the budget says.
     n_looks : int, default=8
         Looks left out after one whose model has lost: no more than an eighth of the time is lost.
     """
@@ -63,27 +64,25 @@ class Renewal(Trust):
     n_ahead: int = 4
     n_behind: int = 2
     look: int = 512
-    sight: int = 2048
     size: int = 2**15
     n_looks: int = 8
 
-    def start(self, n_targets: Any, delay: Any = 0, n_columns: Any = 0) -> Any:
-        """Return the state before the first target: a young model begins nothing anew."""
-        n = max(min(self.sight, self.size // max(n_columns, 1)), 2 * self.block)
+    def start(
+        self, n_targets: Any, delay: Any = 0, n_columns: Any = 0, n_rows: Any = 0
+    ) -> Any:
+        """Return the state before the first target: a young model begins nothing anew.
+
+        The latest `n_rows` are kept, or as many of them as there is room for.
+        """
+        window = max(min(n_rows, self.size // max(n_columns, 1)), 2 * self.block)
         known = {
             "rest": np.full(2, self.rest, dtype=np.intp),
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
-            # the latest, with which it begins: that of round t at place t % n
-            "rows": {
-                "X": np.zeros((n, n_columns)),
-                "gaps": np.zeros((n, n_columns), dtype=bool),
-                "y": np.zeros((n, n_targets)),
-                "forecasts": np.zeros((n, n_targets)),
-                "weights": np.zeros(n),
-            },
+            # the latest, with which it begins, and of each row targets and forecasts side by side
+            "rows": Past(np.empty((0, n_columns)), np.empty((0, 2 * n_targets)), window),
         }
         return super().start(n_targets, delay) | known
 
@@ -116,7 +115,7 @@ class Renewal(Trust):
 
     def n_seen(self, state: Any) -> Any:
         """Return how many of the latest rows tell: a quarter of all, as errors cease slowly."""
-        return min(self.sight, 1 << (state["t"].bit_length() - 3))
+        return 1 << (state["t"].bit_length() - 3)
 
     def _has_rested(self, anew, t):
         return anew["won"] or t >= anew["rest"][0]
@@ -124,26 +123,22 @@ class Renewal(Trust):
     def _is_first(self, anew):
         return int(anew["rest"][0]) == self.rest
 
-    def remember(self, anew: Any, t: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
-        """Keep rows up to round t, as many as a change may be back that is found now."""
-        kept, n = anew["rows"], len(anew["rows"]["y"])
-        gaps, places = np.isnan(X[-n:]), np.arange(t - len(y[-n:]), t) % n
-        parts = {"X": np.where(gaps, 0.0, X[-n:]), "gaps": gaps}
-        parts |= {"y": y[-n:], "forecasts": forecasts[-n:]}
-        parts["weights"] = 1.0 if weights is None else weights[-n:]
-        for name, part in parts.items():
-            kept[name][places] = part
+    def remember(self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
+        """Keep rows: as many of the latest as a change may be back that is found now."""
+        of_rows = X, np.concatenate([y, forecasts], axis=1)
+        anew["rows"] += of_rows if weights is None else (*of_rows, weights)
 
     def latest(self, anew: Any, state: Any, n: Any) -> Any:
-        """Return the latest n rows: X, y (n, q), weights, errors in usual ones, cut at 20."""
-        t, size = n_rows(state), len(anew["rows"]["y"])
-        places = np.arange(t - min(n, size, t), t) % size
-        rows = {name: part[places] for name, part in anew["rows"].items()}
+        """Return the latest n rows: X, y (n, q), weights or None, errors in usual ones, cut at 20.
+
+        They are views.
+        """
+        past, q = anew["rows"], len(state["targets"])
+        X, known, weights = (None if part is None else part[-n:] for part in (*past.rows, past.weights))
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
-            errors = np.nan_to_num((rows["y"] - rows["forecasts"]) / usual)
-        X = np.where(rows["gaps"], np.nan, rows["X"])
-        return X, rows["y"], rows["weights"], np.clip(errors, -_REACH, _REACH)
+            errors = np.nan_to_num((known[:, :q] - known[:, q:]) / usual)
+        return X, known[:, :q], weights, np.clip(errors, -_REACH, _REACH)
 
     def n_since_change(self, anew: Any, state: Any, factor: Any) -> Any:
         """Return how many rows have come since the change that is suspected.

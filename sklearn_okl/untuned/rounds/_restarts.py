@@ -7,6 +7,7 @@ again; where others have been learnt from more rows, a target is forgotten alone
 
 import numpy as np
 
+from ..._tail import Shared
 from ...base import _copied
 from ...features import _faults
 from ...features._moments import lonely
@@ -27,9 +28,10 @@ def review(model, state, run):
     Where other targets have been learnt from more rows than are at hand, those that were taken
     wrongly are forgotten alone.
     """
-    fence = model.constants.fence
+    fence = model._experts().fence
     t, guards, latest = state["t"], state["targets"], state["latest"]
     units, n_latest, youngest = [{} for _ in guards], 0, min(ages_of(state))
+    latest["faulty"] = latest["faulty"].copy()
     for j, guard in enumerate(guards):
         age = t - guard["since"]
         if age not in fence.reviews:
@@ -76,7 +78,7 @@ def is_sane(fence, guard, middle, usual, age):
 
 def forget(model, state, j, units):
     """Forget what was learnt of target j, and go on in other units."""
-    fence, since = model.constants.fence, state["targets"][j]["since"]
+    fence, since = model._experts().fence, state["targets"][j]["since"]
     age = state["t"] - since
     latest = state["latest"]["y"][-min(age, fence.block) :, j]
     _, middle, usual = _faults.judged(latest)
@@ -138,7 +140,7 @@ def lay_out(model, state, run):
 
 def _start_anew(model, state, layout, n, run, units=None):
     """Start anew from the latest n rows, without faulty targets, some of them in new units."""
-    t, latest = state["t"], {name: rows[-n:] for name, rows in state["latest"].items()}
+    t, latest = state["t"], Shared({name: rows[-n:] for name, rows in state["latest"].items()})
     X, y = shown_rows(latest), latest["y"]
     former, before = dict(state) if model.label_delay else {}, state.get("targets")
     state.update(model._start_from(layout, X.shape[1], state["seed"]), former=former)
@@ -156,7 +158,7 @@ def _start_anew(model, state, layout, n, run, units=None):
     scales = [target_units.origin_and_unit(guard) for guard in guards]
     distances = targets.distances_from(y, F[..., experts.without_lags(state)])
     of_rows = y, forecasts, references, distances, y
-    model.constants.fence.learn(guards, t - n, *of_rows, scales)
+    model._experts().fence.learn(guards, t - n, *of_rows, scales)
     for guard, faulty in zip(guards, latest["faulty"].T, strict=True):
         # what stands in for faulty ones repeats the target before
         guard["values"] = guard["values"][~faulty[n - len(guard["values"]) :]]
@@ -171,7 +173,7 @@ def _in_units(model, state, first, before, units):
 
     These keep what is known of the targets; some have other units than before.
     """
-    fence, latest, guards = model.constants.fence, state["latest"], state["targets"]
+    fence, latest, guards = model._experts().fence, state["latest"], state["targets"]
     for j, (guard, known, anew) in enumerate(zip(guards, before, units, strict=True)):
         guard["since"] = max(known["since"], first)
         guard |= {name: known[name] for name in _KEPT} | anew
@@ -194,17 +196,18 @@ def no_rows(n_columns, of_targets):
     """Return what is kept of the latest rows, before the first one."""
     rows = np.empty((0, n_columns))
     known = {"X": rows, "gaps": rows.astype(bool), "far": rows.astype(bool)}
-    return known | of_targets | {"weights": np.empty(0)}
+    return Shared(known | of_targets | {"weights": np.empty(0)})
 
 
 def keep_latest(latest, n, X, weights, **of_targets):
-    """Keep the n latest rows (n, d), as they came, and what is known of their targets."""
+    """Return the n latest rows (n, d), as they came, and what is known of their targets."""
     gaps = np.isnan(X)
     rows = {"X": np.where(gaps, 0.0, X), "gaps": gaps, "far": np.zeros_like(gaps)} | of_targets
     rows["weights"] = np.ones(len(X)) if weights is None else weights
-    for name, before in latest.items():
-        latest[name] = np.concatenate([before, rows[name]])[-n:].copy()
+    return Shared(
+        {name: np.concatenate([before, rows[name]])[-n:] for name, before in latest.items()}
+    )
 
 
 def _emptied(latest):
-    return {name: rows[:0].copy() for name, rows in latest.items()}
+    return Shared({name: rows[:0].copy() for name, rows in latest.items()})

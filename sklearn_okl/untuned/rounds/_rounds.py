@@ -16,9 +16,11 @@ from sklearn.utils import check_random_state
 
 from ..._validation import weights_of
 from ...base._bank import threads
+from ...base._row_path import RowEngine
 from ..experts._experts import Experts
 from ..experts._fits import batch_model, check_takes_weights
 from ..experts._leaves import TRIALS
+from ..experts._row import ExpertsRow
 from ..experts._trees import ExpertsAndTrees
 from ..rows._columns import nominal
 from ..rows._layout import mark_units, plain_layout
@@ -94,7 +96,7 @@ class NoGuard:
         forecasts, _ = self.experts.learn_rows(state, X, y, weights, self.call.run)
         model._put_former(state, X, forecasts)
         if state["t"] < LAYOUTS[-1]:
-            keep_latest(state["latest"], LAYOUTS[-1], X, weights, y=y)
+            state["latest"] = keep_latest(state["latest"], LAYOUTS[-1], X, weights, y=y)
         state["t"] += len(y)
         model._record.learn(state, forecasts, y, weights)
         return forecasts
@@ -139,7 +141,8 @@ class Rounds:
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n_targets = self._n_targets or 1
-        anew = self.constants.renewal.start(n_targets, self.label_delay, n_features)
+        n_rows = _budget(self).sight
+        anew = self.constants.renewal.start(n_targets, self.label_delay, n_features, n_rows)
         return self._start_rounds(n_features, seed) | {"anew": anew}
 
     def _start_rounds(self, n_features, seed):
@@ -165,7 +168,8 @@ class Rounds:
             "seed": seed,
             "columns": encoder.start(layout, n_columns),
         }
-        state |= self._record.start(self._n_outputs, self.label_delay) | self._guard.start(self)
+        of_record = self._n_outputs, self.label_delay, experts.budget.compact
+        state |= self._record.start(*of_record) | self._guard.start(self)
         state |= experts.start(width, seed, n_trees)
         mark_units(state)
         return state
@@ -184,7 +188,9 @@ class Rounds:
             self._experts().encoder.forget_numbers(state, self._nominal())
         guard, parts, low = self._guard(self, state, call), [], 0
         while low < len(Y):
-            n = min(len(Y) - low, guard.n_rounds(state), self._rounds_to_stop(state))
+            n = len(Y) - low
+            if n > 1:
+                n = min(n, guard.n_rounds(state), self._rounds_to_stop(state))
             rows = slice(low, low + n)
             part = guard.learn(state, X[rows], Y[rows], None if weights is None else weights[rows])
             parts.append(part)
@@ -200,7 +206,7 @@ class Rounds:
         """Return the number of rounds until something else than learning is due."""
         t, delay = state["t"], self.label_delay
         waits = 0, delay, delay + self.constants.burn_in
-        births = [birth + wait for birth in self.constants.births for wait in waits]
+        births = [birth + wait for birth in self._experts().births for wait in waits]
         stops = [*LAYOUTS, *TRIALS, *births, *self._guard.stops(self, state)]
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
@@ -214,7 +220,7 @@ class Rounds:
             self._experts().choose_reference(state)
         if t in TRIALS:
             self._experts().try_leaves(state)
-        if t in self.constants.births:
+        if t in self._experts().births:
             experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
             width = experts.encoder.width(state["columns"]["layout"], n_columns)
             experts.refine(state, width, [state["seed"], t], experts.kind.level(state))
@@ -228,10 +234,42 @@ class Rounds:
         former = state["former"]
         if former and ago > state["t"] - former["t"]:
             return self._forecast_all(former, X, ago - state["t"] + former["t"])
-        forecasts = self._experts().forecast_rows(state, X, ago, ahead)
+        forecasts = None if len(X) > 1 or ago or ahead else self._forecast_row(state, X)
+        if forecasts is None:
+            forecasts = self._experts().forecast_rows(state, X, ago, ahead)
         if "targets" not in state:
             return forecasts
         return target_units.unscaled(state["targets"], forecasts, ago)
+
+    def _row_of(self, state, is_own=True):
+        """Return what forecasts a row and may learn it then, or None where a block is to.
+
+        On a row path it is kept from row to row, as the attribute `_row`.
+        """
+        known = vars(self).get("_row")
+        if known is not None:
+            if known.is_of(state):
+                return known
+            self._close(state)  # whom a birth has opened
+        experts = self._experts()
+        if not ExpertsRow.takes(experts, state):
+            return None
+        if "_row" not in vars(self):
+            return ExpertsRow(experts, state, is_own)
+        self._row = ExpertsRow(experts, state)
+        return self._row
+
+    def _row_engine(self, state):
+        return KeptRows(self, state)
+
+    def _forecast_row(self, state, X):
+        """Return the forecasts (1, q) of a row, None where it wants a block."""
+        row = self._row_of(state, is_own=False) if state["t"] else None
+        if row is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            forecasts = row.ask(X)
+        return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):
         """Put in the forecasts of the next rows that were made before a start anew."""
@@ -246,6 +284,26 @@ class Rounds:
         former = state["former"]
         if former and former["t"] <= state["t"] - self.label_delay:
             state["former"] = {}
+
+
+class KeptRows(RowEngine):
+    """Rows of a row path: what forecasts and learns them is made once, and kept."""
+
+    def ask(self, X):
+        vars(self.model).setdefault("_row", None)
+        return super().ask(X)
+
+    def learn(self, X, y):
+        vars(self.model).setdefault("_row", None)
+        return super().learn(X, y)
+
+    def _close(self):
+        if self.model._row is None:  # those of a row are never opened
+            super()._close()
+
+    def settle(self):
+        if vars(self.model).pop("_row", None) is not None:  # it is of no model
+            super()._close()
 
 
 def experts_of(model, kind):

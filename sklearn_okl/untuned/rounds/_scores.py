@@ -12,12 +12,12 @@ class SquaredErrors:
 
     summary = staticmethod(summary_of_numbers)
 
-    def start(self, n_targets, delay):
-        """Return the state before the first round."""
+    def start(self, n_targets, delay, is_small=False):
+        """Return the state before the first round; small ones keep fewer of the latest errors."""
         return {
             "loss": np.zeros(n_targets),
             "scored": np.zeros(2),  # number and weight of the rows in it
-            "errors": self._start_laws(n_targets, delay),
+            "errors": self._start_laws(n_targets, delay, is_small),
         }
 
     def learn(self, state, misses, errors, weights, trace=None):
@@ -30,6 +30,17 @@ class SquaredErrors:
         state["loss"] += np.einsum("nq,nq->q", weighted, errors)
         state["scored"] += len(errors), len(errors) if weights is None else weights.sum()
         self._learn_laws(state, misses, misses != errors, weights, trace)
+
+    def learn_row(self, state, errors, weight):
+        """Learn by how much the forecasts of a row have missed (q,), no target of which is faulty.
+
+        Return False where that is left to `learn`, and nothing has changed.
+        """
+        if not self._learn_law(state, errors, weight):
+            return False
+        state["loss"] += weight * (errors * errors)
+        state["scored"] += 1.0, weight
+        return True
 
     def forget_target(self, state, j, delay):
         """Forget the errors of target j."""
@@ -48,8 +59,12 @@ class SquaredErrors:
         """Return the standard deviations (q,) of the errors."""
         return _running_errors.standard_deviation(state["errors"])
 
-    def _start_laws(self, n_targets, delay):
-        return _running_errors.start(delay, (n_targets,))
+    def _start_laws(self, n_targets, delay, is_small):
+        window = _running_errors.WINDOW // (4 if is_small else 1)
+        return _running_errors.start(delay, (n_targets,), window)
+
+    def _learn_law(self, state, errors, weight):
+        return _running_errors.learn_row(state["errors"], errors, weight)
 
     def _learn_laws(self, state, misses, faulty, weights, trace):
         _running_errors.learn(state["errors"], misses, faulty, weights, trace)
@@ -73,8 +88,11 @@ class ErrorsOfRows(SquaredErrors):
     def deviations(self, state):
         return np.array([_row_laws.standard_deviation(errors) for errors in state["errors"]])
 
-    def _start_laws(self, n_targets, delay):
+    def _start_laws(self, n_targets, delay, is_small):
         return [_row_laws.start(delay) for _ in range(n_targets)]
+
+    def _learn_law(self, state, errors, weight):
+        return False
 
     def _learn_laws(self, state, misses, faulty, weights, trace):
         issued, said = state["sizes"].pop("issued"), []
@@ -94,7 +112,7 @@ class LogLosses:
 
     summary = staticmethod(summary_of_classes)
 
-    def start(self, n_classes, delay):
+    def start(self, n_classes, delay, is_small=False):
         """Return the state before the first round."""
         # weight of the rows scored, their log loss, and of the errors
         return {"scored": np.zeros(3), "n_classes": n_classes}

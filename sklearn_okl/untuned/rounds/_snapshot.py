@@ -2,7 +2,9 @@
 
 import numpy as np
 
-_NESTED = {dict, list}
+from ..._tail import Shared
+
+_NESTED = {dict, list, Shared}
 
 
 def keep(state, snapshot):
@@ -20,6 +22,8 @@ def _kept(value, snapshot):
             elif type(part) in _NESTED:
                 kept[name] = _kept(part, known.get(name))
         return kept
+    if type(value) is Shared:
+        return Shared(value)
     if type(value) is list:
         snapshots = snapshot if isinstance(snapshot, list) else [None] * len(value)
         return [_kept(part, place) for part, place in zip(value, snapshots, strict=True)]

@@ -31,7 +31,7 @@ from ._deviations import MAD, deviation, deviations, median, windows_of
 from ._target_units import unit
 
 _UNITS = 1e-300, 1e300
-_FARTHEST = 1e60  # in units: fourth powers stay finite
+FARTHEST = 1e60  # in units: fourth powers stay finite
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class TargetFence:
                     if len(others):
                         state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
             u = distances / [unit(state) for state in states]
-            return np.clip(u, -_FARTHEST, _FARTHEST)
+            return np.clip(u, -FARTHEST, FARTHEST)
 
     def disputed(self, states: Any) -> Any:
         """Return whether the next row may end a dispute."""
@@ -203,7 +203,7 @@ class TargetFence:
         if not np.logical_or.reduce(asked, axis=None):
             return len(u)
         for i, j in np.argwhere(asked).tolist():
-            if nones[i, j] or not _is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
+            if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
         return len(u)
 
@@ -243,7 +243,7 @@ class TargetFence:
         if state["stuck"]:
             return forecast, 0.0
         is_near = not abs(error) > reach
-        if is_near or _is_explained(target, error, experts, reach):
+        if is_near or is_explained(target, error, experts, reach):
             if n > 0.0 and is_near:  # an expert that sees why says nothing of other rows
                 is_level = abs(target - last) < abs(error)
                 self._settle(state, self.bound if is_level else -self.bound)
@@ -300,7 +300,7 @@ class TargetFence:
         """
         n = int(state["dispute"][0]) - 1  # rows before this one
         state["n_moves"] += 1
-        state["missed"] = min(state["missed"] + (n + 1.0) * by**2, _FARTHEST)
+        state["missed"] = min(state["missed"] + (n + 1.0) * by**2, FARTHEST)
         state["origin"] += by * unit(state)
         if n:  # these were in doubt
             state["errors"], state["block"] = state["errors"].copy(), state["block"].copy()
@@ -358,14 +358,7 @@ class TargetFence:
                 state["deviation"] = float(path[high, j])
                 self._learn_rows(state, t + low, rows[low:high, j])
             low = high
-            if (t + low) % self.block == 0:
-                judge = self._judge_block
-            elif len(u) == 1 and (t + low) % self.refresh == 0:
-                judge = self._judge_doubts
-            else:
-                continue
-            moved = {j: judge(state, t + low) for j, state in enumerate(states)}
-            moved = {j: lags for j, lags in moved.items() if lags is not None}
+            moved = self._judged(states, t + low, len(u) == 1)
             if moved or (watches and any(state["suspect"] for state in states)):
                 return low, moved
         return low, {}
@@ -401,7 +394,8 @@ class TargetFence:
         Of no errors, and of targets most of which are equal and say nothing, it is infinite.
         """
         n = len(u)
-        path = np.repeat([[state["deviation"] for state in states]], n + 1, axis=0)
+        path = np.empty((n + 1, len(states)))
+        path[:] = [state["deviation"] for state in states]
         first_due = self.refresh - t % self.refresh
         if first_due > n:
             return path
@@ -424,6 +418,17 @@ class TargetFence:
             found = deviations(*np.array(windows).swapaxes(0, 1))
             path[dues[0] :, full] = np.repeat(found.T, self.refresh, axis=0)[: n + 1 - dues[0]]
         return path
+
+    def _judged(self, states, t, is_row):
+        """Judge targets before round t if it is time; return those that have moved, by number."""
+        if t % self.block == 0:
+            judge = self._judge_block
+        elif is_row and t % self.refresh == 0:
+            judge = self._judge_doubts
+        else:
+            return {}
+        moved = {j: judge(state, t) for j, state in enumerate(states)}
+        return {j: lags for j, lags in moved.items() if lags is not None}
 
     def _ages(self, states, t, n):
         """Return for how many rounds (n, q) targets have been forecast in rounds t, t + 1, ..."""
@@ -491,8 +496,8 @@ class TargetFence:
         """Return level and slope of the line if level or unit have changed, else None."""
         u, forecasts, references, distances, in_doubt = state["block"][-self.window :].T
         most = in_doubt.mean() >= self.most
-        if most and median(np.abs(u)) == _FARTHEST:
-            return 0.0, _FARTHEST  # the unit was next to nothing
+        if most and median(np.abs(u)) == FARTHEST:
+            return 0.0, FARTHEST  # the unit was next to nothing
         off, _, since = state["moved"].tolist()
         # after a new level, which one row has told, and which may have come with a new unit
         if off and self.fewest <= since < self.block + self.fewest:
@@ -548,7 +553,7 @@ def distances_from(u: Any, experts: Any) -> Any:
     return np.fmin.reduce(np.abs(u.T[..., None] - experts), axis=-1).T
 
 
-def _is_explained(target, error, experts, reach):
+def is_explained(target, error, experts, reach):
     """Tell whether some expert's forecast (K,) knows of the error, or of most of it."""
     return bool(_knows(np.abs(target - experts), abs(error), reach).any())
 

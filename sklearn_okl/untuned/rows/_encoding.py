@@ -39,10 +39,14 @@ class Encoder:
     own_gaps : bool, default=False
         Whether what missing values say is a number for each target. False: it is what they say of
         the first one, as of classes.
+    most_rows : int, default=None
+        Rows after which trees on columns of few values stay as they were grown, and no rows are
+        kept for them; None: they are grown anew for ever.
     """
 
-    def __init__(self, delay=0, n_targets=None, own_gaps=False):
+    def __init__(self, delay=0, n_targets=None, own_gaps=False, most_rows=None):
         self.delay, self.n_targets, self.own_gaps = delay, n_targets, own_gaps
+        self.most_rows = most_rows
         self.n_others = (n_targets or 1) - 1
 
     def width(self, layout, n_columns):
@@ -201,7 +205,8 @@ class Encoder:
             state["of_gaps"] = np.stack([path[-1] for path in of_gaps])
         if has_tree(layout):
             of_rows = past["few"], targets, steps.seen(X, layout["few"]), n_known
-            Z[:, -1] = steps.forecasts(state["steps"], *of_rows, int(of_all[0, 0]))
+            n_before = int(of_all[0, 0])
+            Z[:, -1] = steps.forecasts(state["steps"], *of_rows, n_before, most=self.most_rows)
         state["all"] = known[-1]
         return Z
 

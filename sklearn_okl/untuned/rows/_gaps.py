@@ -9,6 +9,8 @@ conditional variance, by which features of a kernel are averaged, see `MaskedFea
 
 import numpy as np
 
+from ..._linalg import ROUNDING
+
 _BLOCK = 64  # rows after which correlations are taken anew
 _WIDEST = 64  # columns up to which there are any
 _RIDGE = 0.002  # for numerical reasons: a column may be the sum of others
@@ -98,11 +100,16 @@ class GapFiller:
 
 def is_sound(state):
     """Tell whether what fills gaps, as from a file, may be of rows that were counted."""
-    d, rows = len(state["products"]), state["rows"]
+    products, rows, folded = state["products"], state["rows"], state["folded"]
+    d, most = len(products), _CLIP**2 * folded
     return bool(
-        state["products"].shape == (d, d)
-        and rows.shape == (state["n"] - state["folded"], d)
-        and state["folded"] % _BLOCK == 0
+        products.shape == (d, d)
+        and rows.shape == (state["n"] - folded, d)
+        and folded % _BLOCK == 0
+        and (np.abs(rows) <= _CLIP).all()
+        and (np.abs(products) <= most).all()
+        and (np.abs(products - products.T) <= ROUNDING * most).all()
+        and np.linalg.eigvalsh(products).min(initial=0.0) >= -ROUNDING * d * most
     )
 
 

@@ -25,6 +25,7 @@ _LEVELS = 64  # values of a column that are told apart while a tree grows
 _ROUNDING = 1e-9  # share of all squares that may be rounding
 _GAP = -1e101  # in place of a missing value: below all others
 _LEAF = -1  # in place of the column of a split
+_NEVER = 2**40  # rows
 
 
 def columns_of_few(X, others):
@@ -72,7 +73,7 @@ def is_sound(state):
     )
 
 
-def forecasts(state, rows, y, asked, n_known, n_before, alone=False):
+def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
     """Return forecasts (n,) for rows asked (n, p), less the mean; learn rows on the way.
 
     A tree that stands alone finds pairs of columns, too, and its forecasts are not less the mean.
@@ -87,6 +88,10 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False):
         How many of the first are known before each row that is asked for, and after the last.
     n_before : int
         Rows learnt before all these.
+    alone : bool, default=False
+    most : int, default=None
+        Rows known from which on a tree stays as it was grown, and no row is kept. None: it is grown
+        anew for ever.
     """
     path, i, low = np.zeros(len(asked)), 0, 0
     while True:
@@ -96,14 +101,18 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False):
         known = np.minimum(n_known[i:stop], high) - low
         path[i:stop] = _means(state, places[0], y[low:high], places[1], known, alone)
         past = state["past"]
-        state["past"] = Shared(
-            rows=np.concatenate([past["rows"], rows[low:high]])[-N_ROWS:],
-            y=np.concatenate([past["y"], y[low:high]])[-N_ROWS:],
-        )
+        if state["next"] < _NEVER:
+            state["past"] = Shared(
+                rows=np.concatenate([past["rows"], rows[low:high]])[-N_ROWS:],
+                y=np.concatenate([past["y"], y[low:high]])[-N_ROWS:],
+            )
         i, low = min(stop, len(asked)), high
         if n_before + high < state["next"]:
             return path
         _begin_anew(state, alone)
+        if most is not None and state["next"] > most:
+            past = {name: part[:0].copy() for name, part in state["past"].items()}
+            state |= {"next": _NEVER, "past": Shared(past)}
 
 
 def _begin_anew(state, pairs):

@@ -1,0 +1,204 @@
+"""One row and all banks at once: what `_banks.py` does bank by bank, one array for all experts.
+
+Of all experts together there is one product for their waves, and one array each for features, steps
+and coefficients, an expert's behind those of the one before; only what reads matrices goes bank by
+bank. The recursion is `_learn_row` of `RidgeRecursion`, for experts that forecast by ridges.
+"""
+
+from itertools import pairwise
+from operator import is_
+
+import numpy as np
+
+from ...learners._ridge import GAIN_LIMIT
+from ._banks import learner_of
+
+_OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
+
+
+class BankLayout:
+    """Where in common arrays of N features of E experts those of each bank are.
+
+    Parameters
+    ----------
+    banks : sequence of dict
+        Those of all kernels see the same inputs, or their ranks, too.
+    """
+
+    def __init__(self, banks):
+        self.known = [bank["features"]["frequencies"] for bank in banks]
+        shapes = [_shape(bank) for bank in banks]
+        lengths = np.repeat([d for _, d in shapes], [g for g, _ in shapes])
+        ends = np.cumsum([0, *[g * d for g, d in shapes]]).tolist()
+        self.places = [slice(*pair) for pair in pairwise(ends)]
+        members = np.cumsum([0, *[g for g, _ in shapes]]).tolist()
+        self.members = [slice(*pair) for pair in pairwise(members)]
+        self.shapes = [(g, 1, d) for g, d in shapes]
+        self.starts = np.cumsum(lengths) - lengths
+        self.owners = np.repeat(np.arange(len(lengths)), lengths)
+        forgetting = np.array([bank["forgetting"] for bank in banks])
+        self.of_banks = np.repeat(np.arange(len(banks)), [g for g, _ in shapes])
+        self.forgetting = forgetting[self.of_banks][:, None]
+        self.fades = bool((forgetting < 1.0).any())
+        self.faded = self.forgetting[self.owners]
+        of_members = zip(banks, shapes, strict=True)
+        there = [np.arange(g) < len(bank["members"]) for bank, (g, _) in of_members]
+        self.there = np.concatenate(there)
+        self._find_features(banks)
+
+    def is_of(self, banks):
+        """Return whether banks still have these maps: who is born gets new ones."""
+        known = [bank["features"]["frequencies"] for bank in banks]
+        return len(known) == len(self.known) and all(map(is_, known, self.known))
+
+    def _find_features(self, banks):
+        """Say which of 1, inputs, steady inputs, sines and cosines is a feature, times what.
+
+        Ranks come behind the inputs; steady are these alone.
+        """
+        shapes = [part.shape for part in self.known]
+        width, u = max(n for _, n, _ in shapes), min(n for _, n, _ in shapes)
+        n_waves, low = sum(g * m for g, _, m in shapes), 1 + width + u
+        places, factors, waves = [], [], []
+        for bank, frequencies in zip(banks, self.known, strict=True):
+            g, n, m = frequencies.shape
+            masks, halves = (bank["features"][name] for name in ("masks", "halves"))
+            zeros, own = np.zeros((g, 1), dtype=np.intp), low + np.arange(g * m).reshape(g, m)
+            inputs = (1 if m else 1 + width) + np.arange(masks.shape[1]) + u * halves[:, None]
+            places.append(np.hstack([zeros, inputs, own, own + n_waves]).ravel())
+            of_waves = np.full((g, 2 * m), 1.0 / np.sqrt(max(m, 1)))
+            factors.append(np.hstack([zeros + 1.0, masks, of_waves]).ravel())
+            of_columns = frequencies.transpose(1, 0, 2).reshape(n, g * m)
+            waves.append(np.pad(of_columns, [(0, width - n), (0, 0)]) / 2.0)  # of half an angle
+            low += g * m
+        self._waves, self._taken = np.hstack(waves), np.concatenate(places)
+        self._factors = np.concatenate(factors)
+
+    def features(self, inputs, steady):
+        """Return the features (N,) of a row (u,) or (2u,), as kernels and as lines see it."""
+        tangents = inputs @ self._waves
+        np.tan(tangents, out=tangents)
+        radii = tangents * tangents
+        radii += 1.0
+        np.divide(2.0, radii, out=radii)
+        tangents *= radii
+        radii -= 1.0
+        parts = np.concatenate([_ONE, inputs, steady, tangents, radii])
+        return parts[self._taken] * self._factors
+
+
+class BankRow:
+    """A row that all banks have forecast, and may learn then.
+
+    Parameters
+    ----------
+    layout : BankLayout
+    banks : list of dict
+        With their states "experts".
+    is_own : bool
+        Whether the states may be written: their coefficients become views of common arrays.
+    """
+
+    def __init__(self, layout, banks, is_own):
+        self.layout, self.banks = layout, banks
+        self.common, self.places, self.views = {}, [], []
+        self.stops = None  # rounds after which a bank's matrices may be due
+        names = _OF_EXPERTS if is_own else _OF_EXPERTS[:1]
+        states = [bank["experts"] for bank in banks]
+        n_targets = states[0]["squares"].shape[-1]
+        for name in names:
+            parts = [state[name] for state in states]
+            flat = np.concatenate([part.reshape(-1, n_targets) for part in parts])
+            self.common[name] = flat
+            if not is_own:
+                continue
+            places = layout.members if name == "squares" else layout.places
+            for state, part, place in zip(states, parts, places, strict=True):
+                state[name] = flat[place].reshape(part.shape)
+                self.places.append((state, name))
+                self.views.append(state[name])
+
+    @property
+    def is_current(self):
+        """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
+        now = [state[name] for state, name in self.places]
+        return self.layout.is_of(self.banks) and all(map(is_, now, self.views))
+
+    def ask(self, inputs, steady):
+        """Return the forecasts (E, q) of all experts for a row; changes nothing."""
+        layout = self.layout
+        z = self.z = layout.features(inputs, steady)
+        products = z[:, None] * self.common["theta"]
+        self.known = np.add.reduceat(products, layout.starts, axis=0)
+        return self.known
+
+    def teach(self, u, weight):
+        """Learn targets u (q,) of the row that was asked for last."""
+        layout, z, theta = self.layout, self.z, self.common["theta"]
+        directions, growth = np.empty_like(z), 1.0
+        for bank, place, shape in zip(self.banks, layout.places, layout.shapes, strict=True):
+            out = directions[place].reshape(shape)
+            bank["experts"]["inverse"].times_rows(z[place].reshape(shape), out)
+        leverages = np.add.reduceat(z * directions, layout.starts)
+        np.maximum(leverages, 0.0, out=leverages)
+        if layout.fades:
+            grown = [
+                bank["experts"]["inverse"].tail.growth / bank["forgetting"] for bank in self.banks
+            ]
+            growth = np.array(grown)[layout.of_banks]
+        roots = np.sqrt(weight * growth)
+        gains = 1.0 + weight * growth * leverages
+        scales = roots / np.sqrt(gains)
+        directions *= scales[layout.owners]
+        errors = scales[:, None] * (u - self.known)
+        theta += directions[:, None] * errors[layout.owners]
+        squares, b, rows = self.common["squares"], self.common["b"], z
+        errors *= errors
+        if layout.fades:  # in the sums it is the past that fades
+            squares *= layout.forgetting
+            b *= layout.faded
+            errors /= growth[:, None]
+            rows = roots[layout.owners] * z
+        elif weight != 1.0:
+            rows = roots * z
+        squares += errors
+        b += z[:, None] * (weight * u)
+        self._write(
+            rows, directions, gains > GAIN_LIMIT if gains.max() > GAIN_LIMIT else None, weight
+        )
+
+    def _write(self, rows, directions, are_extreme, weight):
+        """Write a row and its directions into the tails, and do what is due of the matrices."""
+        layout = self.layout
+        if self.stops is None:
+            self.stops = [_next_stop(bank) for bank in self.banks]
+        parts = zip(self.banks, layout.places, layout.shapes, strict=True)
+        for i, (bank, place, shape) in enumerate(parts):
+            state = bank["experts"]
+            state["mass"] = bank["forgetting"] * state["mass"] + weight
+            state["inverse"] = state["inverse"].and_rows(
+                rows[place].reshape(shape), directions[place].reshape(shape)
+            )
+            state["t"] += 1
+            extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
+            if extreme or state["t"] >= self.stops[i]:
+                learner_of(bank)._commit(state, extreme)
+                self.stops[i] = _next_stop(bank)
+
+
+_ONE = np.ones(1)
+
+
+def _next_stop(bank):
+    """Return after which round matrices may be due: those of large banks are each round."""
+    state = bank["experts"]
+    t, inverse = state["t"], state["inverse"]
+    if not inverse.is_whole:
+        return t + 1
+    return t + min(learner_of(bank)._rounds_to_stop(t), inverse.tail.room)
+
+
+def _shape(bank):
+    """Return how many experts a bank has room for, and how many features each of them."""
+    (size, _, m), masks = bank["features"]["frequencies"].shape, bank["features"]["masks"]
+    return size, 1 + masks.shape[1] + 2 * m

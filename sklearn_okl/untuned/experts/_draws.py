@@ -1,0 +1,83 @@
+"""The frequencies of kernels, or, where memory counts more than time, what they are drawn from.
+
+A small model keeps of each kernel a seed, its bandwidth and the scales of its columns. The draws
+are made again where they are asked for, and remembered by the process, for all models of one seed.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ...kernels import sample_frequencies, shift_invariant_kernel
+from ...kernels._named import KERNELS
+
+_REMEMBERED = 1024  # draws
+_MOST = 2**24  # numbers that are drawn of a bank
+
+
+def drawn(member, scales, m, rng):
+    """Return frequencies (n_seen, m) of a member's kernel, whose columns have these scales.
+
+    Of a kernel on pairs each frequency sees two columns, drawn by the squares of their scales.
+    """
+    n_seen = len(scales)
+    n_joint = min(n_seen, 2) if member["pairs"] else n_seen
+    width = shift_invariant_kernel(member["kernel"]).width(n_joint)
+    gamma = member["bandwidth"] / width
+    found = sample_frequencies(n_joint, m, kernel=member["kernel"], gamma=gamma, random_state=rng)
+    if member["pairs"]:
+        # the least of exponential waiting times: draws without replacement
+        waits = -np.log1p(-rng.random_sample((n_seen, m))) / np.square(scales)[:, None]
+        joint, found = found, np.zeros((n_seen, m))
+        np.put_along_axis(found, np.argsort(waits, axis=0)[:n_joint], joint, axis=0)
+    return found * scales[:, None]
+
+
+def no_draws(size, n_columns, m):
+    """Return what is kept of the frequencies of so many experts, none of which is there yet."""
+    return {
+        "n_frequencies": m,
+        "scales": np.zeros((size, n_columns)),  # 0 of columns that it does not see
+        "bandwidths": np.ones(size),
+        # of each a seed, the number of its kernel, 0 for nobody, and whether it sees pairs
+        "draws": np.zeros((size, 3), dtype=np.intp),
+    }
+
+
+def is_sound(maps):
+    """Tell whether what is kept of frequencies, as by a file, may be drawn from."""
+    n, draws = int(maps["n_frequencies"]), maps["draws"]
+    return bool(
+        0 < n * maps["scales"].size <= _MOST
+        and draws.shape == (len(maps["bandwidths"]), 3)
+        and (draws[:, 0] < 2**32).all()
+        and (draws[:, 1] <= len(KERNELS)).all()
+        and (maps["bandwidths"] > 0.0).all()
+    )
+
+
+def to_draw(maps, k, columns, member, scales, rng):
+    """Write what the frequencies of expert k are drawn from; its columns have these scales."""
+    maps["scales"][k, columns] = scales
+    maps["bandwidths"][k] = member["bandwidth"]
+    kernel = 1 + KERNELS.index(member["kernel"])
+    maps["draws"][k] = rng.randint(2**31 - 1), kernel, member["pairs"]
+
+
+def drawn_again(maps):
+    """Return the frequencies (K, n_columns, m) of all experts, 0 of who is yet to be born."""
+    m = int(maps["n_frequencies"])
+    frequencies = np.zeros((*maps["scales"].shape, m))
+    of_each = zip(maps["draws"].tolist(), maps["bandwidths"].tolist(), maps["scales"], strict=True)
+    for k, ((seed, kernel, pairs), bandwidth, scales) in enumerate(of_each):
+        if kernel:
+            seen = scales > 0.0
+            known = seed, KERNELS[kernel - 1], bool(pairs), bandwidth, m
+            frequencies[k, seen] = _remembered(scales[seen].tobytes(), *known)
+    return frequencies
+
+
+@lru_cache(_REMEMBERED)
+def _remembered(scales, seed, kernel, pairs, bandwidth, m):
+    member = {"kernel": kernel, "bandwidth": bandwidth, "pairs": pairs}
+    return drawn(member, np.frombuffer(scales), m, np.random.RandomState(seed))

@@ -1,0 +1,145 @@
+"""One row of experts of numbers: what `Experts` does with a block of one, in few calls.
+
+A row is asked, which changes nothing, and may be taught then, for which nothing is computed again.
+So a guard sees the forecast of a row before it is learnt, and who has forecast a row learns it for
+less. The parts are rows themselves: inputs, banks, the mixture.
+"""
+
+from operator import is_
+
+import numpy as np
+
+from ...aggregators._stacked_row import MixtureRow
+from ..rows._input_row import InputRow
+from ._bank_rows import BankLayout, BankRow
+from ._experts import ages_of
+
+
+class ExpertsRow:
+    """A row that the experts were asked for, and may learn then.
+
+    Parameters
+    ----------
+    experts : Experts of numbers
+        See `takes`.
+    state : dict of the model
+    is_own : bool, default=True
+        Whether its arrays may be written: else it is only asked.
+    """
+
+    def __init__(self, experts, state, is_own=True):
+        self.experts, self.state = experts, state
+        banks = _awake(state)
+        self.parts = [state["inputs"], state["mixture"], *banks]
+        layout = vars(experts).get("row_layout")
+        if layout is None or not layout.is_of(banks):
+            layout = _layout(experts, state, banks)
+            experts.row_layout = layout  # for all threads: only once it is whole
+        self.layout, self.there = layout, layout.there_of_all
+        self.without_lags = layout.without_lags
+        self.inputs = InputRow(experts.inputs, state["inputs"])
+        self.of_banks = BankRow(layout, banks, is_own)
+        self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
+        self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
+        self.asked = self.found = None
+
+    @staticmethod
+    def takes(experts, state):
+        """Whether rows of a state are learnt so: it knows its experts, and all is plain."""
+        return (
+            experts.takes_rows
+            and not experts.delay
+            and "all" not in state["columns"]
+            and _is_plain(state)
+            and bool(experts.kind.mixture.fadings)
+            and InputRow.takes(experts.inputs, state["inputs"])
+            and all(map(_is_closed, state["mixture"]["stacks"]))
+            and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
+        )
+
+    def is_of(self, state):
+        """Whether this goes on with a state: nothing has come between."""
+        parts = [state["inputs"], state["mixture"], *_awake(state)]
+        return (
+            state is self.state
+            and len(parts) == len(self.parts)
+            and all(map(is_, parts, self.parts))
+            and _is_plain(state)
+            and self.inputs.is_plain
+            and self.of_banks.is_current
+        )
+
+    def ask(self, X):
+        """Return the forecasts (q,) of a row X (1, d); None where it is not plain.
+
+        Of the row that was asked for last they are known.
+        """
+        asked = self.state["t"], X.tobytes()
+        if asked != self.asked:
+            self.asked, self.found = asked, self._ask(X)
+        return self.found
+
+    def _ask(self, X):
+        experts, state = self.experts, self.state
+        seen = self.inputs.ask(X[0])
+        if seen is None:
+            return None
+        F = self.F
+        walks, scales = self.inputs.walks()
+        n, layout = len(walks), self.layout
+        F[:, :n] = walks.T
+        known = self.of_banks.ask(*seen).T
+        np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
+        burn_in = experts.constants.burn_in
+        ages = [min(age, burn_in) for age in ages_of(state)]
+        asleep = state["rounds"] < np.array(ages)[:, None]
+        asleep |= layout.missing
+        forecasts = self.mixture.ask(F, asleep, scales)
+        if forecasts is None or not state["boosting"]:
+            return forecasts
+        n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
+        of_row = seen[0][None, :n_columns], forecasts, self.mixture.limits
+        forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
+        return forecasts
+
+    def teach(self, X, u, forecasts, weight):
+        """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
+        state, F = self.state, self.F
+        t = self.experts.n_learnt(state)
+        self.inputs.teach(u)
+        self.of_banks.teach(u, weight)
+        self.mixture.teach(u, weight)
+        if state["boosting"]:
+            self.experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
+        state["rounds"] += self.there
+        squares = F - u[:, None]
+        squares *= squares
+        np.copyto(squares, 0.0, where=self.layout.missing)
+        state["losses"] += squares if weight == 1.0 else weight * squares
+        state["masses"] += self.there if weight == 1.0 else weight * self.there
+        self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
+
+
+def _layout(experts, state, banks):
+    """Return where everything of the banks is, and which of all experts are there."""
+    layout = BankLayout(banks)
+    there = np.zeros(len(state["rounds"]), dtype=bool)
+    there[: experts.inputs.n_walks] = True
+    there[experts.inputs.n_walks :][: len(layout.there)] = layout.there
+    layout.there_of_all, layout.missing = there, ~there
+    layout.without_lags = np.array(experts.without_lags(state), dtype=np.intp)
+    return layout
+
+
+def _is_plain(state):
+    """Whether a row is learnt by banks, mixture and links alone: there are no trees, no sizes."""
+    return not (state["leaves"]["trees"] or state.get("sizes"))
+
+
+def _is_closed(state):
+    return "inverse" in state
+
+
+def _awake(state):
+    """Return the banks with somebody awake: those of who is to be born are the last."""
+    return [bank for bank in state["banks"].values() if bank["members"]]

@@ -1,0 +1,60 @@
+"""The fence of the targets of one row: what `_targets.py` does with a block of one, in few calls.
+
+Of one row each target is a plain number, which costs less than an array of one.
+"""
+
+import numpy as np
+
+from ._targets import FARTHEST, is_explained
+
+
+def scaled_row(fence, states, y):
+    """Return what `scaled` does of the targets (q,) of one row."""
+    if 0.0 not in [state["unit"] for state in states]:
+        of_targets = zip(y.tolist(), states, strict=True)
+        u = [(target - state["origin"]) / state["unit"] for target, state in of_targets]
+        if max(map(abs, u)) <= FARTHEST:
+            return np.array(u)
+    return fence.scaled(states, y[None])[0]
+
+
+def is_sound(fence, states, t, u, forecasts, experts, least, usual):
+    """Return whether no target u (q,) of round t is in doubt: what `n_sound` says of a row.
+
+    Forecasts of experts are (q, K), the `usual` deviations (q,) those known before the round.
+    """
+    of_numbers = (part.tolist() for part in (np.abs(u - forecasts), least, usual))
+    for j, (state, error, enough, size) in enumerate(zip(states, *of_numbers, strict=True)):
+        is_none = len(state["nones"]) > 0 and bool(fence._nones(state, u[j]))
+        if not state["guarded"] or not error > enough:
+            continue
+        age = t - state["since"] - state["delay"]
+        reach = _factor_at(fence, age) * size
+        limit = fence.cap * reach if age >= fence.block else reach
+        if is_none or (error > limit and not is_explained(u[j], error, experts[j], reach)):
+            return False
+    return True
+
+
+def learn_row(fence, states, t, u, forecasts, references, distances, usual):
+    """Do what `learn` does with targets (q,) of a row in no doubt; return what has moved.
+
+    The deviations (q,) are those after it.
+    """
+    rows = np.array([u, forecasts, references, distances, np.zeros(len(u))]).T
+    errors = np.abs(u - forecasts)
+    for j, (state, size) in enumerate(zip(states, usual.tolist(), strict=True)):
+        state["deviation"], state["stuck"] = size, False
+        state["moved"][2] += 1
+        if fence._first(state, t) == 0:
+            for name, new in (("errors", errors), ("values", u)):
+                known = state[name][1 - fence.latest :]
+                state[name] = np.concatenate([known, new[j : j + 1]])
+        state["block"] = np.concatenate([state["block"], rows[j : j + 1]])
+    return fence._judged(states, t + 1, True)
+
+
+def _factor_at(fence, age):
+    if age < fence.reviews[0]:
+        return np.inf
+    return fence.early_reach if age < fence.block else fence.reach

@@ -1,0 +1,134 @@
+"""One row of inputs: what `LaggedInputs` does with a block of one, in few calls.
+
+Columns and targets are standardised by the same steps, so their sums stand side by side here, the
+targets behind the columns. A row is looked at before it is learnt, and nothing is computed twice.
+"""
+
+from functools import cache
+
+import numpy as np
+from scipy.special import ndtri
+
+from ...features import _quantiles as quantiles
+from ...features._units import deviations, mean_and_variance
+
+_SUMS = "weights", "sums", "squares"
+
+
+class InputRow:
+    """A row that was seen by what was known before it, and may be learnt then.
+
+    Parameters
+    ----------
+    inputs : LaggedInputs
+        Whose labels are not late; see `takes`.
+    state : dict of the inputs
+        Without trees; see `takes`.
+    """
+
+    def __init__(self, inputs, state):
+        self.inputs, self.units, self.state = inputs, inputs.units, state
+        self.d = d = len(state["rows"]["weights"])
+        self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
+        self.counted = np.full(len(self.places), self.units.faulty)
+        self.known = self.limits = None  # of this block
+
+    @staticmethod
+    def takes(inputs, state):
+        """Whether there is nothing but numbers, lags, and columns that have begun."""
+        plain = not inputs.delay and not state["n_trees"]
+        rows = state["rows"]
+        return plain and not state["gaps"] and rows["origin"] is not None and inputs.n_lags > 0
+
+    @property
+    def is_plain(self):
+        """Whether there still are no gaps to be filled."""
+        return not self.state["gaps"]
+
+    def ask(self, x):
+        """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
+
+        Those are gaps, numbers that are none, and first ones of a column.
+        """
+        units, rows, targets = self.units, self.state["rows"], self.state["targets"]
+        weights, sums, squares = self.sums = [
+            np.concatenate([rows[name], targets[name]]) for name in _SUMS
+        ]
+        if not np.minimum.reduce(weights) > 0.0 or self._is_odd(rows, x):
+            return None
+        self.x = x
+        means, variances = mean_and_variance(weights, sums, squares)
+        centers = means.copy()
+        centers[: self.d] += rows["origin"]
+        scales = deviations(centers, variances)
+        steady = np.concatenate([rows["steady"], targets["steady"]], axis=1)
+        path, self.steady = units.steady(steady, weights[None], centers[None], scales[None])
+        columns = np.concatenate([x, self.state["lags"].ravel()])
+        known = np.array([centers, scales])[:, self.places]
+        self.scales = scales[self.d :]
+        inputs, steady = units.seen(columns, known, path[0][:, self.places], self.counted)
+        if "ranks" in self.state:
+            shares = quantiles.ask(self.state["ranks"], x[None])[0]
+            inputs = np.concatenate([inputs, ndtri(shares), inputs[self.d :]])
+        return inputs, steady
+
+    def walks(self):
+        """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets."""
+        last, count = self.state["lags"][0], self.sums[0][self.d]
+        steps = last / max(count - 1.0, 1.0)
+        return np.array([last, last + steps]), np.where(self.scales > 0.0, self.scales, 1.0)
+
+    def teach(self, u):
+        """Learn the row that was looked at last, and its targets (q,)."""
+        units, state, d = self.units, self.state, self.d
+        rows, targets, x = state["rows"], state["targets"], self.x
+        before, rows["last"] = rows["last"][None], x
+        if self.is_far or rows["n_first"] < units.block or rows["quiet"] < units.aftermath:
+            units._learn_strange(rows, x[None], before)
+            units._count_steps(rows, x[None], before)
+        row = x - rows["origin"]
+        low, high = self.limits[1]
+        values = np.concatenate([np.minimum(np.maximum(row, low), high), u])
+        weights, sums, squares = self.sums
+        after, total = weights + 1.0, sums + values
+        terms = (values - sums / np.maximum(weights, 1.0)) * (
+            values - total / np.maximum(after, 1.0)
+        )
+        for name, now in zip(_SUMS, (after, total, squares + terms), strict=True):
+            rows[name], targets[name] = now[:d], now[d:]
+        if self.steady is not None:
+            rows["steady"], targets["steady"] = self.steady[:, :d], self.steady[:, d:]
+        state["lags"] = np.concatenate([u[None], state["lags"][:-1]])
+        rows["block"] = np.concatenate([rows["block"], row[None]])
+        changed = None
+        if len(rows["block"]) == units.block:
+            changed = units._end_block(rows)
+            changed = changed if changed.any() else None
+        if "ranks" in state:
+            quantiles.follow(state["ranks"], x[None], changed=changed)
+
+    def _is_odd(self, rows, x):
+        """Tell whether a value is a gap, or may be absurd; note whether a step is a far one."""
+        if rows["known"] is not self.known:
+            self._begin_block(rows)
+        (low, high), _ = self.limits
+        row = x - rows["origin"]
+        self.is_far = np.logical_or.reduce(np.abs(x - rows["last"]) > self.far_steps)
+        return not np.logical_and.reduce((row >= low) & (row <= high))
+
+    def _begin_block(self, rows):
+        """Find what is the same for all rows of a block: limits, and how values count."""
+        units, (center, scale) = self.units, rows["known"]
+        self.known = rows["known"]
+        reaches = [
+            np.where(scale > 0.0, reach * scale, np.inf) for reach in (units.absurd, units.faulty)
+        ]
+        self.limits = [(center - reach, center + reach) for reach in reaches]
+        self.far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
+        self.counted[: self.d] = units._counted(rows)
+
+
+@cache
+def _places(d, q, n_lags):
+    """Return where in d columns and q targets each column of a row with lags is."""
+    return np.concatenate([np.arange(d), np.tile(d + np.arange(q), n_lags)])

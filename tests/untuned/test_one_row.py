@@ -1,0 +1,147 @@
+"""A row that experts are asked for and then taught: the numbers of a block of one."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.experts._row import ExpertsRow
+
+
+class EarlyBirths(OnlineKernelRegressor):
+    """Who has kernels born among few rows."""
+
+    constants = Constants(births=(68, 100), burn_in=10)
+
+
+def begun(n_targets=1, n_known=60, **parameters):
+    X, y = make_friedman_stream(140, n_features=6, random_state=0)
+    if n_targets > 1:
+        y = np.column_stack([y, *(y * (-1.0) ** k + X[:, k] for k in range(1, n_targets))])
+    parameters = {"budget": "fast", "random_state": 0} | parameters
+    model = EarlyBirths(**parameters).fit(X[:n_known], y[:n_known])
+    return model, X[n_known:], y[n_known:]
+
+
+def arrays_of(value, name=""):
+    """Yield names and arrays of a state, at any depth."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, (int, float)):
+        yield name, np.array(value)
+    elif isinstance(value, (dict, list, tuple)):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in parts:
+            yield from arrays_of(part, f"{name}/{key}")
+    elif hasattr(value, "opened"):
+        yield from arrays_of(value.opened(), name)
+
+
+def assert_alike(one, other):
+    known, found = dict(arrays_of(one)), dict(arrays_of(other))
+    assert known.keys() == found.keys()
+    for name, value in known.items():
+        size = max(np.abs(value[np.isfinite(value)]).max(initial=0.0), 1.0)
+        np.testing.assert_allclose(found[name], value, rtol=1e-8, atol=1e-9 * size, err_msg=name)
+
+
+def one_by_one(model, X, y, weights=None):
+    rows = [slice(i, i + 1) for i in range(len(X))]
+    weights = [None if weights is None else weights[row] for row in rows]
+    told = [
+        (model.predict(X[row]), model.prequential_predict(X[row], y[row], sample_weight=weight))
+        for row, weight in zip(rows, weights, strict=True)
+    ]
+    return [np.concatenate(part) for part in zip(*told, strict=True)]
+
+
+def without_rows(monkeypatch):
+    monkeypatch.setattr(ExpertsRow, "takes", staticmethod(lambda experts, state: False))
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("n_targets", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_row_is_a_block_of_one(n_targets, weighted, monkeypatch):
+    model, X, y = begun(n_targets)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, len(X)) if weighted else None
+    other = copy.deepcopy(model)
+    asked, told = one_by_one(model, X, y, weights)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y, weights)[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):
+    model, X, y = begun(n_targets, budget="balanced")
+    X[30:, 2] *= 100.0  # another unit: ranks forget a column
+    other = copy.deepcopy(model)
+    asked, told = one_by_one(model, X, y)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert model._state["boosting"]
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y)[1], rtol=1e-8)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("length", [1, 3])
+def test_rows_of_a_faulty_stream_are_blocks_of_one(length, monkeypatch):
+    stream = {"share": 0.05, "length": length, "random_state": 3}
+    X, y = make_faulty_stream(140, return_X_y=True, **stream)
+    model = EarlyBirths(budget="fast", random_state=0).fit(X[:60], y[:60])
+    other = copy.deepcopy(model)
+    _, told = one_by_one(model, X[60:], y[60:])
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X[60:], y[60:])[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+
+
+def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(monkeypatch):
+    model, X, y = begun()
+    X = X.copy()
+    X[20:30:3, 1], X[50, 2], X[60:, 3] = np.nan, 1e9, 0.5
+    other = copy.deepcopy(model)
+    _, told = one_by_one(model, X, y)
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y)[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+
+
+def test_a_row_path_keeps_what_it_has_asked(monkeypatch):
+    model, X, y = begun()
+    other, made = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "_ask", counted(made, ExpertsRow._ask))
+    with model.rows() as row:
+        told = []
+        for x, target in zip(X, y, strict=True):
+            asked = row.predict(x)
+            told.append(row.learn(x, target))
+            assert told[-1] == pytest.approx(asked, rel=1e-12)
+    assert len(made) == len(X)
+    assert "_row" not in vars(model)
+    np.testing.assert_allclose(told, other.prequential_predict(X, y), rtol=1e-9)
+    assert_alike(model._state["targets"], other._state["targets"])
+
+
+def counted(made, verb):
+    def asked(*given):
+        made.append(1)
+        return verb(*given)
+
+    return asked
+
+
+def test_asking_writes_nothing():
+    model, X, _ = begun()
+    before, banks = copy.deepcopy(model._state), model._state["banks"].values()
+    held = [bank["experts"]["theta"] for bank in banks]
+    model.predict(X[:1])
+    assert all(bank["experts"]["theta"] is one for bank, one in zip(banks, held, strict=True))
+    assert_alike(before, model._state)
