@@ -30,8 +30,8 @@ class Budget(NamedTuple):
     n_links : int
         Links of the chain that learns what the mixture leaves.
     sight : int
-        How many of the latest rows are kept at most, for a model that begins with them: 2048 tell of
-        an eighth of the errors' variance that rows explain.
+        How many of the latest rows are kept at most, of which it is asked whether they explain
+        errors: about 17 times the features of a kernel, of which so many tell.
     compact : bool, default=False
         Whether memory counts more than time: no rows are kept from call to call but what targets in
         doubt ask for, and of each expert its sums alone. The work is then that of a plan of its
@@ -51,7 +51,7 @@ class Budget(NamedTuple):
 
 BUDGETS = {
     "tiny": Budget(16, 14_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
-    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 2048),
+    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024),
     "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
     "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
 }

@@ -64,7 +64,9 @@ class Guard(NoGuard):
         renewal, Y = model.constants.renewal, y.reshape(len(y), -1)
         n_first = max(1 + model.label_delay - n_rows(state), 0)
         forecasts, doubted, low = np.empty_like(Y), [], 0
-        anew, kept = state.pop("anew"), vars(model).get("_state", {})  # of no copy of the state
+        anew = state.pop("anew")  # of no copy of the state
+        # a row path has come from another state, of which one that begins anew may have the age
+        kept = {} if "_row" in vars(model) else vars(model).get("_state", {})
         of_twin = kept and kept["anew"]["twin"]
         trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
         while low < len(y):

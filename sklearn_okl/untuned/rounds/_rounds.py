@@ -246,15 +246,15 @@ class Rounds:
 
         On a row path it is kept from row to row, as the attribute `_row`.
         """
-        known = vars(self).get("_row")
-        if known is not None:
+        known, experts = vars(self).get("_row"), self._experts()
+        is_others = known is not None and known.state is not state  # of a twin's model
+        if known is not None and not is_others:
             if known.is_of(state):
                 return known
-            self._close(state)  # whom a birth has opened
-        experts = self._experts()
+            experts.close(state)  # whom a birth has opened
         if not ExpertsRow.takes(experts, state):
             return None
-        if "_row" not in vars(self):
+        if is_others or "_row" not in vars(self):
             return ExpertsRow(experts, state, is_own)
         self._row = ExpertsRow(experts, state)
         return self._row
