@@ -391,6 +391,7 @@ JOBS = {
             "budgets": "budgets (default: fast and balanced)",
             "rows": "rows of a stream (default: %(default)s)",
             "seed": "of the streams and of the models",
+            "peers": "run CapyMOA's SOKNL, adaptive random forest and FIMT-DD too, if installed",
             "quick": "1000 rows of each",
         },
     ),

@@ -269,9 +269,7 @@ def _fault_of_numbers(state):
             inverses = [P.array for _, _, P in part.groups]
             ahead += arrays_of(part)
         elif isinstance(part, Past):
-            if not all(
-                array.dtype.kind == "f" and not np.isinf(array).any() for array in part.rows
-            ):
+            if not _are_rows(part):
                 return "holds rows that are none"
             continue
         elif isinstance(part, np.ndarray):
@@ -291,6 +289,20 @@ def _fault_of_numbers(state):
         if isinstance(part, SharedInverse) and not _leaves_inverses(part):
             return "holds an inverse that is none after the rows that wait"
     return None
+
+
+def _are_rows(past):
+    """Tell whether rows that are kept, and targets and weights beside them, are numbers.
+
+    Only rows have gaps.
+    """
+    (X, y), weights = past.rows, past.weights
+    weights = np.ones(1) if weights is None else weights
+    return (
+        all(part.dtype.kind == "f" for part in (X, y, weights))
+        and not np.isinf(X).any()
+        and bool(np.isfinite(y).all() and np.isfinite(weights).all() and (weights >= 0.0).all())
+    )
 
 
 def _is_marked(name, part):

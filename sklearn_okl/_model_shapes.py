@@ -54,6 +54,9 @@ def unlike(fresh, state, where="state"):
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(fresh, state, strict=True))]
     elif isinstance(fresh, Real):
         return _unlike_number(fresh, state, where)
+    elif isinstance(fresh, Past):
+        fits = isinstance(state, Past) and _goes_on(fresh, state)
+        return None if fits else f"is not of its shape: {where} should be rows as wide as others"
     elif isinstance(fresh, BaseEstimator) and type(state) is not type(fresh):
         return f"is not of its shape: {where} should be a {type(fresh).__name__}"
     else:
@@ -83,6 +86,18 @@ def _unlike_number(fresh, state, where):
     else:
         fits, wanted = isinstance(state, Real), "a number"
     return None if fits else f"is not of its shape: {where} should be {wanted}"
+
+
+def _goes_on(fresh, state):
+    """Tell whether rows that are kept are as wide as in a fresh past, and as few as it keeps."""
+    (wide, deep), (X, y), weights = fresh.rows, state.rows, state.weights
+    n = min(state.length, fresh.window or state.length)
+    return (
+        state.window == fresh.window
+        and X.shape == (n, *wide.shape[1:])
+        and y.shape == (n, *deep.shape[1:])
+        and (weights is None or weights.shape == (n,))
+    )
 
 
 def _apart(fresh, state, where):

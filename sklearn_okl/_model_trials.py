@@ -158,7 +158,7 @@ def _put_off_fits(model):
     if model._state["due"] <= model._state["t"]:
         raise ValueError("a fit is overdue")
     rows, y = model._state["past"].rows
-    if np.isnan(y).any() or (np.isnan(rows).any() and not model._allow_nan):
+    if np.isnan(rows).any() and not model._allow_nan:
         raise ValueError("rows with NaN")
     frame = vars(model).get("_frame")
     if frame is not None:

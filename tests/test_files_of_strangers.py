@@ -73,6 +73,7 @@ pytest.importorskip("skops")
 
 BANK = {"kernels": {"gamma": [0.1, 1.0]}, "n_components": 10, "random_state": 0}
 SEARCH = PrequentialSearch(VAWRegressor(), {"alpha": [0.1, 1.0]})
+FAST = OnlineKernelRegressor(budget="fast", random_state=0)
 CLASSES = OnlineKernelClassifier(budget="fast", random_state=0)
 LATE = OnlineKernelRegressor(budget="fast", label_delay=9, random_state=0)
 MODELS = [
@@ -267,6 +268,10 @@ def circular_tree(model):
 
 def set_past(**values):
     return lambda model: vars(model._state["past"]).update(values)
+
+
+def set_latest(**values):
+    return lambda model: vars(model._state["anew"]["rows"]).update(values)
 
 
 def block_of(model):
@@ -485,8 +490,27 @@ SPOILT = {
     "a past": (
         RefitRegressor(Ridge()),
         lambda m: setattr(m._state["past"], "_X", np.zeros((54, 3))),
-        "cannot be used",
+        r"\['past'\] should be rows",
     ),
+    "how many rows of a past": (
+        RefitRegressor(Ridge()),
+        set_past(_X=np.zeros((50, 4))),
+        r"\['past'\] should be rows",
+    ),
+    "the window of a past": (
+        RefitRegressor(Ridge(), window=30),
+        set_past(window=31),
+        r"\['past'\] should be rows",
+    ),
+    "latest rows that are narrow": (FAST, set_latest(_X=np.zeros((54, 3))), "should be rows"),
+    "latest rows without forecasts": (FAST, set_latest(_y=np.zeros((54, 1))), "should be rows"),
+    "latest rows without axes": (FAST, set_latest(_X=np.zeros(54)), "should be rows"),
+    "more of the latest rows": (FAST, set_latest(window=10**6), "should be rows"),
+    "latest rows of text": (FAST, set_latest(_X=np.full((54, 4), "a")), "rows that are none"),
+    "latest rows with infinity": (FAST, set_latest(_X=np.full((54, 4), np.inf)), "rows that are"),
+    "latest targets with NaN": (FAST, set_latest(_y=np.full((54, 2), np.nan)), "rows that are"),
+    "weights of the latest rows": (FAST, set_latest(_weights=np.full(54, -1.0)), "rows that are"),
+    "no latest rows": (FAST, lambda m: m._state["anew"].update(rows={}), "should be rows"),
     "fits": (
         RefitRegressor(Ridge()),
         lambda m: m._state.update(fits=[(*fit, 0) for fit in m._state["fits"]]),

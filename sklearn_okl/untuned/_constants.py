@@ -29,6 +29,9 @@ class Budget(NamedTuple):
         Whether half of the kernels that never forget see ranks in place of the inputs.
     n_links : int
         Links of the chain that learns what the mixture leaves.
+    sight : int
+        How many of the latest rows are kept at most, of which it is asked whether they explain
+        errors: about 17 times the features of a kernel, of which so many tell.
     compact : bool, default=False
         Whether memory counts more than time: no rows are kept from call to call but what targets in
         doubt ask for, and of each expert its sums alone. The work is then that of a plan of its
@@ -42,14 +45,15 @@ class Budget(NamedTuple):
     n_stacks: int | None
     ranks: bool
     n_links: int
+    sight: int
     compact: bool = False
 
 
 BUDGETS = {
-    "tiny": Budget(16, 14_000, (0.998, 0.995), (), 1, False, 0, compact=True),
-    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0),
-    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12),
+    "tiny": Budget(16, 14_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
+    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024),
+    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
 }
 # without a chain there is more for the others
 CLASS_BUDGETS = {name: budget._replace(n_links=0) for name, budget in BUDGETS.items()}

@@ -172,15 +172,15 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     of its size are those of the twin; the other moves forecasts by three usual errors at most.
     What rows have told in which both are far apart is kept for the twins that follow.
     After one of them has been far ahead for a block, or after 512 rows, it goes on alone, for
-    longer each time that it wins again. ``experts_`` and `predict_experts` are those of the model,
-    not of the twin.
+    longer each time that it wins again. ``experts_`` and `predict_experts` are the model's.
 
     *Changes.* At the end of each block of 64 rows whose errors are 1.3 times as large as they have
-    long been, a model begins anew with the rows since the change, as far as errors tell it. Both
-    learn on, at twice the cost, and are mixed by odds that their squared errors move: four block
-    ends far ahead replace the old model, two far behind end the trial, and the next one is twice as
-    far off. So a sign that flips, or a column that means something else, costs little more than
-    starting over. ``experts_`` and `predict_experts` are those of the older one until then.
+    long been, a model begins anew with the rows since the change, as far as errors tell it. So does
+    one with the latest rows, up to 2048 ("fast": 1024), where kernels explain their errors, though
+    no larger: a Bayes factor of 8 nats, asked for every 1024 rows. Both learn on, at twice the
+    cost, and are mixed by odds that squared errors move: four block ends far ahead replace the old
+    model, two far behind, or 512 rows, end the trial; the next one is far off. So a sign that
+    flips costs little more than starting over. ``experts_`` are those of the older one until then.
 
     *Several targets.* Of y with shape (n, q) all columns are learnt by the same experts, with one
     inverse, so that ten targets take two to three times as long as one. Half of the experts see the

@@ -54,6 +54,31 @@ def test_both_functions_are_there_while_it_changes_and_one_afterwards():
     assert 140 < old["second"] < 260
 
 
+def test_nobody_forecasts_gradual_drift_better_than_its_floor():
+    # rows of two functions come mixed: what knows both, and when, has their mean for a forecast
+    n = 20_000
+    X, y = make_friedman_drift(n, drift="gradual", random_state=0)
+    noiseless = make_friedman_drift(n, drift="gradual", noise=0.0, random_state=0)[1]
+    first, second, third = (
+        10 * np.sin(np.pi * X[:, a] * X[:, b])
+        + 20 * (X[:, c] - 0.5) ** 2
+        + 10 * X[:, d]
+        + 5 * X[:, e]
+        for a, b, c, d, e in GRADUAL
+    )
+    share = np.arange(n) / n
+    best = np.select(
+        [share < 0.5, share < 0.6, share < 0.75, share < 0.85],
+        [first, (first + second) / 2, second, (second + third) / 2],
+        third,
+    )
+    floor = np.sqrt(np.mean((y - best) ** 2))
+    law = 1.0 + 0.1 * (22.56 + 27.34) / 4  # mean squares of the differences, of 4 million rows
+    assert_allclose(floor, np.sqrt(law), rtol=0.03)
+    mixed = (share >= 0.5) & (share < 0.6)
+    assert_allclose(noiseless[~mixed & (share < 0.75)], best[~mixed & (share < 0.75)])
+
+
 def test_corners_grow_and_the_rest_stays():
     X, y = make_friedman_drift(8000, drift="local", noise=0.0, random_state=2)
     changed = [0] * 4

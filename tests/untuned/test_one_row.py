@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_okl import OnlineKernelRegressor
-from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream
+from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream, make_shifted_stream
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._row import ExpertsRow
 
@@ -145,3 +145,22 @@ def test_asking_writes_nothing():
     model.predict(X[:1])
     assert all(bank["experts"]["theta"] is one for bank, one in zip(banks, held, strict=True))
     assert_alike(before, model._state)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_row_path_goes_on_over_births_and_with_a_model_that_begins_anew(asks):
+    stream = make_shifted_stream(1500, base="table", kind="sign", shift_at=0.47, random_state=0)
+    X, y = stream.data, stream.target
+    model, trials = EarlyBirths(budget="fast", random_state=0).fit(X[:50], y[:50]), set()
+    for low, high in ((60, 110), (690, 820)):
+        model.partial_fit(X[(n := model.n_samples_seen_) : low], y[n:low])
+        expected, told = copy.deepcopy(model).prequential_predict(X[low:high], y[low:high]), []
+        with model.rows() as row:
+            for x, target in zip(X[low:high], y[low:high], strict=True):
+                if asks:
+                    row.predict(x)
+                told.append(row.learn(x, target))
+                trials.add(bool(row._work.state["anew"]["twin"]))
+        np.testing.assert_allclose(told, expected, rtol=1e-7, atol=1e-7)
+    assert trials == {False, True}

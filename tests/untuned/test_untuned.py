@@ -316,7 +316,8 @@ def test_forecasts_stay_in_the_range_of_the_past(taught, friedman):
 def test_memory_is_constant():
     X, y = make_ar4(8400)
     model, sizes = fast(), []
-    for low, high in ((0, 600), (600, 4000), (4000, 8300), (8300, 8400)):
+    # 1024 rows are kept
+    for low, high in ((0, 1100), (1100, 4000), (4000, 8300), (8300, 8400)):
         model.partial_fit(X[low:high], y[low:high])
         sizes.append(len(pickle.dumps(model)))
     # room for the kernels to be born is there from the start; their names come later

@@ -186,6 +186,29 @@ class Experts:
         """Return the forecasts (n, q), of F (q, n, K), of the experts of reference."""
         return F[np.arange(len(F)), :, state["reference"]].T
 
+    def features_of_kernels(self, state, X):
+        """Return features (n, D) that kernels without lags see of rows as they came, two of them.
+
+        The best kernel so far of those that see columns as they are, and of those with learnt
+        scales, once there are any: that of most targets, and by the losses of all.
+        """
+        seen = self.inputs.look(state["inputs"], self.encoder.look(state["columns"], X))
+        shares, low = self.kind.shares(state), self._places(state)
+        chosen = {MAIN: int(np.bincount(state["reference"]).argmax()) - low[MAIN].start}
+        losses = shares @ state["losses"][:, low[BORN]] if BORN in low else []
+        rounds = state["rounds"][low[BORN]] if BORN in low else []
+        born = [
+            (losses[k] / rounds[k], k)
+            for k, member in enumerate(state["banks"].get(BORN, {"members": ()})["members"])
+            if not member["lags"] and rounds[k] >= 4 * len(X)  # what it knows has been heard
+        ]
+        if born:
+            chosen[BORN] = min(born)[1]
+        for name, k in chosen.items():
+            bank = state["banks"][name]
+            maps = {part: arrays[k : k + 1] for part, arrays in bank["features"].items()}
+            yield MaskedFeatures.transform(maps, inputs_of(bank, seen))[0]
+
     def without_lags(self, state):
         """Return the places of the experts that see no lags."""
         places = self._places(state)

@@ -14,6 +14,7 @@ from ..experts._experts import ages_of
 from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
+from ._looks import nats_of_change
 from ._renewal import is_restless, is_suspect, n_rows
 from ._restarts import LAYOUTS, keep_latest, review
 from ._rounds import LONGEST, Call, NoGuard
@@ -63,7 +64,10 @@ class Guard(NoGuard):
         renewal, Y = model.constants.renewal, y.reshape(len(y), -1)
         n_first = max(1 + model.label_delay - n_rows(state), 0)
         forecasts, doubted, low = np.empty_like(Y), [], 0
-        anew, kept = state.pop("anew"), vars(model).get("_state", {})  # of no copy of the state
+        anew = state.pop("anew")  # of no copy of the state
+        # a row path has come from another state, of which one that begins anew may have the age
+        kept = {} if "_row" in vars(model) else vars(model).get("_state", {})
+        of_twin = kept and kept["anew"]["twin"]
         trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
@@ -74,8 +78,9 @@ class Guard(NoGuard):
             said = [None if trace is None else [] for _ in range(2)]  # of both models
             call = Call(run, kept, watches, said[0])
             part, faulty = model._learn_rounds(state, *of_rows, call)
+            of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
-                call = Call(run, kept and kept["anew"]["twin"], False, said[1])
+                call = Call(run, of_twin, False, said[1])
                 theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
                 odds = []
                 part = renewal.learn(anew, of_rows[1], part, theirs, t, odds)
@@ -88,13 +93,14 @@ class Guard(NoGuard):
             forecasts[low : low + len(part)] = part
             doubted += [low + row for row in faulty]
             low += len(part)
-            if renews:
-                renewal.remember(anew, *[_first(len(part), rows) for rows in of_rows], part)
-            if anew["twin"]:
-                if renewal.has_won(anew, state):
-                    kept = {}
-            elif watches and is_suspect(state) and renewal.is_due(anew, state):
-                _begin_anew(model, anew, state, run)
+            if not renews:
+                continue
+            renewal.remember(anew, *of_rows, part)
+            if anew["twin"] and renewal.has_won(anew, state):
+                kept = {}
+            elif n := _rows_of_change(model, anew, state, watches):
+                _begin_anew(model, anew, state, run, n)
+                of_twin = {}  # that of another one
         state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
         forecasts[:n_first] = 0.0  # nothing was known, not even the origin
         return forecasts.reshape(y.shape)
@@ -362,10 +368,23 @@ class Guard(NoGuard):
         self.model._record.forgive(state, j)
 
 
-def _begin_anew(model, anew, state, run):
-    """Let a model begin anew beside that of a state, with the rows since the change."""
+def _rows_of_change(model, anew, state, watches):
+    """Return how many rows have come since a change that is suspected, if one is followed up."""
     renewal = model.constants.renewal
-    X, Y, weights = renewal.since_change(anew, state, model.constants.fence.suspect)
+    if watches and is_suspect(state) and renewal.is_due(anew, state):
+        return renewal.n_since_change(anew, state, model.constants.fence.suspect)
+    if not renewal.looks_back(anew, state):
+        return 0
+    X, _, weights, errors = renewal.latest(anew, state, renewal.n_seen(state))
+    known = model._experts().features_of_kernels(state, X)
+    nats = np.max([nats_of_change(Z, errors, weights) for Z in known], axis=0)
+    return len(X) >> int(nats.argmax()) if nats.max() >= renewal.settled else 0
+
+
+def _begin_anew(model, anew, state, run, n):
+    """Let a model begin anew beside that of a state, with the latest n rows."""
+    renewal = model.constants.renewal
+    X, Y, weights, _ = renewal.latest(anew, state, n)
     fresh = model._start_rounds(X.shape[1], state["seed"])
     if is_restless(state):
         fresh = unguarded(fresh)  # it is to find out what the levels follow

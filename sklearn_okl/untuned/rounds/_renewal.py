@@ -8,6 +8,9 @@ twin is, see `_trust.py`, but by squared errors: nothing is said to be a fault h
 for sure may lose soon, and wins only after many rounds: what is learnt of a long past is not given
 up for a lucky stretch. So a change is never much worse than starting over, and a doubt costs the
 time of two models until it is settled.
+
+Where errors grow no larger, as when noise ceases and a change remains, it is asked now and then
+whether the rows explain the latest errors, see `_looks.py`. If so, a model begins with them.
 """
 
 from __future__ import annotations
@@ -17,14 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ..._tail import Shared
 from ..._types import Any
+from ...meta._past import Past
 from ._target_units import unit
 from ._trust import Trust, record_of
 
 _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
-_NEVER = int(np.iinfo(np.intp).max)  # rounds
 _FACTORS = 4.0 ** np.arange(5)  # of the squared errors, over the least one that is suspect
 
 
@@ -42,6 +44,13 @@ class Renewal(Trust):
         Rows after it that are left out.
     n_ahead, n_behind : int, default=4 and 2
         Ends of blocks in a row at which it is settled that it has won, or lost.
+    look : int, default=1024
+        Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
+        a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
+    size : int, default=2**15
+        The most numbers in rows that are kept: of wide ones fewer are than the budget says.
+    n_looks : int, default=4
+        Looks left out after one whose model has lost: no more than an eighth of the time is lost.
     """
 
     bound: float = 1.0
@@ -54,14 +63,24 @@ class Renewal(Trust):
     margin: int = 2
     n_ahead: int = 4
     n_behind: int = 2
+    look: int = 1024
+    size: int = 2**15
+    n_looks: int = 4
 
-    def start(self, n_targets: Any, delay: Any = 0, n_columns: Any = 0) -> Any:
-        """Return the state before the first target: a young model begins nothing anew."""
+    def start(self, n_targets: Any, delay: Any = 0, n_columns: Any = 0, n_rows: Any = 0) -> Any:
+        """Return the state before the first target: a young model begins nothing anew.
+
+        The latest `n_rows` are kept, or as many of them as there is room for.
+        """
+        window = max(min(n_rows, self.size // max(n_columns, 1)), 2 * self.block)
         known = {
             "rest": np.full(2, self.rest, dtype=np.intp),
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
-            "rows": _no_rows(n_columns, n_targets),  # the latest, with which it begins
+            "by_look": False,  # whether it began as errors were explained, not as they grew
+            "rest_of_looks": 0,  # the round from which on errors may be explained again
+            # the latest, with which it begins, and of each row targets and forecasts side by side
+            "rows": Past(np.empty((0, n_columns)), np.empty((0, 2 * n_targets)), window),
         }
         return super().start(n_targets, delay) | known
 
@@ -70,53 +89,74 @@ class Renewal(Trust):
         if anew["twin"]:
             due = self.block - t % self.block
             return min(due, anew["heard_from"] - t) if t < anew["heard_from"] else due
+        due = self.look - t % self.look
         is_resting = not anew["won"] and t < anew["rest"][0]
-        return int(anew["rest"][0]) - t if is_resting else _NEVER
+        return min(due, int(anew["rest"][0]) - t) if is_resting else due
 
     def wants_twin(self, state: Any, t: Any) -> Any:
-        """Return whether a model may begin anew in round t: early, if none has, for `is_due`."""
-        return super().wants_twin(state, t) or (not state["twin"] and self._is_first(state))
+        """Return whether a model may begin anew in round t: early, if none has, for `is_due`.
+
+        One that began by a look gives way to one that errors ask for.
+        """
+        gives_way = not state["twin"] or state["by_look"]
+        return gives_way and (self._has_rested(state, t) or self._is_first(state))
 
     def is_due(self, anew: Any, state: Any) -> Any:
         """Return whether a suspected change is followed up: young, only what levels follow."""
-        return super().wants_twin(anew, n_rows(state) - 1) or is_restless(state)
+        return self._has_rested(anew, n_rows(state) - 1) or is_restless(state)
+
+    def looks_back(self, anew: Any, state: Any) -> Any:
+        """Tell whether it is to be asked now if the rows explain the latest errors."""
+        t = n_rows(state)
+        is_time = t % self.look == 0 and state["t"] >= 2 * self.look
+        return is_time and not anew["twin"] and t >= anew["rest_of_looks"]
+
+    def n_seen(self, state: Any) -> Any:
+        """Return how many of the latest rows tell: a quarter of all, as errors cease slowly."""
+        return 1 << (state["t"].bit_length() - 3)
+
+    def _has_rested(self, anew, t):
+        return anew["won"] or t >= anew["rest"][0]
 
     def _is_first(self, anew):
         return int(anew["rest"][0]) == self.rest
 
     def remember(self, anew: Any, X: Any, y: Any, weights: Any, forecasts: Any) -> Any:
-        """Keep the latest rows, as many as a change may be back that is suspected now."""
-        gaps = np.isnan(X)
-        counted = np.ones(len(X)) if weights is None else weights
-        parts = np.where(gaps, 0.0, X), gaps, y, forecasts, counted
-        n = 2 * self.block
-        rows = zip(anew["rows"].items(), parts, strict=True)
-        anew["rows"] = Shared(
-            {name: np.concatenate([kept, part[-n:]])[-n:] for (name, kept), part in rows}
-        )
+        """Keep rows: as many of the latest as a change may be back that is found now."""
+        of_rows = X, np.concatenate([y, forecasts], axis=1)
+        anew["rows"] += of_rows if weights is None else (*of_rows, weights)
 
-    def since_change(self, anew: Any, state: Any, factor: Any) -> Any:
-        """Return the rows since the change that is suspected: X, y (n, q) and weights, or None.
+    def latest(self, anew: Any, state: Any, n: Any) -> Any:
+        """Return the latest n rows: X, y (n, q), weights or None, errors in usual ones, cut at 20.
+
+        They are views.
+        """
+        past, q = anew["rows"], len(state["targets"])
+        X, known, weights = (
+            None if part is None else part[-n:] for part in (*past.rows, past.weights)
+        )
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
+            errors = np.nan_to_num((known[:, :q] - known[:, q:]) / usual)
+        return X, known[:, :q], weights, np.clip(errors, -_REACH, _REACH)
+
+    def n_since_change(self, anew: Any, state: Any, factor: Any) -> Any:
+        """Return how many rows have come since the change that is suspected.
 
         From the row on for which it is likeliest that errors are larger, by this factor or more.
         """
-        rows = anew["rows"]
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
-            ratios = np.abs(rows["y"] - rows["forecasts"]) / usual
-        squares = np.square(np.minimum(np.nan_to_num(ratios), _REACH)).mean(axis=1)
+        *_, errors = self.latest(anew, state, 2 * self.block)
+        squares = np.square(errors).mean(axis=1)
         factors = factor**2 * _FACTORS[:, None]
         evidence = 0.5 * (squares * (1.0 - 1.0 / factors) - np.log(factors))
         evidence = evidence[:, ::-1].cumsum(axis=1)[:, ::-1].max(axis=0)
         # a row of the past among the first costs more than the loss of one of the others
-        since = slice(min(int(evidence.argmax()) + self.margin, len(squares) - 1), None)
-        X, weights = np.where(rows["gaps"], np.nan, rows["X"])[since], rows["weights"][since]
-        return X, rows["y"][since], None if (weights == 1.0).all() else weights
+        return max(len(squares) - int(evidence.argmax()) - self.margin, 1)
 
     def begin_anew(self, anew: Any, state: Any, fresh: Any) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state."""
         t = n_rows(state)
-        anew["studies"] = is_restless(state)
+        anew["studies"], anew["by_look"] = is_restless(state), not is_suspect(state)
         self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         unheard = self.study if anew["studies"] else self.unheard
@@ -157,15 +197,22 @@ class Renewal(Trust):
         is_settled = (side * odds).min() >= self.settled
         before = anew["surely"] if anew["surely"] * side > 0.0 else 0.0
         anew["surely"] = before + side if is_settled else 0.0
-        enough = self.n_ahead if side > 0.0 else self.n_behind
+        # who began by a look may need more rows, and is as sure as it was
+        n_behind = np.inf if anew["by_look"] else self.n_behind
+        enough = self.n_ahead if side > 0.0 else n_behind
         is_late = side < 0.0 and t - anew["since"] >= self.patience
         return is_late or abs(anew["surely"]) >= enough
 
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
         t, has_won, fresh = n_rows(state), bool(anew["odds"][-1] > 0.0), anew["twin"]
-        length = self.rest if has_won else 2 * int(anew["rest"][1])
-        anew |= {"twin": {}, "rest": np.array([t + length, length], dtype=np.intp), "won": has_won}
+        if anew["by_look"]:
+            length = self.rest if has_won else self.n_looks * self.look
+            anew |= {"twin": {}, "rest_of_looks": t + length}
+        else:
+            length = self.rest if has_won else 2 * int(anew["rest"][1])
+            rest = np.array([t + length, length], dtype=np.intp)
+            anew |= {"twin": {}, "rest": rest, "won": has_won}
         if has_won:
             state |= _in_place_of(state, fresh)
         return has_won
@@ -203,12 +250,6 @@ def n_rows(state):
     return state["n_before"] + state["t"]
 
 
-def _no_rows(n_columns, n_targets):
-    X, Y = np.empty((0, n_columns)), np.empty((0, n_targets))
-    parts = {"X": X, "gaps": X.astype(bool), "y": Y, "forecasts": Y.copy()}
-    return Shared(parts | {"weights": np.empty(0)})
-
-
 def _errors(state, fresh, with_levels):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
 
@@ -233,5 +274,7 @@ def _in_place_of(state, fresh):
         guard | {name: before[name] for name in ("n_faulty", "guarded")}
         for guard, before in zip(fresh["targets"], state["targets"], strict=True)
     ]
-    n_before = n_rows(state) - fresh["t"]
+    n_before, twin = n_rows(state) - fresh["t"], fresh["beside"]["twin"]
+    if twin:  # it may go on for both
+        twin["n_before"] = n_before
     return fresh | {"targets": guards, "n_before": n_before} | record_of(state, fresh)

@@ -141,7 +141,8 @@ class Rounds:
         # A seed of our own: the user's generator may be shared, and is not ours to copy.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n_targets = self._n_targets or 1
-        anew = self.constants.renewal.start(n_targets, self.label_delay, n_features)
+        n_rows = _budget(self).sight
+        anew = self.constants.renewal.start(n_targets, self.label_delay, n_features, n_rows)
         return self._start_rounds(n_features, seed) | {"anew": anew}
 
     def _start_rounds(self, n_features, seed):
@@ -245,15 +246,15 @@ class Rounds:
 
         On a row path it is kept from row to row, as the attribute `_row`.
         """
-        known = vars(self).get("_row")
-        if known is not None:
+        known, experts = vars(self).get("_row"), self._experts()
+        is_others = known is not None and known.state is not state  # of a twin's model
+        if known is not None and not is_others:
             if known.is_of(state):
                 return known
-            self._close(state)  # whom a birth has opened
-        experts = self._experts()
+            experts.close(state)  # whom a birth has opened
         if not ExpertsRow.takes(experts, state):
             return None
-        if "_row" not in vars(self):
+        if is_others or "_row" not in vars(self):
             return ExpertsRow(experts, state, is_own)
         self._row = ExpertsRow(experts, state)
         return self._row
