@@ -27,10 +27,10 @@ class RowLaw:
     def __init__(self):
         self.t, self.size, self.weight, self.largest = 0, 0.0, 0.0, 0.0
         self.scores = []  # over the running size, over that of the row
-        self.tables = [[[0.0] * 52, [0.0] * 52] for _ in range(3)]
-        self.shares = [1 / 3] * 3
-        self.regrets, self.squares = [0.0] * 3, [0.0] * 3
-        self.gains, self.gained = [0.0] * 3, [0.0] * 3
+        self.tables = [[[0.0] * 52, [0.0] * 52] for _ in range(4)]
+        self.shares = [1 / 4] * 4
+        self.squares = [0.0] * 4
+        self.gains, self.gained = [0.0] * 4, [0.0] * 4
         self.levels = list(LEVELS)
 
     def unit(self):
@@ -39,7 +39,7 @@ class RowLaw:
     def scales(self, size):
         unit = self.unit()
         size = min(max(size if size > 0 else unit, 1e-4 * unit), 1e4 * unit)
-        return [unit, size, size]
+        return [unit, size, size, size]
 
     def quantile(self, k, scales, side, place):
         return scales[k] * self.tables[k][side][place]
@@ -49,7 +49,7 @@ class RowLaw:
         scales = self.scales(size)
         return [
             [
-                sum(self.shares[k] * self.quantile(k, scales, side, j) for k in range(3))
+                sum(self.shares[k] * self.quantile(k, scales, side, j) for k in range(4))
                 for j in range(52)
             ]
             for side in (0, 1)
@@ -93,10 +93,10 @@ class RowLaw:
                 level + self.gamma * (c - hit)
                 for level, c, hit in zip(self.levels, LEVELS, hits, strict=True)
             ]
-            losses = [self.crps(k, scales, error) / unit for k in range(3)]
+            losses = [self.crps(k, scales, error) / unit for k in range(4)]
             mean = sum(w * loss for w, loss in zip(self.shares, losses, strict=True))
-            for k in range(3):
-                gain = min(max(mean - losses[k], -1), 1)
+            for k in range(4):
+                gain = min(max(mean - losses[k], -0.5), 0.5)
                 self.gains[k] += gain
                 self.gained[k] += gain**2
         if not faulty and weight > 0:
@@ -117,24 +117,26 @@ class RowLaw:
         """Take tables of the latest scores, and weights of what the laws have lost."""
         m = len(self.scores)
         if m:
-            signed = sorted(score[1] for score in self.scores)
             for k in (0, 1):
                 sizes = [0.0, *sorted(abs(score[k]) for score in self.scores)]
                 above = [between(c * (m + 1), list(range(m + 1)), sizes) for c in COVERAGES]
                 self.tables[k] = [[-q for q in above], above]
-            ranks = list(range(1, m + 1)) if m > 1 else [1, 2]
-            signed = signed if m > 1 else signed * 2
-            self.tables[2] = [
-                [between((m + 1) * (1 + sign * c) / 2, ranks, signed) for c in COVERAGES]
-                for sign in (-1, 1)
-            ]
-        fading = 0.998 ** (1 if self.t <= 32 else 8)
+            for k, few in ((2, 500), (3, 125)):
+                signed = sorted(score[1] for score in self.scores[-few:])
+                n = len(signed)
+                ranks = list(range(1, n + 1)) if n > 1 else [1, 2]
+                signed = signed if n > 1 else signed * 2
+                self.tables[k] = [
+                    [between((n + 1) * (1 + sign * c) / 2, ranks, signed) for c in COVERAGES]
+                    for sign in (-1, 1)
+                ]
+        rounds = 1 if self.t <= 32 else 8
         weights = []
-        for k in range(3):
-            self.squares[k] = fading * self.squares[k] + self.gained[k]
-            rate = min(math.sqrt(math.log(3) / self.squares[k]), 0.5) if self.squares[k] else 0.5
-            self.regrets[k] = fading * self.regrets[k] + self.gains[k] - rate * self.gained[k]
-            weights.append(math.log(rate) + rate * self.regrets[k])
-        weights = [math.exp(w - max(weights)) for w in weights]
-        self.shares = [w / sum(weights) for w in weights]
-        self.gains, self.gained = [0.0] * 3, [0.0] * 3
+        for k in range(4):
+            self.squares[k] = 0.998**rounds * self.squares[k] + self.gained[k]
+            rate = min(math.sqrt(math.log(4) / self.squares[k]), 1.0) if self.squares[k] else 1.0
+            gain = self.gains[k] - rate * self.gained[k]
+            weights.append(self.shares[k] * math.exp(rate * gain))
+        kept = 0.996**rounds
+        self.shares = [kept * w / sum(weights) + (1 - kept) / 4 for w in weights]
+        self.gains, self.gained = [0.0] * 4, [0.0] * 4

@@ -89,3 +89,11 @@ def test_it_is_likelier_than_the_density_of_quantiles(name):
         model.partial_fit(X[t : t + 1], y[t : t + 1])
     smooth, plain = np.mean(logs, axis=0)
     assert smooth < plain - 0.05
+
+
+def test_quartiles_are_those_of_numpy_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    for m in range(2, 60):
+        points = rng.standard_t(2, size=(m, 2)) * rng.choice([0.0, 1.0], size=(m, 1))
+        expected = np.percentile(points, [25, 50, 75], axis=0)
+        np.testing.assert_array_equal(_densities._quartiles(points), expected)

@@ -9,8 +9,10 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.conformal import _running_errors
 from sklearn_okl.conformal._running_errors import LEVELS
 from sklearn_okl.evaluation import crps_from_quantiles
+from sklearn_okl.features._moments import faded
 from sklearn_okl.untuned.rounds import _row_laws
 
 from ..oracles.row_laws import COVERAGES, RowLaw
@@ -112,7 +114,7 @@ def test_the_cut_of_the_errors_is_invisible(delay):
             low = high
         states.append(state)
     for other in states[1:]:
-        for name in ("levels", "shares", "tables", "regrets", "since"):
+        for name in ("levels", "shares", "tables", "squares", "since"):
             assert_allclose(other[name], states[0][name], atol=1e-12)
         for name, part in states[0]["issued"].items():
             assert_allclose(other["issued"][name], part, atol=1e-12)
@@ -140,6 +142,55 @@ def test_shares_held_are_within_the_bound_whatever_sizes_say(name):
         gaps = np.abs((sums[t:] - sums[:-t]) / t - LEVELS).max(axis=1)
         k = np.array(doublings[t:])
         assert (gaps <= (1.0 + (k + 1.0) * step) / (t * step) + 1e-12).all()
+
+
+def streams_on_which_rows_tell_nothing(n=1500):
+    """Errors, and what is said of their sizes: less than running sizes know."""
+    rng = np.random.default_rng(8)
+    t, z = np.arange(n), rng.normal(size=n)
+    leant = np.where(t < 100, 1.0 + 0.3 * z, 0.5 * z)
+    falling = np.where(t < 100, 1.0, np.exp((100 - np.minimum(t, 500)) / 100.0))
+    return {
+        "wrong sizes": (z, np.exp(0.5 * rng.normal(size=n)), 100),
+        "sizes jump": (np.where((t // 300) % 2, 10.0, 1.0) * z, np.ones(n), 100),
+        "sizes fall": (np.exp(-t / 100.0) * z, np.ones(n), 100),
+        "leant once": (leant, np.ones(n), 150),
+        "leant once, sizes fall": (leant * falling, np.ones(n), 150),
+        "leans and turns": (np.sin(t / 60.0) + 0.4 * z, np.ones(n), 100),
+    }
+
+
+@pytest.mark.parametrize("name", streams_on_which_rows_tell_nothing())
+def test_where_rows_tell_nothing_little_is_lost_to_running_sizes(name):
+    errors, factors, first = streams_on_which_rows_tell_nothing()[name]
+    sizes, weights = faded(np.stack([np.abs(errors), np.ones(1500)]).T, np.zeros(2), 0.98)[:-1].T
+    sizes = factors * sizes / np.maximum(weights, 1.0)
+    of_rows, running = [], []
+    _row_laws.learn(_row_laws.start(), errors, sizes, trace=of_rows)
+    _running_errors.learn(_running_errors.start(), errors, trace=running)
+    places = np.searchsorted(_running_errors.QUANTILES, ALPHA - 1e-9)
+    crps = [
+        crps_from_quantiles(errors[first:], np.array(law)[first:, places], ALPHA)
+        for law in (of_rows, running)
+    ]
+    most = {"leant once, sizes fall": 1.05, "leans and turns": 0.9}
+    assert crps[0] <= most.get(name, 1.005) * crps[1]
+
+
+def test_shared_weights_are_near_the_best_law_of_each_stretch():
+    losses = np.abs(np.random.default_rng(0).normal(0.5, 0.1, size=(960, 4)))
+    for part in range(4):  # another law is best in each
+        losses[240 * part : 240 * (part + 1), part] -= 0.2
+    state = _row_laws.start() | {"t": 40}
+    shares = [state["shares"]]
+    for low in range(0, 960, 8):
+        path = _row_laws._learn_shares(state, losses[low : low + 8], np.array([8]))
+        shares += [path[0]] * 7 + [path[1]]
+        state["t"] += 8
+    heard = np.einsum("tk,tk->t", np.array(shares[:960]), losses).sum()
+    best = losses.reshape(4, 240, 4).sum(axis=1).min(axis=1).sum()
+    assert heard - best < 0.4 * (losses.mean(axis=1).sum() - best)
+    assert np.min(shares) > 0.25 * (1.0 - 0.996**8) * 0.99
 
 
 @pytest.mark.long

@@ -81,16 +81,30 @@ def _kernels(points, scores):
     m, found = len(points), np.full((len(scores), 2, len(WIDTHS)), -np.inf)
     if m < _FEWEST:
         return found
-    low, median, high = np.percentile(points, [25, 50, 75], axis=0)
+    low, median, high = _quartiles(points)
     spread = np.minimum(points.std(axis=0), (high - low) / 1.34)
     for j in np.flatnonzero(spread > 0.0):
         off = np.abs(points[:, j] - median[j]) / (1.5 * spread[j])
         width = 0.9 * spread[j] * m**-0.2 * np.maximum(off, 1.0)
-        squares = np.square((scores[:, j, None] - points[:, j]) / width) / _OFTEN
+        squares = scores[:, j, None] - points[:, j].copy()
+        squares /= width
+        np.multiply(squares, squares, out=squares)
+        squares /= _OFTEN
         for k, factor in enumerate(WIDTHS):
-            heights = 1.0 / np.square(1.0 + squares / factor**2)
+            heights = 1.0 + (squares if factor == 1.0 else squares / factor**2)
+            np.multiply(heights, heights, out=heights)
+            np.divide(1.0, heights, out=heights)
             found[:, j, k] = np.log(_NORM / (m * factor) * (heights @ (1.0 / width)))
     return found
+
+
+def _quartiles(points):
+    """Return the quartiles (3, 2) of points (m, 2), to the last bit as NumPy has them, sooner."""
+    ordered, places = np.sort(points, axis=0), np.array([0.25, 0.5, 0.75]) * (len(points) - 1.0)
+    below = places.astype(np.intp)
+    share, low, high = (places - below)[:, None], ordered[below], ordered[below + 1]
+    apart = high - low
+    return np.where(share >= 0.5, high - apart * (1.0 - share), low + apart * share)
 
 
 def _moments(state, scores):

@@ -1,12 +1,14 @@
 r"""Laws of errors whose size is told by the row: what `_running_errors.py` is to running sizes.
 
-Three laws are mixed, each a table of quantiles times a size: those of the sizes of the errors over
+Four laws are mixed, each a table of quantiles times a size: those of the sizes of the errors over
 their running size, to both sides alike; those of the errors over the sizes issued for their rows,
-to both sides alike; and the same, each side by itself, which learns skewness with half as many
-scores. Tables are of the latest `WINDOW` scores, taken anew every `_EVERY` rounds, and weights are
-exponential in the CRPS, of which a loss convex in the quantiles is made: the mean of the quantiles
-loses no more than the mean of the losses. The rates are second-order, as BOA's are, and the past
-fades.
+to both sides alike; the same, each side by itself, which learns skewness with half as many scores;
+and this by the latest `_BRIEF` scores alone, for forecasts that lean to one side for a while. The
+other tables are of the latest `WINDOW` scores. All are taken anew every `_EVERY` rounds, and
+weights are exponential in the CRPS, of which a loss convex in the quantiles is made: the mean of
+the quantiles loses no more than the mean of the losses. The rates are second-order, as BOA's are,
+and weights are shared (Herbster & Warmuth 1998), so that a law that was far ahead is left within
+some tens of rounds when its time is over: errors that leaned to one side lean no more.
 
 On top, levels move by eq. (2) of Gibbs & Candès for central intervals of this law, which are
 nested. A target needs the level whose interval would just hold it. Up to `_REACHES[-1]` that is
@@ -16,7 +18,6 @@ doublings over the outermost quantiles of the row.
 """
 
 from collections import deque
-from itertools import pairwise
 
 import numpy as np
 
@@ -43,8 +44,12 @@ _REACHES = np.concatenate([np.arange(0, 100, 2) / 100.0, [0.99, 0.996]])
 _SCORED = np.arange(0, 50, 5)  # places of 0 to 90 %, in tens: 19 quantiles
 _ALPHA = np.concatenate([0.5 - _REACHES[_SCORED] / 2.0, 0.5 + _REACHES[_SCORED[1:]] / 2.0])
 _TILE = 128  # rows whose quantiles are held at once
-_FADING = 0.998  # of what the laws have lost
-_RATE = 0.5  # the largest rate of their weights
+_FADING = 0.998  # of the squares that rates are taken of
+_RATE = 1.0  # the largest rate of their weights
+_MOST = 0.5  # the largest gain of a law in a round, in running sizes: BOA's bound asks for half
+_SHARE = 2.0 / WINDOW  # of the weights, a round, that goes evenly to all laws
+_BRIEF = WINDOW // 4  # scores of the law that is soon found and soon forgotten
+_N_LAWS = 4
 _TINY = np.finfo(float).tiny
 _BETWEEN = 1e-4, 1e4  # sizes of rows, over running ones
 
@@ -53,8 +58,8 @@ def start(delay=0):
     """Return the state of laws that have seen no error, and see each `delay` rounds late."""
     known = {
         "units": np.zeros(()),  # the running size of errors
-        "shares": np.full(3, 1.0 / 3.0),  # weights of the three laws
-        "tables": np.zeros((3, 2, len(_REACHES))),  # their quantiles to both sides, in sizes
+        "shares": np.full(_N_LAWS, 1.0 / _N_LAWS),  # weights of the laws
+        "tables": np.zeros((_N_LAWS, 2, len(_REACHES))),  # their quantiles to both sides, in sizes
         "levels": LEVELS.copy(),
     }
     return known | {
@@ -63,9 +68,9 @@ def start(delay=0):
         "weight": 0.0,
         "largest": 0.0,
         "scores": np.empty((0, 2)),  # the latest WINDOW: over running sizes, over those of rows
-        "regrets": np.zeros((2, 3)),  # faded sums, second-order ones, and those of squares
+        "squares": np.zeros(_N_LAWS),  # faded sums of squared gains
         "density": _densities.start(),
-        "since": np.zeros((2, 3)),  # of regrets and squares since weights were taken
+        "since": np.zeros((2, _N_LAWS)),  # gains and their squares since weights were taken
         # what was known before each of the latest rounds
         "issued": {
             name: np.stack([part] * delay) if delay else np.empty((0, *part.shape))
@@ -93,7 +98,7 @@ def offsets(state, sizes):
     """Return how far the `QUANTILES` (n, 199) lie from forecasts whose errors are of such sizes."""
     n, unit = len(sizes), _unit(state)
     scales = _scales(np.full(n, unit), sizes)
-    law = _mixed(np.broadcast_to(state["shares"], (n, 3)), scales, state["tables"][None])
+    law = _mixed(np.broadcast_to(state["shares"], (n, _N_LAWS)), scales, state["tables"][None])
     known = bool(len(state["scores"])) or (state["weight"] > 0.0 and state["size"] == 0.0)
     return _offsets(law, np.tile(_rising(state["levels"]), (n, 1)), np.full(n, known), _step(state))
 
@@ -169,14 +174,14 @@ def _learn_units(state, sizes, kept, weights):
 
 
 def _scales(units, sizes):
-    """Return the sizes (n, 3) of the three laws; those of rows not absurdly far from running."""
+    """Return the sizes (n, 4) of the laws; those of rows not absurdly far from running."""
     sizes = np.where(sizes > 0.0, sizes, units)
     sizes = np.clip(sizes, _BETWEEN[0] * units, _BETWEEN[1] * units)
-    return np.column_stack([units, sizes, sizes])
+    return np.column_stack([units, sizes, sizes, sizes])
 
 
 def _learn_tables(state, errors, scales, kept, dues):
-    """Learn scores; return the tables now and whenever they are due, (1 + n_dues, 3, 2, J)."""
+    """Learn scores; return the tables now and whenever they are due, (1 + n_dues, 4, 2, J)."""
     scales = scales[:, :2]
     with np.errstate(divide="ignore", invalid="ignore"):  # the first error is its own unit
         scores = np.where(scales > 0.0, errors[:, None] / scales, np.sign(errors)[:, None])
@@ -193,55 +198,59 @@ def _learn_tables(state, errors, scales, kept, dues):
 
 
 def _table(scores):
-    """Return the quantiles (3, 2, J) of the three laws, below and above, of scores (m, 2)."""
-    m = len(scores)
-    if not m:
-        return np.zeros((3, 2, len(_REACHES)))
-    sizes, signed = np.sort(np.abs(scores), axis=0), np.sort(scores[:, 1])
-    places, ranks = _REACHES * (m + 1.0), np.arange(m + 1.0)
-    table = np.empty((3, 2, len(_REACHES)))
+    """Return the quantiles (4, 2, J) of the laws, below and above, of scores (m, 2)."""
+    table = np.zeros((_N_LAWS, 2, len(_REACHES)))
+    if not len(scores):
+        return table
+    sizes = np.sort(np.abs(scores), axis=0)
+    places, ranks = _REACHES * (len(scores) + 1.0), np.arange(len(scores) + 1.0)
     for k in range(2):
         table[k, 1] = np.interp(places, ranks, np.concatenate([[0.0], sizes[:, k]]))
     table[:2, 0] = -table[:2, 1]
-    table[2, 0] = np.interp((m + 1.0 - places) / 2.0, ranks[1:], signed)
-    table[2, 1] = np.interp((m + 1.0 + places) / 2.0, ranks[1:], signed)
+    for k, signed in ((2, scores[:, 1]), (3, scores[-_BRIEF:, 1])):
+        signed, m = np.sort(signed), len(signed)
+        for side, sign in enumerate((-1.0, 1.0)):
+            places = (m + 1.0) * (1.0 + sign * _REACHES) / 2.0
+            table[k, side] = np.interp(places, np.arange(1.0, m + 1.0), signed)
     return table
 
 
 def _losses(errors, units, scales, tables):
-    """Return the CRPS (n, 3) of the laws by 19 quantiles, in running sizes."""
+    """Return the CRPS (n, 4) of the laws by 19 quantiles, in running sizes."""
     quantiles = np.concatenate([tables[:, :, 0, _SCORED], tables[:, :, 1, _SCORED[1:]]], axis=-1)
-    beyond = errors[:, None, None] - scales[..., None] * quantiles  # (n, 3, 19)
+    beyond = errors[:, None, None] - scales[..., None] * quantiles  # (n, 4, 19)
     losses = 2.0 * np.maximum(_ALPHA * beyond, (_ALPHA - 1.0) * beyond).mean(axis=-1)
     return losses / np.where(units > 0.0, units, np.inf)[:, None]
 
 
 def _learn_shares(state, losses, dues):
-    """Learn what the laws have lost (n, 3); return weights now and when due, (1 + n_dues, 3)."""
-    path, since = [state["shares"]], state["since"]
-    for low, high in pairwise([0, *dues.tolist(), len(losses)]):
+    """Learn what the laws have lost (n, 4); return weights now and when due, (1 + n_dues, 4)."""
+    path, since, low = [state["shares"]], state["since"], 0
+    for high in [*dues.tolist(), len(losses)]:
         part = losses[low:high]
-        gains = np.clip(part @ path[-1][:, None] - part, -1.0, 1.0)
+        gains = np.clip(part @ path[-1][:, None] - part, -_MOST, _MOST)
         since = since + np.stack([gains, np.square(gains)]).sum(axis=1)
         if len(path) <= len(dues):
-            shares, state["regrets"] = _weights(state["regrets"], *since, state["t"] + high)
-            path.append(shares)
+            path.append(_weights(state, path[-1], *since, state["t"] + high))
             since = np.zeros_like(since)
+        low = high
     state["shares"], state["since"] = path[-1], since
     return np.array(path)
 
 
-def _weights(regrets, gains, squares, t):
-    """Return the weights (3,) of laws, and the sums of regrets, with those since the last time."""
-    regrets = _FADING ** (1 if t <= _YOUNG else _EVERY) * regrets
-    regrets[1] += squares
-    rates = np.minimum(np.sqrt(np.log(3.0) / np.maximum(regrets[1], _TINY)), _RATE)
-    regrets[0] += gains - rates * squares
-    return softmax(np.log(rates) + rates * regrets[0]), regrets
+def _weights(state, shares, gains, squares, t):
+    """Return the weights (4,) of laws, from those of the last time and what was gained since."""
+    n_rounds = 1 if t <= _YOUNG else _EVERY
+    state["squares"] = _FADING**n_rounds * state["squares"] + squares
+    rates = np.sqrt(np.log(_N_LAWS) / np.maximum(state["squares"], _TINY))
+    rates = np.minimum(rates, _RATE)
+    weights = softmax(np.log(shares) + rates * (gains - rates * squares))
+    kept = (1.0 - _SHARE) ** n_rounds
+    return kept * weights + (1.0 - kept) / _N_LAWS
 
 
 def _mixed(shares, scales, tables):
-    """Return the quantiles (n, 2, J) that laws of such weights and sizes (n, 3) make together."""
+    """Return the quantiles (n, 2, J) that laws of such weights and sizes (n, 4) make together."""
     return np.einsum(
         "nk,nksj->nsj", shares * scales, np.broadcast_to(tables, (len(scales), *tables.shape[1:]))
     )
