@@ -91,10 +91,11 @@ def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):
 
 
 @pytest.mark.long(every=2)
-@pytest.mark.parametrize("length", [1, 3])
-def test_rows_of_a_faulty_stream_are_blocks_of_one(length, monkeypatch):
+@pytest.mark.parametrize(("length", "n_targets"), [(1, 1), (3, 1), (1, 2), (3, 3)])
+def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, monkeypatch):
     stream = {"share": 0.05, "length": length, "random_state": 3}
     X, y = make_faulty_stream(140, return_X_y=True, **stream)
+    y = y if n_targets == 1 else np.column_stack([X[:, :1].repeat(n_targets - 1, axis=1), y])
     model = EarlyBirths(budget="fast", random_state=0).fit(X[:60], y[:60])
     other = copy.deepcopy(model)
     _, told = one_by_one(model, X[60:], y[60:])

@@ -247,7 +247,7 @@ class Guard(NoGuard):
         path = fence.path(guards, t, u[None], forecasts[None])
         experts = row.F[:, row.without_lags]
         if not row_fence.is_sound(fence, guards, t, u, forecasts, experts, least, path[0]):
-            return forecasts[:0, None]
+            return forecasts[None][:0]
         misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
         row.teach(X, u, forecasts, weight)
         references = row.F[np.arange(len(u)), state["reference"]]
