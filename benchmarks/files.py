@@ -190,6 +190,10 @@ def sent_models():
         ),
         "dicts": (RowRegressor(OnlineKernelRegressor(**_KINDS)), (records, y.tolist())),
         "dicts by key": (RowRegressor(KeyedRegressor(key="kind")), (records, y.tolist())),
+        "what all keys leave": (
+            RowRegressor(KeyedRegressor(key="kind", prior="init")),
+            (records, y.tolist()),
+        ),
         "dicts of classes": (
             RowClassifier(classes=[False, True]),
             ([{"a": row["a"]} for row in records], (y > 0).tolist()),

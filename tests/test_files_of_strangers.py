@@ -373,6 +373,26 @@ SPOILT = {
         "targets of no shape",
     ),
     "a state that has gone": (VAWRegressor(), lambda m: delattr(m, "_state"), "has gone"),
+    "sums of initial forecasts": (
+        KeyedRegressor(prior="init"),
+        lambda m: m._state["initial"].__isub__(1.0),
+        "sums that are none",
+    ),
+    "initial forecasts that are none": (
+        KeyedRegressor(),
+        set_state(initial=np.zeros((64, 3))),
+        "adds forecasts up",
+    ),
+    "keys that begin from nothing": (
+        KeyedRegressor(key=0, prior="init"),
+        set_state(prior=None),
+        "begin from a model that has gone",
+    ),
+    "who looks out for keys": (
+        KeyedRegressor(VAWRegressor()),
+        set_state(lookout=str),
+        "a model of a key that is none",
+    ),
     "nothing of keys": (KeyedRegressor(), lambda m: m._state.pop("n_dropped"), "other things"),
     "no model of a key": (
         KeyedClassifier(),
