@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection._parts import Boxes
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _is_better
+from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _is_better, _telling
 from sklearn_okl.untuned.rows import _steps as steps
 from sklearn_okl.untuned.rows._pairs import best_pair
 from tests.oracles import steps as oracle
@@ -207,3 +207,31 @@ def test_a_tree_is_explained_by_its_columns():
     importances = np.abs(found.values).mean(axis=0)
     assert len(importances) == 3
     assert importances[:2].min() > 4.0 * importances[2]
+
+
+def among_many(seed, n, n_columns):
+    """Return rows, and products of two of their many columns, which tell nothing by themselves."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns))
+    return X, X[:, 3] * X[:, 17] + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_of_an_interaction_are_among_those_that_a_tree_sees(seed):
+    X, y = among_many(seed, 256, 300)
+    seen = _telling(X, y[:, None])
+    assert {3, 17} <= set(seen.tolist())
+    assert len(seen) == 24
+    X[:, 250] += np.where(np.arange(256) < 128, y, 0.0)  # what tells by itself is seen, too
+    assert 250 in _telling(X, y[:, None])
+    X[::7, 250] = np.nan
+    assert 250 in _telling(X, y[:, None])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_a_product_of_two_among_many_is_learnt(seed):
+    X, y = among_many(100 + seed, 900, 300)
+    model = OnlineKernelRegressor(budget="fast", random_state=seed).fit(X[:600], y[:600])
+    errors = model.predict(X[600:]) - y[600:]
+    assert np.mean(errors**2) <= 0.4 * np.var(y[600:])

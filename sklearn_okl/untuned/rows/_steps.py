@@ -213,6 +213,11 @@ def gain_of(rows, Y):
     return sum(_best_cut(bins, y, splits)[0] / max(len(y) * y.var(), 1e-300) for y in Y.T)
 
 
+def share_by_chance(n, n_columns):
+    """Return the share of a target that the best split of n rows would explain by chance alone."""
+    return _chance(n, n_columns, 1) / n
+
+
 def _chance(n, n_columns, n_cuts):
     """Return how many variances the best of so many splits would explain by chance alone."""
     if n_cuts == 1:
