@@ -64,7 +64,7 @@ class BipartiteGraph(FeedbackGraph):
     def _make(self, state, weights, exploration, rng):
         """Draw the graph; keep its rows of kernels that some node holds."""
         laws = bipartite_laws(weights, self.n_selective, exploration)
-        uniforms = rng.random_sample((self.n_selective, self.n_selected))
+        uniforms = (rng.random_sample(self.n_selected) for _ in range(self.n_selective))
         graph = bipartite_graph(laws, uniforms)
         held = graph.any(axis=1).nonzero()[0]
         state["held"] = held
@@ -112,7 +112,7 @@ def bipartite_graph(laws, uniforms):
     ----------
     laws : ndarray of shape (K, J)
         As :func:`bipartite_laws` returns them.
-    uniforms : ndarray of shape (J, M)
+    uniforms : ndarray of shape (J, M), or iterable of J ndarrays of shape (M,)
         Independent uniform numbers from [0, 1), M a node.
 
     Returns
