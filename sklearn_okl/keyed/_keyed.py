@@ -332,7 +332,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
             state["prior"], prior = self._taught(state["prior"], X, y, params, verb, nothing)
         elif bank is not None and bank.may_miss_intercept and y.ndim == 1:
             self._look_out(state, X, y, params)
-        return self._learn_keys(state, names, X, y, params, verb, nothing, prior)
+        return self._learn_keys(state, bank, names, X, y, params, verb, nothing, prior)
 
     def _refuse_laws(self, verb):
         if verb not in ("partial_fit", "prequential_predict", "predict"):
@@ -344,17 +344,18 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         X, n_rows = X if bank is None else bank.rows(X), np.empty(len(y), dtype=np.intp)
         state["prior"], first = self._taught(state["prior"], X, y, params, verb, nothing)
         left = y - fitting(first, y.shape, verb)
-        own = self._learn_keys(state, names, X, left, params, verb, nothing, None, n_rows)
+        given = names, X, left, params, verb, nothing, None
+        own = self._learn_keys(state, bank, *given, n_rows)
         of_rows = n_rows, first, own, left, params.get("sample_weight")
         state["initial"], forecasts = InitialForecasts.learn(state["initial"], *of_rows)
         return forecasts
 
-    def _learn_keys(self, state, names, X, y, params, verb, nothing, prior, n_rows=None):
+    def _learn_keys(self, state, bank, names, X, y, params, verb, nothing, prior, n_rows=None):
         """Let the models of keys learn rows; return what they answer, of first rows the prior's.
 
         In `n_rows` (n,), if given, is written how many rows each key had had.
         """
-        t, bank = state["t"], self._bank()
+        t = state["t"]
         self._bring_back(state, names)
         if bank is not None and y.shape == (1,):
             found = self._learn_one(state, bank, names[0], X, y, params, n_rows)

@@ -59,6 +59,6 @@ def look_over(model):
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
         given = keys, rows, rows[:, 0], {}, "prequential_predict", model._nothing(rows[:, 0], "")
-        answers = model._learn_keys(state | {"prior": None}, *given, None)
+        answers = model._learn_keys(state | {"prior": None}, bank, *given, None)
     if not np.isfinite(answers).all():
         raise ValueError("it makes no numbers of rows")
