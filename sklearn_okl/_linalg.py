@@ -54,14 +54,18 @@ class _OneThread:
                 if self._user_api is not None:
                     found = found.select(user_api=self._user_api)
                 self._libraries = found.lib_controllers
-            if self._limited is None:  # whoever is interrupted here is counted for nobody
+            if self._limited is None:
                 self._limited, self._taker = [], get_ident()
                 # not `ThreadpoolController.limit`, which looks up all there is to say of each
-                for library in self._libraries:
-                    n = library.num_threads
-                    if n != 1:
-                        self._limited.append((library, n))
-                        library.set_num_threads(1)
+                try:
+                    for library in self._libraries:
+                        n = library.num_threads
+                        if n != 1:
+                            self._limited.append((library, n))
+                            library.set_num_threads(1)
+                except BaseException:  # whoever is interrupted here has not entered
+                    self._give_back()
+                    raise
             self._inside += 1
             self._mine.depth = getattr(self._mine, "depth", 0) + 1
 
@@ -71,9 +75,12 @@ class _OneThread:
             self._mine.depth -= 1
             taker_leaves = self._taker == get_ident() and self._mine.depth == 0
             if self._limited is not None and (taker_leaves or self._inside == 0):
-                for library, n in self._limited:
-                    library.set_num_threads(n)
-                self._limited = None
+                self._give_back()
+
+    def _give_back(self):
+        for library, n in self._limited:
+            library.set_num_threads(n)
+        self._limited = None
 
 
 one_blas_thread = _OneThread("blas")

@@ -9,6 +9,7 @@ from scipy.linalg import solve_triangular
 from threadpoolctl import threadpool_info
 
 from sklearn_okl._linalg import block_innovations, inverse_spd, one_blas_thread, solve_lower
+from sklearn_okl.evaluation._laws import _InterruptAt
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 31, 32, 33, 100, 131])
@@ -107,6 +108,19 @@ def test_threads_that_come_and_go_do_not_leave_the_limit_behind():
         with one_blas_thread:
             pass
         assert blas_threads() == before
+
+
+def test_whoever_is_interrupted_while_entering_has_not_entered():
+    # the next is limited, and gives back what was there before
+    before = blas_threads()
+    with _InterruptAt() as counter:
+        one_blas_thread.__enter__()
+    one_blas_thread.__exit__()
+    for k in range(1, counter.calls):  # the last one counted is that of the counter's own end
+        with pytest.raises(KeyboardInterrupt), _InterruptAt(k):
+            one_blas_thread.__enter__()
+        assert inside() == {1}, f"not limited after an interrupt at call {k}"
+        assert blas_threads() == before, f"limited for ever after an interrupt at call {k}"
 
 
 def inside():
