@@ -1,6 +1,7 @@
 """What can be known of a model from what it holds: whether it can forecast, and go on learning."""
 
 import copy
+import itertools
 import math
 import warnings
 from numbers import Integral, Real
@@ -88,6 +89,7 @@ _TRIED = {  # whose states are made of others' -> what raises, or says, what is 
 }
 _MARKED = "columns", "indicators", "labels"  # of a tree's leaves, of no value, of what is not known
 _FIRST_SIZE = 4  # at which a fresh state is made before one of full size
+_LARGE_SIZE = 1_000  # from which on sizes are doubted one by one
 _SPARE = 100_000  # numbers that a fresh state of that size may have more than one that has learnt
 
 
@@ -235,7 +237,8 @@ def _unlike_begun(part):
     if isinstance(part, RunningOneHotEncoder):  # who knows as many categories as have come
         return None
     # a number in a small file makes nothing large
-    small = _of_size(part, n_numbers(part._state) + _SPARE)
+    most = n_numbers(part._state) + _SPARE
+    small = _of_size(part, lambda size: min(size, most))
     return unlike(begun(small), part._state)
 
 
@@ -325,32 +328,33 @@ def _leaves_inverses(inverse):
     return True
 
 
-def _fresh(model, most=_LARGEST):
+def _fresh(model, cap=lambda number: number):
     """Return the state that a model would start with; no generator of the model's is drawn from.
 
-    Whole numbers among its parameters, and the number of features, are at most so large.
+    What `cap` returns takes the places of whole numbers among its parameters, and of the number of
+    features.
     """
-    fresh, known = _of_size(model, most), vars(model).get("_columns")
-    d = min(fresh.n_features_in_ if known is None else sum(widths(known)), most)
+    fresh, known = _of_size(model, cap), vars(model).get("_columns")
+    d = fresh.n_features_in_ if known is None else cap(sum(widths(known)))
     state = fresh._start(d, fresh._n_targets)
     if "layout" in state.get("columns", {}):  # what columns are shown as is learnt
         state |= fresh._start_from(model._state["columns"]["layout"], d, seed=0)
     return state
 
 
-def _of_size(value, most):
-    """Return a parameter whose whole numbers, at any depth, are at most so large."""
+def _of_size(value, cap):
+    """Return a parameter whose whole numbers, at any depth, are what `cap` makes of them."""
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
         return 0
     if isinstance(value, Integral) and not isinstance(value, bool):
-        return min(value, most)
+        return cap(value)
     if isinstance(value, (list, tuple)):
-        parts = [_of_size(part, most) for part in value]
+        parts = [_of_size(part, cap) for part in value]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, _OURS):
         other = copy.copy(value)
         for name, part in _sized(other).items():
-            setattr(other, name, _of_size(part, most))
+            setattr(other, name, _of_size(part, cap))
         return other
     return value
 
@@ -364,25 +368,25 @@ def _sized(model):
 def _is_of_size(model):
     """Tell whether a state has the numbers that a fresh one has, without making one far larger.
 
-    Sizes grow to the full ones by factors of two. So nothing is made of a number in a small file
-    that would ask for more memory than the file does.
+    Sizes grow to the full ones by factors of two, large ones each alone before all together. So
+    nothing is made of a number in a small file that would ask for more memory than the file does.
     """
-    sizes, ahead = [], [model]
-    while ahead:
-        part = ahead.pop()
-        if isinstance(part, _OURS):
-            ahead += _sized(part).values()
-        elif isinstance(part, (list, tuple)):
-            ahead += part
-        elif isinstance(part, Integral):
-            sizes.append(part)
-    most, n_known = _FIRST_SIZE, n_numbers(model._state)
-    while most < max(sizes):
-        try:
-            n_fresh = n_numbers(_fresh(model, most))
-        except (IndexError, TypeError, ValueError):  # something of the full size is given
-            n_fresh = 0
-        if n_fresh > n_known + _SPARE:
-            return False
-        most *= 2
+    sizes, n_most = [], n_numbers(model._state) + _SPARE
+    _of_size(model, lambda number: sizes.append(number) or number)
+    large = [place for place, size in enumerate(sizes) if size > _LARGE_SIZE]
+    for place in large * (len(large) > 1) + [None]:  # of None all
+        most = _FIRST_SIZE
+        while most < (max(sizes) if place is None else sizes[place]):
+            places = itertools.count()
+
+            def cap(size, place=place, most=most, places=places):
+                return min(size, most if next(places) == place or place is None else _FIRST_SIZE)
+
+            try:
+                n_fresh = n_numbers(_fresh(model, cap))
+            except (IndexError, TypeError, ValueError):  # something of the full size is given
+                n_fresh = 0
+            if n_fresh > n_most:
+                return False
+            most *= 2
     return True

@@ -35,6 +35,7 @@ from sklearn_okl import (
     OKSClassifier,
     OKSPlusPlusRegressor,
     OKSRegressor,
+    OMKLGFRegressor,
     OnlineConformalClassifier,
     OnlineConformalRegressor,
     OnlineForecaster,
@@ -66,6 +67,7 @@ from sklearn_okl import (
 from sklearn_okl._model_parts import parts_of
 from sklearn_okl._persistence import _FORMAT
 from sklearn_okl.evaluation import PrequentialSearch
+from sklearn_okl.feedback import BipartiteGraph
 from sklearn_okl.untuned.rows import _steps
 from tests.instances import label, rows_for
 
@@ -1013,6 +1015,22 @@ def test_slots_that_nobody_has_seen_ask_for_no_memory(path):
     assert load(path).n_hashed == 10**5
     assert tracemalloc.get_traced_memory()[1] < 1e7
     tracemalloc.stop()
+
+
+def test_a_large_size_that_no_state_shows_makes_others_no_dearer(path, monkeypatch):
+    """Nodes of a graph show in its state, their draws do not: both at once were 10**10 draws."""
+    sizes = set_size(n_selective=10**6, n_selected=10**6)
+    spoilt(path, OMKLGFRegressor({"kernel": ["rbf"]}, n_components=5, n_selected=1), sizes)
+    n_draws, make = [], BipartiteGraph._make
+
+    def counted(graph, *args):
+        n_draws.append(graph.n_selective * graph.n_selected)
+        make(graph, *args)
+
+    monkeypatch.setattr(BipartiteGraph, "_make", counted)
+    with pytest.raises(ValueError, match="sizes"):
+        load(path)
+    assert 0 < sum(n_draws) < 10**7
 
 
 @pytest.mark.long(every=4)

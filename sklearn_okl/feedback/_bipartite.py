@@ -70,7 +70,8 @@ class BipartiteGraph(FeedbackGraph):
         state["held"] = held
         state["held_graph"] = graph[held].astype(np.float64)
         # Whether a node draws a kernel at least once, eq. (21); exact for small laws too.
-        state["held_joined"] = -np.expm1(self.n_selected * np.log1p(-laws[held]))
+        with np.errstate(divide="ignore"):  # the only kernel's law is 1
+            state["held_joined"] = -np.expm1(self.n_selected * np.log1p(-laws[held]))
 
     def edges(self, state: Any) -> Any:
         graph = np.zeros((state["n_kernels"], self.n_selective), dtype=bool)

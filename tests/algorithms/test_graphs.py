@@ -258,6 +258,14 @@ def test_importance_weights_of_omkl_gf_are_nearly_unbiased_otherwise():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("class_", CLASSES)
+def test_an_only_kernel_is_drawn_in_silence(class_):
+    """Its law is 1; pytest makes errors of warnings."""
+    X, y = np.arange(60.0).reshape(20, 3) / 60, np.arange(20.0) / 20
+    model = class_({"kernel": ["rbf"]}, n_components=5).partial_fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_a_graph_of_one_s_own():
     check_online_estimator(PairsRegressor(GRID, random_state=0), random_state=1)
     X, y = stream(2, 400)
