@@ -841,6 +841,9 @@ SPOILT = {
         "each candidate",
     ),
     "a race": (SEARCH, lambda m: setattr(m._state, "sums", np.zeros((9, 9))), "each candidate"),
+    "what a race keeps": (SEARCH, lambda m: m._state.pasts.__setitem__(0, ["X"]), "no dict"),
+    "rows of a race": (SEARCH, lambda m: setattr(m._state, "t", "9"), "a whole number"),
+    "names of a race": (SEARCH, lambda m: setattr(m._state, "columns", ["X"]), "no dict"),
     "a race of nobody": (SEARCH, lambda m: m._state.racing.fill(False), "each candidate"),
     "untuned": (
         OnlineKernelRegressor(budget="fast", random_state=0),

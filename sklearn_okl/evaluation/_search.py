@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from .._delegating import DelegatingVerbs
 from .._documentation import explained_by
+from .._model_shapes import unlike
 from .._types import Any, Array, Seed
 from .._validation import (
     check_columns,
@@ -259,8 +260,12 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         """Fail where a search, as one from a file, holds a race that none is."""
         self._validate()
         self._check_structure()
-        if not self._state.is_sound():
+        race = self._state
+        if not race.is_sound():
             raise ValueError("its race has not one of everything for each candidate")
+        fault = unlike(vars(Race(self.estimator, race.params, race.loss)), vars(race), "race")
+        if fault is not None:
+            raise ValueError(f"its race {fault}")
 
     def _validate(self):
         self._validate_params()
