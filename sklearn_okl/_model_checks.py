@@ -140,7 +140,8 @@ def unsound_state(parts):
                 fault = fault_of_map(part) if any(map(_is_learnt, vars(part))) else None
             elif isinstance(part, SwapMixin):
                 if part.__sklearn_is_fitted__():
-                    fault = _fault_of_record(part) or _fault_of_kind(part)
+                    fault = _fault_of_columns(part) or _fault_of_record(part)
+                    fault = fault or _fault_of_kind(part)
                 elif "_built_with" in vars(part):
                     fault = "has gone, while it says by what it was built"
             elif hasattr(part, "_look_over") and _is_of_this_package(part):
@@ -169,6 +170,21 @@ def _fault_of_kind(part):
     return part._look_over() if hasattr(part, "_look_over") else None
 
 
+def _fault_of_columns(part):
+    """Return what is wrong with the number and names of columns that have been seen, or None."""
+    known = vars(part)
+    if "n_features_in_" in known and not (_is_count(d := known["n_features_in_"]) and d >= 1):
+        return f"is of {d!r} features"
+    names = known.get("feature_names_in_")
+    if names is not None and not (
+        isinstance(names, np.ndarray)
+        and names.shape == (known.get("n_features_in_"),)
+        and all(isinstance(name, str) for name in names)
+    ):
+        return "has seen columns whose names are none"
+    return None
+
+
 def _fault_of_record(part):
     """Return what is wrong with the record of the parameters that a state is of, or None."""
     known = vars(part).get("_built_with")
@@ -187,8 +203,8 @@ def _fault(part):
     state, d = part._state, vars(part).get("n_features_in_")
     if not (isinstance(state, dict) and _is_count(state.get("t"))):
         return "counts no rounds"
-    if not _is_count(d) or d < 1:
-        return f"is of {d!r} features"
+    if d is None:
+        return "is of no features"
     if (vars(part).get("_n_targets") or 0) > n_numbers(state):
         return f"is of {part._n_targets!r} targets"
     if "_by_place" in vars(part) and not _has_places(part):

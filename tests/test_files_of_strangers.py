@@ -844,6 +844,17 @@ SPOILT = {
     "what a race keeps": (SEARCH, lambda m: m._state.pasts.__setitem__(0, ["X"]), "no dict"),
     "rows of a race": (SEARCH, lambda m: setattr(m._state, "t", "9"), "a whole number"),
     "names of a race": (SEARCH, lambda m: setattr(m._state, "columns", ["X"]), "no dict"),
+    "columns of a race": (SEARCH, lambda m: m._state.columns.update(n_features_in_=9), "columns"),
+    "many numbers of columns": (
+        SEARCH,
+        lambda m: vars(m).update(n_features_in_=np.ones(3)),
+        r"array.* features",
+    ),
+    "names that are none": (
+        VAWRegressor(),
+        lambda m: vars(m).update(feature_names_in_=np.ones(m.n_features_in_)),
+        "names are none",
+    ),
     "a race of nobody": (SEARCH, lambda m: m._state.racing.fill(False), "each candidate"),
     "untuned": (
         OnlineKernelRegressor(budget="fast", random_state=0),

@@ -25,7 +25,7 @@ from .._validation import (
     targets_of,
     weights_of,
 )
-from ..base import OnlineTransformer, SwapMixin, _is_finite, described
+from ..base import OnlineTransformer, SwapMixin, _is_finite, _same, described
 from ..pipeline import StreamingPipeline
 from ._prequential import _progress
 from ._race import Race
@@ -266,6 +266,8 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         fault = unlike(vars(Race(self.estimator, race.params, race.loss)), vars(race), "race")
         if fault is not None:
             raise ValueError(f"its race {fault}")
+        if not _same(race.columns, self._columns()):
+            raise ValueError("its race is of other columns")
 
     def _validate(self):
         self._validate_params()
@@ -292,8 +294,7 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
                 params = params | {"classes": np.unique(y)}  # the first rows may not show them
         else:
             race = former.copied()
-        names = ("n_features_in_", "feature_names_in_")
-        race.columns = {name: vars(self)[name] for name in names if name in vars(self)}
+        race.columns = self._columns()
         low, forecasts = 0, []
         with _progress(len(y), self.verbose) as advance:
             for high in self._ends(race, len(y)):
@@ -306,6 +307,10 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
                 advance(high - low)
                 low = high
         return race, np.concatenate(forecasts)
+
+    def _columns(self):
+        names = ("n_features_in_", "feature_names_in_")
+        return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _is_sound(self, race, forecasts=None):
         return _is_finite([forecasts, race.sums])
