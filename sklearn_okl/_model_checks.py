@@ -194,7 +194,8 @@ def _fault_of_record(part):
         return "is of other parameters"
     if len(known["checked"]) != len(part._values()):
         return "is of no call that is known"
-    if part._is_as_taught() and not _same(part._structure(), known["structure"]):
+    taught = part._as_taught() if hasattr(part, "_as_taught") else part
+    if taught._is_as_taught() and not _same(taught._structure(), known["structure"]):
         return "is of other parameters"
     return None
 

@@ -844,6 +844,20 @@ SPOILT = {
     "what a race keeps": (SEARCH, lambda m: m._state.pasts.__setitem__(0, ["X"]), "no dict"),
     "rows of a race": (SEARCH, lambda m: setattr(m._state, "t", "9"), "a whole number"),
     "names of a race": (SEARCH, lambda m: setattr(m._state, "columns", ["X"]), "no dict"),
+    "steps of a race": (
+        SEARCH,
+        lambda m: m._state.maps[0].append("scaler"),
+        "cannot be used|steps",
+    ),
+    "a structure that was not taught": (
+        ImproperLogisticClassifier(),
+        lambda m: (
+            set_structure(fit_intercept=True)(m),
+            m._built_with.update(checked=[1.0, False, 5.0]),
+        ),
+        "other parameters",
+    ),
+    "rounds that are a class": (SEARCH, lambda m: setattr(m, "halving_rounds", list), "halving"),
     "columns of a race": (SEARCH, lambda m: m._state.columns.update(n_features_in_=9), "columns"),
     "many numbers of columns": (
         SEARCH,

@@ -168,6 +168,10 @@ class Race:
             and np.isfinite([*self.sums, *self.weights]).all()
         )
 
+    def names(self):
+        """Return the names of the transformers that candidates share."""
+        return [[name for name, _ in steps] for steps in self.maps]
+
     def _steps(self):
         return [step for steps in self.maps for _, step in active(steps)]
 

@@ -263,14 +263,23 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         race = self._state
         if not race.is_sound():
             raise ValueError("its race has not one of everything for each candidate")
-        fault = unlike(vars(Race(self.estimator, race.params, race.loss)), vars(race), "race")
+        fresh = Race(self.estimator, race.params, race.loss)
+        fault = unlike(vars(fresh), vars(race), "race")
         if fault is not None:
             raise ValueError(f"its race {fault}")
+        if race.names() != fresh.names():
+            raise ValueError("its race is of other steps")
         if not _same(race.columns, self._columns()):
             raise ValueError("its race is of other columns")
 
     def _validate(self):
         self._validate_params()
+        rounds = np.asarray(self.halving_rounds)
+        if rounds.ndim != 1 or (rounds.size and rounds.dtype.kind not in "iu"):
+            raise ValueError(
+                "halving_rounds should be whole numbers, of rows after which the worst candidates "
+                f"leave, got {self.halving_rounds!r}."
+            )
         if self.loss == "log_loss" and not hasattr(self.estimator, "prequential_predict_proba"):
             raise TypeError(
                 "loss='log_loss' ranks by probabilities, and the estimator has no "
