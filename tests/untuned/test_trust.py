@@ -84,15 +84,25 @@ def test_what_is_told_far_apart_is_kept_for_the_next_twin_and_quiet_rounds_undo_
     assert state["kept"] == TRUST.foretold + TRUST.bound
     TRUST.learn(state, near, near, near + 5.0)
     assert state["kept"] == TRUST.foretold + TRUST.bound
-    TRUST.begin(state, 99, {"t": 99}, np.ones(1), far[0])
+    TRUST.begin(state, 99, {"t": 99}, np.full(1, 1e-3), far[0])
     assert_array_equal(state["odds"], TRUST.foretold + TRUST.bound - TRUST.odds)
-    TRUST.begin(state, 99, {"t": 99}, np.ones(1), far[0] * 11.0)  # nobody has heard of that
+    TRUST.begin(state, 99, {"t": 99}, np.full(1, 1e-3), far[0] * 11.0)  # nobody has heard of that
     assert_array_equal(state["odds"], -TRUST.odds)
     for sign in (1.0, -1.0):  # it stays within limits
         for _ in range(9):
             TRUST.learn(state, far, *(near, far)[:: int(sign)])
-        TRUST.begin(state, 99, {"t": 99}, np.ones(1), far[0])
+        TRUST.begin(state, 99, {"t": 99}, np.full(1, 1e-3), far[0])
         assert_array_equal(state["odds"], TRUST.odds if sign > 0.0 else -TRUST.limit)
+
+
+@pytest.mark.parametrize(
+    ("size", "odds"), [(3.0, 0.0), (8.0, 0.0), (16.0, np.log(4.0)), (1e6, 4.0)]
+)
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e3])
+def test_the_nearer_a_target_is_the_sooner_it_is_believed(size, odds, unit):
+    state = TRUST.start(2)
+    TRUST.begin(state, 99, {"t": 99}, np.full(2, unit), np.array([0.0, -size * unit]))
+    assert_allclose(state["odds"], TRUST.even - odds)
 
 
 def test_targets_that_are_stuck_say_nothing():

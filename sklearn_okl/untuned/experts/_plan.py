@@ -67,6 +67,10 @@ class Shape(NamedTuple):
         """Features per expert."""
         return 1 + self.linear * self.n_inputs + 2 * self.n_frequencies
 
+    def without_trees(self):
+        """Return the shape with the inputs alone that are no forecasts of trees."""
+        return self._replace(n_inputs=self.n_inputs - self.n_trees, n_trees=0)
+
     @property
     def work(self):
         """Multiplications of an expert and a row, up to a factor."""
@@ -135,7 +139,8 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
         n = max(n // len(constants.births), 2)
         banks[BORN] = Bank(main, [], n * len(constants.births))
     others = [*banks.values(), chain(n_features, n_lags, forgetting, budget, constants)]
-    left = budget.work - sum(bank.shape.work * bank.room for bank in others)
+    # a tree takes no kernel's place: its columns are not counted
+    left = budget.work - sum(bank.shape.without_trees().work * bank.room for bank in others)
     n = int(np.clip(left / main.work, 2, len(kernels)))
     return {MAIN: Bank(main, kernels[:n], n)} | banks
 

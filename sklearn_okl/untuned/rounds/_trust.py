@@ -39,10 +39,14 @@ class Trust:
     Parameters
     ----------
     odds : float, default=4.5
-        Log odds against the twin when one begins, and for it if the one before it has won.
+        Log odds against the twin when one begins, at most, and for it if the one before it has won.
+    doubted : float, default=8.0
+        Usual errors up to which a target in doubt is as likely a rare one as a faulty one. Faults
+        are of any size, rare targets the rarer the larger they are: beyond, the odds fall by the
+        square, as do those of errors with two moments against faults of any order of magnitude.
     even : float, default=-0.5
-        And for it where a row that is strange may explain its target, or first rows are judged by
-        themselves. In steps of whole numbers these odds reach no threshold exactly, so that
+        Log odds there, where a row that is strange may explain its target, and where first rows
+        are judged by themselves. In steps of whole numbers no threshold is reached exactly, so that
         rounding does not decide.
     width : float, default=3.0
         Usual errors in the scale of the Cauchy distribution: smaller ones hardly count.
@@ -67,6 +71,7 @@ class Trust:
     """
 
     odds: float = 4.5
+    doubted: float = 8.0
     even: float = -0.5
     width: float = 3.0
     bound: float = 1.0
@@ -120,7 +125,7 @@ class Trust:
 
         The row may be strange, and so the reason. What nobody has heard of is believed by nobody.
         """
-        odds = self.even if is_strange else -self.odds
+        odds = self.even if is_strange else self._first_odds(scale, errors)
         largest = np.maximum(state["largest"], state["explained"])
         is_heard_of = bool((np.abs(errors) <= self.unheard_of * largest).all())
         if is_heard_of and state["won"]:
@@ -130,6 +135,13 @@ class Trust:
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
         state |= {"surely": 0.0, "is_far": False}
         self.rescale(state, scale)
+
+    def _first_odds(self, scale, errors):
+        """Return the log odds that targets off by `errors` (q,) are none of faults."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            sizes = np.abs(errors) / scale  # infinite in units that nobody knows
+        farthest = float(np.fmax.reduce(sizes))
+        return max(self.even - 2.0 * np.log(max(farthest / self.doubted, 1.0)), -self.odds)
 
     def rescale(self, state: Any, scale: ArrayLike) -> Any:
         """Measure errors (q,) in other units from here on."""
