@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Any
 from ..base import twin
-from . import _experts, _frames, _intervals, _mixture, _rounds, _smoothing
+from . import _experts, _frames, _intervals, _rounds, _smoothing
 
 _NAMED = 3  # experts, for a step
 _LINE = 88  # characters
@@ -20,8 +20,8 @@ class AccountOfForecasts:
     @property
     def expert_names_(self) -> list[str]:
         """What each expert is, in the order of ``expert_weights_``."""
-        slots, plan = self._known_state()["slots"], self._plan()
-        return _experts.names(plan.experts, slots, plan.n_ahead > 0)
+        state, plan = self._known_state(), self._plan()
+        return _experts.names(plan.experts, state["slots"], state["echoes"], plan.n_ahead > 0)
 
     def predict_components(self, X_future: Any = None, n_steps: int | None = None) -> dict:
         """Forecast the next rows in parts that add up: level, seasons, columns, rest.
@@ -97,7 +97,7 @@ class AccountOfForecasts:
                 continue
             size = errors[h, known[h]]
             worst = f" (at most {size.max():.2g})" if m > 1 else ""
-            weights = _mixture.coefficients(state["mixture"])[:, h].mean(axis=-1)
+            weights = _rounds.coefficients(state)[:, h].mean(axis=-1)
             heavy = np.argsort(-weights, kind="stable")[:_NAMED]
             named = "; ".join(f"{model.expert_names_[k]} ({weights[k]:.0%})" for k in heavy)
             sentences.append(

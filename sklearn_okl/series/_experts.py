@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _delayed_ridge, _seasons, _views
+from . import _delayed_ridge, _echoes, _seasons, _views
+from ._echoes import N_ECHOES
 from ._smoothing_rates import N_BANKS
 
 RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
@@ -64,11 +65,11 @@ def ridges(n_series, windows, pooled, has_residuals):
 
 def views_of(experts, has_residuals, n_seasons):
     """Return the view of each expert (E,), those that learn nothing last."""
-    simple = [RAW] * (n_seasons + 2 + N_BANKS) + [RESIDUAL] * has_residuals
+    simple = [RAW] * (n_seasons + 2 + N_ECHOES + N_BANKS) + [RESIDUAL] * has_residuals
     return np.array([expert.view for expert in experts] + simple)
 
 
-def names(experts, seasons, has_residuals):
+def names(experts, seasons, echoes, has_residuals):
     """Return what each expert is (E,), those that learn nothing last."""
     found = []
     for expert in experts:
@@ -81,6 +82,11 @@ def names(experts, seasons, has_residuals):
         for k, season in enumerate(seasons)
     ]
     found += ["the latest value", *again, f"{again[0]}, at its distance"]
+    of_echoes = "the median of three seasons of {} rows", "the {} rows before again, seen seldom"
+    found += [
+        name.format(length) if length else "silent"
+        for name, length in zip(of_echoes, echoes, strict=True)
+    ]
     banks = "", " with slopes", " of logarithms", " without the longest season"
     return found + [f"smoothing{bank}" for bank in banks] + ["columns alone"] * has_residuals
 
@@ -146,12 +152,12 @@ def _features(expert, state, window, common, begun):
     return Z[:, None] if expert.sharing == "own" else Z[None]
 
 
-def simple_forecasts(views, seasons, horizon, smoothed, has_residuals):
+def simple_forecasts(views, seasons, echoes, horizon, smoothed, has_residuals):
     """Return the forecasts (H, m) of each of the experts that are no regressions.
 
     The latest value, the season again for each season, the first season again at the present
-    distance from it, those of each bank of
-    smoothing, and of the residuals none. In the stead of a season that
+    distance from it, the echoes, NaN for those that are silent, those of each bank of smoothing,
+    and of the residuals none. In the stead of a season that
     is not known is the mean of the latest rows, 8, 24 or 72.
     """
     values = views[RAW]["values"]
@@ -164,6 +170,7 @@ def simple_forecasts(views, seasons, horizon, smoothed, has_residuals):
     before = values[-1 - seasons[0]] if seasons[0] else again[0][0]
     distance = (values[-1] - before) / (1.0 if seasons[0] else 2.0)
     simple = [_seasons.continued(values, 0, horizon), *again, again[0] + distance]
+    simple.extend(_echoes.forecasts(values, echoes, horizon))
     simple.extend(smoothed)
     if has_residuals:
         simple.append(np.zeros_like(simple[0]))

@@ -15,7 +15,7 @@ from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Seed, Self
 from ..base import _is_finite, twin
 from ..features import _faults
-from . import _experts, _frames, _intake, _intervals, _mixture, _plan, _rounds
+from . import _experts, _frames, _intake, _intervals, _plan, _rounds
 from ._account import AccountOfForecasts
 from ._shell import SeriesEstimator
 
@@ -98,7 +98,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     a long memory and a window of 168 rows, and with a memory of a thousand rows and a window of 48;
     of each on the latest 24 values of all series, with a memory of a thousand rows; one model of
     all series together; and one of them on random Fourier features of the window, which is kernel
-    ridge regression. Besides them the latest value, the season come again, and four
+    ridge regression. Besides them the latest value, the season come again, the median of the latest
+    three seasons, in which no odd day is left, and a usual length that was seen once or twice, such
+    as a year, come again at its mean distance, where that has been worth it; and four
     banks of 36 exponential smoothings over a grid of rates [5]_, which know what a season was over
     many cycles: of level, seasons and an error that lasts; of a damped slope as well; of
     logarithms, where all values so far are positive; without the longest season. Windows are
@@ -367,7 +369,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     @property
     def expert_weights_(self) -> Array:
         """What each expert counts for at present, per step and series."""
-        return np.moveaxis(_mixture.coefficients(self._known_state()["mixture"]), 0, -1)
+        return np.moveaxis(_rounds.coefficients(self._known_state()), 0, -1)
 
     def _validate(self):
         self._validate_params()

@@ -72,20 +72,41 @@ def is_sound(state):
 def forecasts(state, F):
     """Return the forecasts (4, H, m) of the mixtures from those of the experts, F (E, H, m).
 
+    Experts of which it is NaN say nothing, and count for nothing.
+
     The first is the mixture by powers, then come those with regressions, then the whole.
     """
     mixed = np.empty((N_MIXTURES, *F.shape[1:]))
     weight = state["weight"]
-    mixed[0] = (_powers.of_series(state["errors"], weight) * F).sum(axis=0)
+    weights, F = _heard(_powers.of_series(state["errors"], weight), F)
+    mixed[0] = (weights * F).sum(axis=0)
     mixed[1:-1] = mixed[0] + (state["theta"] * (F - mixed[0])).sum(axis=1)
     mixed[-1] = (_powers.of_series(state["mixed"], weight) * mixed[:-1]).sum(axis=0)
     return mixed
 
 
-def coefficients(state):
-    """Return what the experts count for (E, H, m) in the whole mixture."""
-    theta, weight = state["theta"], state["weight"]
+def mean_squares(state):
+    """Return the mean squared errors (E, H, m) of the experts so far; 0 where none is known."""
+    weight = state["weight"]
+    return state["errors"] / np.where(weight > 0.0, weight, 1.0)
+
+
+def _heard(weights, F):
+    """Return weights without those that say nothing, NaN, and F where these say what others do."""
+    is_silent = np.isnan(F)
+    if not is_silent.any():
+        return weights, F
+    weights = np.where(is_silent, 0.0, weights)
+    weights /= weights.sum(axis=0)
+    mean = (weights * np.where(is_silent, 0.0, F)).sum(axis=0)
+    return weights, np.where(is_silent, mean, F)
+
+
+def coefficients(state, F):
+    """Return what the experts count for (E, H, m) in the whole mixture of forecasts F (E, H, m)."""
+    theta, weight = np.where(np.isnan(F), 0.0, state["theta"]), state["weight"]
     plain, share = (_powers.of_series(state[name], weight) for name in ("errors", "mixed"))
+    plain = _heard(plain, F)[0]
     stacked = theta - plain * theta.sum(axis=1, keepdims=True)
     return plain + (share[1:, None] * stacked).sum(axis=0)
 
@@ -98,13 +119,14 @@ def learn(state, t, F, mixtures, y):
     t : int
         Rows learnt so far.
     F : ndarray of shape (E, H, m)
-        Forecasts of the experts.
+        Forecasts of the experts; NaN of one that said nothing.
     mixtures : ndarray of shape (3, H, m)
         Forecasts of the mixtures, as they were issued: what they know now, they did not know then.
     y : ndarray of shape (H, m)
         What came; NaN is unknown.
     """
     known = np.isfinite(y)
+    F = np.where(np.isnan(F), mixtures[0], F)
     F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
     mixtures = np.where(known, mixtures, 0.0)
     unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
@@ -132,11 +154,11 @@ def learn(state, t, F, mixtures, y):
         _commit(state)
 
 
-def begin_anew(state, expert, errors):
+def begin_anew(state, expert, errors, ridge=_ALPHA):
     """Forget what is known of an expert, which is another one from now on.
 
     Its mean squared errors (H, m) so far are given; where they are NaN they are those of the worst
-    expert. The regressions are as if they had never seen the expert: their
+    expert. The regressions are as if they had never seen the expert, whose ridge is given: their
     forecasts do not follow what they learnt of the one before.
     """
     if "moments" in state:
@@ -147,7 +169,7 @@ def begin_anew(state, expert, errors):
     beside = P[:, :, expert] / P[:, expert, expert][:, None]  # (stacks, E, H, m)
     theta -= beside * theta[:, expert][:, None]
     P -= beside[:, :, None] * P[:, expert][:, None]
-    for array, own in ((P, 1.0 / _ALPHA), (sums, _ALPHA)):
+    for array, own in ((P, 1.0 / ridge), (sums, ridge)):
         array[:, expert], array[:, :, expert] = 0.0, 0.0
         array[:, expert, expert] = own
     theta[:, expert] = 0.0

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import (
     _delayed_ridge,
+    _echoes,
     _mixture,
     _powers,
     _row_sizes,
@@ -29,6 +30,8 @@ def look(plan, state):
     lengths = [k for k in state["seasons"].tolist() if 0 < 2 * k <= len(values)]
     if _smoothing.is_out_of_date(state["smoothing"], lengths):
         _begin_smoothing(plan, state, lengths, values)
+    usual = () if plan.seasons else plan.usual
+    _echoes.look(state, values / _views.level(raw)[1], len(plan.experts), usual)
     _views.make_room(raw, _seasons.n_remembered(state["t"], plan.n_series))
 
 

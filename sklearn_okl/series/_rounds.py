@@ -18,6 +18,7 @@ from ..features import _faults
 from . import (
     _delayed_ridge,
     _doubts,
+    _echoes,
     _experts,
     _intervals,
     _mixture,
@@ -47,6 +48,7 @@ def start(plan, waves):
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
         # where features and experts on them stand, which a season that is over has until another's
         "slots": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
+        "echoes": _echoes.NONE,  # lengths of seasons that come again in further ways, 0 for none
         "smoothing": _smoothing.start(horizon, m),
         "experts": _experts.start(plan.experts, m, plan.n_common, horizon, waves),
         "mixture": _mixture.start(len(plan.views), horizon, m, plan.is_pooled),
@@ -86,12 +88,25 @@ def is_sound(state):
         views.append(state["static"]["columns"])
     if "row_sizes" in state:
         learners.append(state["row_sizes"]["ridge"])
-    smoothing, slot = state["smoothing"], state["origin"]["slot"]
+    smoothing, slot = state["smoothing"], heard(state)["slot"]
     numbers = [own[name] for own in learners for name in ("theta", "P")]
     numbers += [own[name] for own in views for name in ("mean", "variance")]
     numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
     numbers += [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
     return _is_finite([*numbers, state["mixture"]])
+
+
+def heard(state):
+    """Return the origin without forecasts of what is silent, which are no numbers."""
+    origin, slot = state["origin"], state["origin"]["slot"]
+    first = len(slot["forecasts"]) - _smoothing_rates.N_BANKS - ("static" in state)
+    silent = first - _echoes.N_ECHOES + np.flatnonzero(state["echoes"] == 0)
+    return origin | {"slot": slot | {"forecasts": np.delete(slot["forecasts"], silent, axis=0)}}
+
+
+def coefficients(state):
+    """Return what the experts count for (E, H, m) at present, 0 for those that are silent."""
+    return _mixture.coefficients(state["mixture"], state["origin"]["slot"]["forecasts"])
 
 
 def _copied(state, copies_recent):
@@ -138,7 +153,8 @@ def issue(plan, state, calendar):
     judged = _smoothing_rates.judged_steps(horizon)
     members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
-    simple = _experts.simple_forecasts(views, state["slots"], horizon, smoothed, plan.n_ahead > 0)
+    again = state["slots"], state["echoes"]
+    simple = _experts.simple_forecasts(views, *again, horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
     begun = _views.started(views[RAW])
@@ -154,8 +170,8 @@ def issue(plan, state, calendar):
     }
     if plan.n_ahead:
         # shares that the mixtures have of what the columns known ahead add to residuals
-        adds = np.broadcast_to((plan.views == RESIDUAL)[:, None, None], forecasts.shape)
-        slot["mixed_share"] = _mixture.forecasts(state["mixture"], adds.astype(np.float64))
+        adds = np.where(np.isnan(forecasts), np.nan, (plan.views == RESIDUAL)[:, None, None])
+        slot["mixed_share"] = _mixture.forecasts(state["mixture"], adds)
         seen = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
         slot |= {"static_" + name: value for name, value in seen.items()}
     if plan.knows_rows:

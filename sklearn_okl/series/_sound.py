@@ -9,6 +9,7 @@ import numpy as np
 from ..base import _is_finite
 from . import (
     _correction,
+    _echoes,
     _experts,
     _frames,
     _mixture,
@@ -81,6 +82,8 @@ def fault(plan, state):
         return "has regressions that have seen other rows"
     if max(slots) >= len(state["views"][RAW]["values"]):
         return "has seasons that are longer than what is remembered"
+    if not _echoes.is_remembered(state["echoes"], len(state["views"][RAW]["values"])):
+        return "has seasons that come again from before what is remembered"
     if plan.seasons and not all((known == plan.seasons).all() for known in (seasons, slots)):
         return "has other seasons than its own"
     if (np.diff((seasons > 0).astype(int)) > 0).any():
@@ -91,7 +94,7 @@ def fault(plan, state):
     slot = state["origin"]["slot"]
     if any((slot[name] <= 0.0).any() for name in _SCALES if name in slot):
         return "divides columns by nothing"
-    return None if _is_finite(state["origin"]) else "forecasts no numbers"
+    return None if _is_finite(_rounds.heard(state)) else "forecasts no numbers"
 
 
 def late(state):

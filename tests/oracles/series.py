@@ -139,6 +139,21 @@ def errors_again(rows, season, h, with_distance):
     return np.mean(squares) if len(squares) >= 32 else np.nan
 
 
+def median_of_three(rows, season, h):
+    """The middle one of the latest three values at a phase."""
+    return sorted(rows[len(rows) - k * season + h % season] for k in (1, 2, 3))[1]
+
+
+def at_mean_distance(rows, season, h):
+    """The season again, as far off as the latest quarter of it was in the mean."""
+    n, quarter = len(rows), max(season // 4, 1)
+    off = [rows[i] - rows[i - season] for i in range(n - quarter, n)]
+    return rows[n - season + h % season] + np.mean(off)
+
+
+ECHOES = median_of_three, at_mean_distance
+
+
 def smoothing_rates():
     """The level, season, error that lasts, slope and damping of each member, for each bank."""
     steady = [
@@ -285,12 +300,17 @@ class Mixture:
     @staticmethod
     def forecasts(issued, f):
         weights, thetas, shares = issued
-        base = weights @ f
+        heard = ~np.isnan(f)
+        if not heard.any():
+            return f[:3], np.nan
+        base = weights[heard] @ f[heard] / weights[heard].sum()
+        f = np.where(heard, f, base)
         three = np.array([base, *(base + theta @ (f - base) for theta in thetas)])
         return three, shares @ three
 
     def learn(self, issued, f, y):
         three, _ = self.forecasts(issued, f)
+        f = np.where(np.isnan(f), three[0], f)  # who says nothing says what the others say
         unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
         self.weight += 0.002 * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
@@ -299,12 +319,13 @@ class Mixture:
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
             means += 0.002 * (np.clip(errors, -20, 20) ** 2 - means)
 
-    def begin_anew(self, expert, error):
+    def begin_anew(self, expert, error, ridge=ALPHA):
         """The expert is another one, of which no regression has heard."""
+        ridge = ridge if self.ridge == ALPHA else self.ridge
         self.refresh()
         for stack in self.stacks:
             stack.S[expert], stack.S[:, expert] = 0.0, 0.0
-            stack.S[expert, expert], stack.b[expert] = self.ridge, 0.0
+            stack.S[expert, expert], stack.b[expert] = ridge, 0.0
             stack.theta = np.linalg.solve(stack.S, stack.b)
         self.hear(expert, error)
 
@@ -329,7 +350,7 @@ class Forecaster:
         self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
-        n_simple = len(self.seasons) + 6 + (n_ahead > 0)
+        n_simple, self.echoes = len(self.seasons) + 8 + (n_ahead > 0), [0, 0]
         self.steps = sorted({round(x) - 1 for x in np.geomspace(1, horizon, 8)})
         self.members = [self.bank_members(horizon) for _ in range(n_series)]
         self.view = [e[0] for e in experts] + [0] * n_simple
@@ -397,7 +418,11 @@ class Forecaster:
                     last = memory.last()
                     members = np.array([member.forecast(h, last) for member in self.members[c]])
                     origin["members"][h, c] = members
-                    simple = [*again, again[1] + drift, *self.smoothed(c, h, members)]
+                    echoes = [
+                        way(memory.rows, length, h) if length else np.nan
+                        for way, length in zip(ECHOES, self.echoes, strict=True)
+                    ]
+                    simple = [*again, again[1] + drift, *echoes, *self.smoothed(c, h, members)]
                     origin["forecasts"][h, c, len(self.experts) :][: len(simple)] = simple
                 else:
                     origin["forecasts"][h, c] = 0.0
@@ -590,6 +615,46 @@ class Forecaster:
         lengths = [k for k in self.seasons if 0 < 2 * k <= self.t]
         if any(one.is_out_of_date(lengths) for members in self.members for one in members):
             self.begin_smoothing(lengths, rows)
+        self.look_for_echoes(rows / [memory.scale() for memory in self.views[0]])
+
+    def look_for_echoes(self, rows):
+        """The median of the longest season; the best of the usual lengths that were seen seldom."""
+        n, longest, first = len(rows), max(self.slots), len(self.experts)
+        seldom = [k for k in self.usual if k > longest and 4 * k > n and not self.given]
+        for way, lengths in enumerate(([k for k in self.slots if k], seldom)):
+            needed = {k: 3 * k if way == 0 else k + max(k // 4, 1) for k in lengths}
+            lengths = [k for k in lengths if needed[k] + self.H + 16 <= n]
+            lengths = [max(lengths)] if lengths and way == 0 else lengths
+            tried = [(*self.try_echo(rows, ECHOES[way], k, needed[k]), k) for k in lengths]
+            ratio, peer, length = min(tried) if tried else (np.inf, 0, 0)
+            if length == self.echoes[way]:
+                continue
+            known = {place: m.errors / (m.weight or 1.0) for place, m in self.mixtures.items()}
+            told = {place: ratio * errors[first + peer] for place, errors in known.items()}
+            best = min(np.mean(list(known.values()), axis=0))
+            is_near = np.mean(list(told.values())) < (1.5 * best if way else np.inf)
+            self.echoes[way] = length if is_near else 0
+            for place, mixture in self.mixtures.items():
+                if self.echoes[way]:
+                    mixture.begin_anew(first + len(self.slots) + 2 + way, told[place], length)
+
+    def try_echo(self, rows, way, length, needed):
+        """Its squares over those of the best of its peers, a standard error more; and that one."""
+        n, begin = len(rows), max(needed, len(rows) - 500)
+        peers = [k for k, s in enumerate([0, *self.slots]) if k == 0 or 0 < s <= begin]
+        squares = dict.fromkeys(("own", *peers), 0.0)
+        for t in sorted({int(t) for t in np.linspace(begin, n - self.H, 64)}):
+            for c in range(self.m):
+                past = list(rows[:t, c])
+                for h in range(self.H):
+                    squares["own"] += (way(past, length, h) - rows[t + h, c]) ** 2
+                    for k in peers:
+                        season = self.slots[k - 1] if k else 0
+                        said = past[t - season + h % season] if season else past[-1]
+                        squares[k] += (said - rows[t + h, c]) ** 2
+        best = min(peers, key=lambda k: squares[k])
+        windows = self.m * (n - begin) / self.H
+        return squares["own"] / squares[best] * (1 + 1 / np.sqrt(windows)), best
 
     def begin_smoothing(self, lengths, rows):
         """Let members begin on seasons, and mixtures hear what they would have been worth."""

@@ -146,11 +146,14 @@ def test_the_same_number_again_is_no_level_where_values_never_repeat(n_out):
 
 @pytest.mark.long
 def test_another_unit_is_learnt():
-    y, X = stream(1200)
-    y[400:] *= 1e3
-    forecasts = OnlineForecaster(**SMALL).prequential_predict(y, X)
-    errors = np.abs(forecasts[900:-3, 0] - y[900:-3])
-    assert np.median(errors) < 0.5 * np.std(y[900:])
+    off = []
+    for seed in range(5):  # one alone is .15 to .58
+        y, X = stream(1200, seed=seed)
+        y[400:] *= 1e3
+        forecasts = OnlineForecaster(**SMALL).prequential_predict(y, X)
+        errors = np.abs(forecasts[900:-3, 0] - y[900:-3])
+        off.append(np.median(errors) / np.std(y[900:]))
+    assert np.median(off) < 0.5, off
 
 
 @pytest.mark.long(every=3)

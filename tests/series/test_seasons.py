@@ -167,9 +167,9 @@ def test_an_expert_that_begins_anew_is_not_heard_for_what_another_was():
         y = rng.normal(size=(1, 1))
         F = np.stack([y + 0.1 * rng.normal(), y + rng.normal(), 0.0 * y])
         _mixture.learn(state, t, F, _mixture.forecasts(state, F)[:-1], y)
-    assert _mixture.coefficients(state)[0, 0, 0] > 0.8
+    assert _mixture.coefficients(state, F)[0, 0, 0] > 0.8
     _mixture.begin_anew(state, 0, np.full((1, 1), np.nan))
-    assert abs(_mixture.coefficients(state)[0, 0, 0]) < 0.6
+    assert abs(_mixture.coefficients(state, F)[0, 0, 0]) < 0.6
     assert (state["theta"][:, 0] == 0.0).all()
     assert_allclose(state["P"], np.linalg.inv(state["sums"][..., 0, 0])[..., None, None])
 
