@@ -63,10 +63,12 @@ def without_rows(monkeypatch):
 
 
 @pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
 @pytest.mark.parametrize("n_targets", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_row_is_a_block_of_one(n_targets, weighted, monkeypatch):
-    model, X, y = begun(n_targets)
+def test_a_row_is_a_block_of_one(budget, n_targets, weighted, monkeypatch):
+    model, X, y = begun(n_targets, budget=budget)
+    assert ExpertsRow.takes(model._experts(), model._state)
     weights = np.random.default_rng(1).uniform(0.2, 3.0, len(X)) if weighted else None
     other = copy.deepcopy(model)
     asked, told = one_by_one(model, X, y, weights)
@@ -91,12 +93,13 @@ def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):
 
 
 @pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
 @pytest.mark.parametrize(("length", "n_targets"), [(1, 1), (3, 1), (1, 2), (3, 3)])
-def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, monkeypatch):
+def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, budget, monkeypatch):
     stream = {"share": 0.05, "length": length, "random_state": 3}
     X, y = make_faulty_stream(140, return_X_y=True, **stream)
     y = y if n_targets == 1 else np.column_stack([X[:, :1].repeat(n_targets - 1, axis=1), y])
-    model = EarlyBirths(budget="fast", random_state=0).fit(X[:60], y[:60])
+    model = EarlyBirths(budget=budget, random_state=0).fit(X[:60], y[:60])
     other = copy.deepcopy(model)
     _, told = one_by_one(model, X[60:], y[60:])
     without_rows(monkeypatch)
@@ -104,8 +107,9 @@ def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, monkeypatc
     assert_alike(model._state, other._state)
 
 
-def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(monkeypatch):
-    model, X, y = begun()
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(budget, monkeypatch):
+    model, X, y = begun(budget=budget)
     X = X.copy()
     X[20:30:3, 1], X[50, 2], X[60:, 3] = np.nan, 1e9, 0.5
     other = copy.deepcopy(model)
@@ -115,8 +119,9 @@ def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(monkeyp
     assert_alike(model._state, other._state)
 
 
-def test_a_row_path_keeps_what_it_has_asked(monkeypatch):
-    model, X, y = begun()
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_a_row_path_keeps_what_it_has_asked(budget, monkeypatch):
+    model, X, y = begun(budget=budget)
     other, made = copy.deepcopy(model), []
     monkeypatch.setattr(ExpertsRow, "_ask", counted(made, ExpertsRow._ask))
     with model.rows() as row:
@@ -139,8 +144,9 @@ def counted(made, verb):
     return asked
 
 
-def test_asking_writes_nothing():
-    model, X, _ = begun()
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_asking_writes_nothing(budget):
+    model, X, _ = begun(budget=budget)
     before, banks = copy.deepcopy(model._state), model._state["banks"].values()
     held = [bank["experts"]["theta"] for bank in banks]
     model.predict(X[:1])

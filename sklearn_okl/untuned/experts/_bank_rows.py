@@ -5,15 +5,17 @@ and coefficients, an expert's behind those of the one before; only what reads ma
 bank. The recursion is `_learn_row` of `RidgeRecursion`, for experts that forecast by ridges.
 """
 
+from functools import lru_cache
 from itertools import pairwise
 from operator import is_
 
 import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
-from ._banks import learner_of
+from ._banks import frequencies_of, learner_of
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
+_REMEMBERED = 256  # layouts of small models
 
 
 class BankLayout:
@@ -22,11 +24,13 @@ class BankLayout:
     Parameters
     ----------
     banks : sequence of dict
-        Those of all kernels see the same inputs, or their ranks, too.
+        Those with somebody awake, which come before all others. Those of all kernels see the same
+        inputs, or their ranks, too.
+    n_walks, n_experts : int
+        How many experts come before those of the banks, and how many there may be in all.
     """
 
-    def __init__(self, banks):
-        self.known = [bank["features"]["frequencies"] for bank in banks]
+    def __init__(self, banks, n_walks, n_experts):
         shapes = [_shape(bank) for bank in banks]
         lengths = np.repeat([d for _, d in shapes], [g for g, _ in shapes])
         ends = np.cumsum([0, *[g * d for g, d in shapes]]).tolist()
@@ -44,23 +48,26 @@ class BankLayout:
         of_members = zip(banks, shapes, strict=True)
         there = [np.arange(g) < len(bank["members"]) for bank, (g, _) in of_members]
         self.there = np.concatenate(there)
+        self.there_of_all = np.arange(n_experts) < n_walks
+        self.there_of_all[n_walks:][: len(self.there)] = self.there
+        self.missing = ~self.there_of_all
+        lows = zip(members[:-1], banks, strict=True)
+        seen = [(low + k, one) for low, bank in lows for k, one in enumerate(bank["members"])]
+        without = [n_walks + place for place, one in seen if not one["lags"]]
+        self.without_lags = np.array(without, dtype=np.intp)
         self._find_features(banks)
-
-    def is_of(self, banks):
-        """Return whether banks still have these maps: who is born gets new ones."""
-        known = [bank["features"]["frequencies"] for bank in banks]
-        return len(known) == len(self.known) and all(map(is_, known, self.known))
 
     def _find_features(self, banks):
         """Say which of 1, inputs, steady inputs, sines and cosines is a feature, times what.
 
         Ranks come behind the inputs; steady are these alone.
         """
-        shapes = [part.shape for part in self.known]
+        of_banks = [frequencies_of(bank["features"]) for bank in banks]
+        shapes = [part.shape for part in of_banks]
         width, u = max(n for _, n, _ in shapes), min(n for _, n, _ in shapes)
         n_waves, low = sum(g * m for g, _, m in shapes), 1 + width + u
         places, factors, waves = [], [], []
-        for bank, frequencies in zip(banks, self.known, strict=True):
+        for bank, frequencies in zip(banks, of_banks, strict=True):
             g, n, m = frequencies.shape
             masks, halves = (bank["features"][name] for name in ("masks", "halves"))
             zeros, own = np.zeros((g, 1), dtype=np.intp), low + np.arange(g * m).reshape(g, m)
@@ -100,7 +107,7 @@ class BankRow:
     """
 
     def __init__(self, layout, banks, is_own):
-        self.layout, self.banks = layout, banks
+        self.layout, self.banks, self.maps = layout, banks, _maps(banks)
         self.common, self.places, self.views = {}, [], []
         self.stops = None  # rounds after which a bank's matrices may be due
         names = _OF_EXPERTS if is_own else _OF_EXPERTS[:1]
@@ -122,7 +129,7 @@ class BankRow:
     def is_current(self):
         """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
         now = [state[name] for state, name in self.places]
-        return self.layout.is_of(self.banks) and all(map(is_, now, self.views))
+        return _are_same(_maps(self.banks), self.maps) and _are_same(now, self.views)
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
@@ -186,6 +193,26 @@ class BankRow:
                 self.stops[i] = _next_stop(bank)
 
 
+class PackedBankRow(BankRow):
+    """The same of small models, of which coefficients are the solution of triangles."""
+
+    def teach(self, u, weight):
+        layout, z, theta = self.layout, self.z, self.common["theta"]
+        squares, b = self.common["squares"], self.common["b"]
+        if layout.fades:
+            squares *= layout.forgetting
+            b *= layout.faded
+        b += z[:, None] * (weight * u)
+        parts = zip(self.banks, layout.places, layout.shapes, strict=True)
+        for bank, place, (g, _, width) in parts:
+            state, learner = bank["experts"], learner_of(bank)
+            learner._add_row(state, z[place].reshape(g, width), weight)
+            of_bank = (part[place].reshape(g, width, -1) for part in (b, theta))
+            learner._solve(state, *of_bank)
+        after = np.add.reduceat(z[:, None] * theta, layout.starts, axis=0)
+        squares += weight * (u - self.known) * (u - after)
+
+
 _ONE = np.ones(1)
 
 
@@ -198,7 +225,58 @@ def _next_stop(bank):
     return t + min(learner_of(bank)._rounds_to_stop(t), inverse.tail.room)
 
 
+def layout_of(experts, banks, n_experts):
+    """Return where everything is: it is kept, for all threads, until somebody is born.
+
+    Small models hold none: the process remembers those of the latest, once for all that are alike.
+    """
+    n_walks = experts.inputs.n_walks
+    if experts.budget.compact:
+        return _remembered(tuple(map(_frozen, banks)), n_walks, n_experts)
+    maps = _maps(banks)
+    known, layout = vars(experts).get("row_layout", ((), None))
+    if not _are_same(maps, known):
+        layout = BankLayout(banks, n_walks, n_experts)
+        experts.row_layout = maps, layout
+    return layout
+
+
+@lru_cache(_REMEMBERED)
+def _remembered(banks, n_walks, n_experts):
+    return BankLayout(list(map(_thawed, banks)), n_walks, n_experts)
+
+
+def _frozen(bank):
+    """Return of a small bank what its layout is made of, as what can be compared."""
+    maps = tuple(
+        (name, part.tobytes(), part.shape, part.dtype.str)
+        if isinstance(part, np.ndarray)
+        else (name, part, None, None)
+        for name, part in bank["features"].items()
+    )
+    return maps, tuple([member["lags"] for member in bank["members"]]), bank["forgetting"]
+
+
+def _thawed(known):
+    maps, lags, forgetting = known
+    features = {
+        name: part if shape is None else np.frombuffer(part, kind).reshape(shape)
+        for name, part, shape, kind in maps
+    }
+    members = [{"lags": sees_lags} for sees_lags in lags]
+    return {"features": features, "members": members, "forgetting": forgetting}
+
+
 def _shape(bank):
     """Return how many experts a bank has room for, and how many features each of them."""
-    (size, _, m), masks = bank["features"]["frequencies"].shape, bank["features"]["masks"]
-    return size, 1 + masks.shape[1] + 2 * m
+    frequencies, masks = frequencies_of(bank["features"]), bank["features"]["masks"]
+    return len(masks), 1 + masks.shape[1] + 2 * frequencies.shape[-1]
+
+
+def _maps(banks):
+    """Return of each bank what is another one once somebody was born."""
+    return [bank["features"]["masks"] for bank in banks]
+
+
+def _are_same(arrays, known):
+    return len(arrays) == len(known) and all(map(is_, arrays, known))

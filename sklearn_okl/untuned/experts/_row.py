@@ -11,7 +11,7 @@ import numpy as np
 
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._input_row import InputRow
-from ._bank_rows import BankLayout, BankRow
+from ._bank_rows import BankRow, PackedBankRow, layout_of
 from ._experts import ages_of
 
 
@@ -31,14 +31,12 @@ class ExpertsRow:
         self.experts, self.state = experts, state
         banks = _awake(state)
         self.parts = [state["inputs"], state["mixture"], *banks]
-        layout = vars(experts).get("row_layout")
-        if layout is None or not layout.is_of(banks):
-            layout = _layout(experts, state, banks)
-            experts.row_layout = layout  # for all threads: only once it is whole
-        self.layout, self.there = layout, layout.there_of_all
+        self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
+        self.there = layout.there_of_all
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
-        self.of_banks = BankRow(layout, banks, is_own)
+        of_banks = PackedBankRow if experts.budget.compact else BankRow
+        self.of_banks = of_banks(layout, banks, is_own)
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
         self.asked = self.found = None
@@ -53,7 +51,7 @@ class ExpertsRow:
             and _is_plain(state)
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
-            and all(map(_is_closed, state["mixture"]["stacks"]))
+            and (experts.budget.compact or all(map(_is_closed, state["mixture"]["stacks"])))
             and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
         )
 
@@ -117,18 +115,8 @@ class ExpertsRow:
         np.copyto(squares, 0.0, where=self.layout.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
-        self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
-
-
-def _layout(experts, state, banks):
-    """Return where everything of the banks is, and which of all experts are there."""
-    layout = BankLayout(banks)
-    there = np.zeros(len(state["rounds"]), dtype=bool)
-    there[: experts.inputs.n_walks] = True
-    there[experts.inputs.n_walks :][: len(layout.there)] = layout.there
-    layout.there_of_all, layout.missing = there, ~there
-    layout.without_lags = np.array(experts.without_lags(state), dtype=np.intp)
-    return layout
+        if not self.experts.budget.compact:
+            self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
 
 
 def _is_plain(state):
@@ -137,7 +125,7 @@ def _is_plain(state):
 
 
 def _is_closed(state):
-    return "inverse" in state
+    return "inverse" in state or "sums" in state
 
 
 def _awake(state):
