@@ -9,6 +9,7 @@ from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream, make_shifted_stream
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._row import ExpertsRow
+from sklearn_okl.untuned.rounds._scores import SquaredErrors
 
 
 class EarlyBirths(OnlineKernelRegressor):
@@ -142,6 +143,47 @@ def counted(made, verb):
         return verb(*given)
 
     return asked
+
+
+@pytest.mark.parametrize("budget", ["tiny", "balanced"])
+def test_a_row_that_was_asked_for_is_not_asked_again_when_it_is_learnt(budget, monkeypatch):
+    model, X, y = begun(budget=budget, n_known=130)
+    other, made = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "_ask", counted(made, ExpertsRow._ask))
+    for i in range(4):
+        row = slice(i, i + 1)
+        model.predict(X[row])
+        if i % 2:  # another row is asked for in between, and other models learn this one
+            twins = copy.copy(model), copy.deepcopy(model)
+            twins[0].partial_fit(X[row], y[row])
+            twins[1].partial_fit(X[row], y[row])
+            model.predict(X[row])
+            model.predict(X[4:5])
+        before = len(made)
+        model.partial_fit(X[row], y[row])
+        assert len(made) == before + i % 2
+        assert "asked_row" not in vars(model._experts())
+        other.partial_fit(X[row], y[row])
+        assert_alike(model._state, other._state)
+        if i % 2:
+            assert_alike(model._state, twins[0]._state)
+
+
+def test_a_row_that_failed_after_it_was_asked_for_leaves_nothing(monkeypatch):
+    model, X, y = begun()
+    other = copy.deepcopy(model)
+    model.predict(X[:1])
+    with monkeypatch.context() as patch:
+        patch.setattr(SquaredErrors, "learn_row", failing)
+        with pytest.raises(ZeroDivisionError):
+            model.partial_fit(X[:1], y[:1])
+    for one in (model, other):
+        one.partial_fit(X[:1], y[:1])
+    assert_alike(model._state, other._state)
+
+
+def failing(*_):
+    raise ZeroDivisionError
 
 
 @pytest.mark.parametrize("budget", ["tiny", "fast"])

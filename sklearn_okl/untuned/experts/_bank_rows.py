@@ -110,20 +110,28 @@ class BankRow:
         self.layout, self.banks, self.maps = layout, banks, _maps(banks)
         self.common, self.places, self.views = {}, [], []
         self.stops = None  # rounds after which a bank's matrices may be due
-        names = _OF_EXPERTS if is_own else _OF_EXPERTS[:1]
-        states = [bank["experts"] for bank in banks]
-        n_targets = states[0]["squares"].shape[-1]
-        for name in names:
-            parts = [state[name] for state in states]
-            flat = np.concatenate([part.reshape(-1, n_targets) for part in parts])
-            self.common[name] = flat
-            if not is_own:
-                continue
+        self._join("theta")
+        if is_own:
+            self.own(banks)
+
+    def own(self, banks):
+        """Go on with these banks, of states that are equal and may be written."""
+        self.banks, self.maps = banks, _maps(banks)
+        for name in _OF_EXPERTS:
+            if name not in self.common:
+                self._join(name)
+            flat, layout = self.common[name], self.layout
             places = layout.members if name == "squares" else layout.places
-            for state, part, place in zip(states, parts, places, strict=True):
-                state[name] = flat[place].reshape(part.shape)
+            for bank, place in zip(banks, places, strict=True):
+                state = bank["experts"]
+                state[name] = flat[place].reshape(state[name].shape)
                 self.places.append((state, name))
                 self.views.append(state[name])
+
+    def _join(self, name):
+        parts = [bank["experts"][name] for bank in self.banks]
+        n_targets = parts[0].shape[-1]
+        self.common[name] = np.concatenate([part.reshape(-1, n_targets) for part in parts])
 
     @property
     def is_current(self):

@@ -41,6 +41,14 @@ class ExpertsRow:
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
         self.asked = self.found = None
 
+    def moved(self, state):
+        """Go on with a copy of the state that was only asked; the copy may be written."""
+        banks = _awake(state)
+        self.state, self.parts = state, [state["inputs"], state["mixture"], *banks]
+        self.inputs.state, self.mixture.state = self.parts[:2]
+        self.of_banks.own(banks)
+        return self
+
     @staticmethod
     def takes(experts, state):
         """Whether rows of a state are learnt so: it knows its experts, and all is plain."""

@@ -134,7 +134,10 @@ class Guard(NoGuard):
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
         n_faulty = _n_faulty(state)
-        row = None if len(y) > 1 or self.alone or not state["t"] else self.model._row_of(state)
+        row = None
+        if len(y) == 1 and not self.alone and state["t"]:
+            before = self.call.kept if self.call.stands_at(state["t"]) else None
+            row = self.model._row_of(state, before=before)
         part = None if row is None else self._learn_row(row, state, X, y, weights)
         if part is None:
             part = self._learn_block(state, X, y, weights)

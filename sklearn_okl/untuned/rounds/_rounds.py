@@ -180,7 +180,9 @@ class Rounds:
             check_takes_weights(batch_model(self.trees, self._of_trees.boosted), self._of_trees.of)
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
-            return self._guard.learn_call(self, state, X, y, weights, run)
+            forecasts = self._guard.learn_call(self, state, X, y, weights, run)
+        vars(self._experts()).pop("asked_row", None)  # it is of the state before
+        return forecasts
 
     def _learn_rounds(self, state, X, Y, weights, call):
         """Learn rows, up to where a guard stops; return their forecasts, and which are in doubt."""
@@ -241,10 +243,11 @@ class Rounds:
             return forecasts
         return target_units.unscaled(state["targets"], forecasts, ago)
 
-    def _row_of(self, state, is_own=True):
+    def _row_of(self, state, is_own=True, before=None):
         """Return what forecasts a row and may learn it then, or None where a block is to.
 
-        On a row path it is kept from row to row, as the attribute `_row`.
+        On a row path it is kept from row to row, as the attribute `_row`. Elsewhere it may be the
+        row that was asked for last, of this very state, or of the one `before` it, an equal one.
         """
         known, experts = vars(self).get("_row"), self._experts()
         is_others = known is not None and known.state is not state  # of a twin's model
@@ -252,6 +255,9 @@ class Rounds:
             if known.is_of(state):
                 return known
             experts.close(state)  # whom a birth has opened
+        asked = vars(experts).pop("asked_row", None)  # nobody else has it now
+        if asked is not None and asked.state is (before if is_own else state):
+            return asked.moved(state) if is_own else asked
         if not ExpertsRow.takes(experts, state):
             return None
         if is_others or "_row" not in vars(self):
@@ -269,6 +275,8 @@ class Rounds:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = row.ask(X)
+        if "_row" not in vars(self):
+            self._experts().asked_row = row  # for a call that teaches it, see `_row_of`
         return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):
