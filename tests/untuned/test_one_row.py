@@ -120,6 +120,46 @@ def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(budget,
     assert_alike(model._state, other._state)
 
 
+def table(kind, n, n_targets=1):
+    """Return rows of which columns have few values, codes, gaps or jumps, and their targets."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, 4))
+    X[:, 2] = rng.integers(0, 6, n)  # few values
+    step = np.where(np.isin(X[:, 2], [1, 4]), 3.0, 0.0)
+    y = X[:, 0] + step * (X[:, 1] > 0.0) + 0.1 * rng.normal(size=n)
+    if kind == "jumps":
+        X[:, 2] += 0.3 * rng.normal(size=n)
+        y = np.where((X[:, 0] > 0.3) == (X[:, 1] > -0.2), 4.0, 0.0) + 0.1 * rng.normal(size=n)
+    if kind == "gaps":
+        X[rng.random(n) < 0.2, 1] = np.nan
+        X[rng.random(n) < 0.1, 3] = np.nan
+    of_targets = [y, *(np.where(X[:, 2] == k, 1.0, y) for k in range(1, n_targets))]
+    return X, y if n_targets == 1 else np.column_stack(of_targets)
+
+
+@pytest.mark.long(every=3)
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
+@pytest.mark.parametrize("kind", ["few values", "codes", "gaps", "jumps"])
+def test_rows_of_tables_are_blocks_of_one(kind, budget, n_targets, monkeypatch):
+    if (kind, budget) == ("jumps", "tiny"):
+        pytest.skip("a tiny model tries no tree on jumps")
+    X, y = table(kind, 330, n_targets)
+    categories = [2] if kind == "codes" else "from_dtype"
+    parameters = {"budget": budget, "categorical_features": categories, "random_state": 0}
+    model = EarlyBirths(**parameters).fit(X[:250], y[:250])
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    asked, told = one_by_one(model, X[250:], y[250:])
+    np.testing.assert_allclose(told, asked, rtol=1e-9)
+    assert len(taught) > (15 if kind in ("gaps", "jumps") else 60)  # else by blocks
+    assert bool(model._state["leaves"]["trees"]) == (kind == "jumps")
+    assert bool(model._state["inputs"]["gaps"]) == (kind == "gaps")
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X[250:], y[250:])[1], rtol=1e-8)
+    assert_alike(model._state, other._state)
+
+
 @pytest.mark.parametrize("budget", ["tiny", "fast"])
 def test_a_row_path_keeps_what_it_has_asked(budget, monkeypatch):
     model, X, y = begun(budget=budget)
@@ -162,7 +202,7 @@ def test_a_row_that_was_asked_for_is_not_asked_again_when_it_is_learnt(budget, m
         before = len(made)
         model.partial_fit(X[row], y[row])
         assert len(made) == before + i % 2
-        assert "asked_row" not in vars(model._experts())
+        assert "asked_rows" not in vars(model._experts())
         other.partial_fit(X[row], y[row])
         assert_alike(model._state, other._state)
         if i % 2:

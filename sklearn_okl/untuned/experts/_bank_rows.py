@@ -58,25 +58,27 @@ class BankLayout:
         self._find_features(banks)
 
     def _find_features(self, banks):
-        """Say which of 1, inputs, steady inputs, sines and cosines is a feature, times what.
+        """Say which of 1, inputs, sines, cosines and steady inputs is a feature, times what.
 
         Ranks come behind the inputs; steady are these alone.
         """
         of_banks = [frequencies_of(bank["features"]) for bank in banks]
         shapes = [part.shape for part in of_banks]
-        width, u = max(n for _, n, _ in shapes), min(n for _, n, _ in shapes)
-        n_waves, low = sum(g * m for g, _, m in shapes), 1 + width + u
+        width, n_waves = max(n for _, n, m in shapes if m), sum(g * m for g, _, m in shapes)
+        low, low_of_steady = 1 + width, 1 + width + 2 * n_waves
         places, factors, waves = [], [], []
         for bank, frequencies in zip(banks, of_banks, strict=True):
             g, n, m = frequencies.shape
             masks, halves = (bank["features"][name] for name in ("masks", "halves"))
             zeros, own = np.zeros((g, 1), dtype=np.intp), low + np.arange(g * m).reshape(g, m)
-            inputs = (1 if m else 1 + width) + np.arange(masks.shape[1]) + u * halves[:, None]
+            u = masks.shape[1]
+            inputs = (1 if m else low_of_steady) + np.arange(u) + u * halves[:, None]
             places.append(np.hstack([zeros, inputs, own, own + n_waves]).ravel())
             of_waves = np.full((g, 2 * m), 1.0 / np.sqrt(max(m, 1)))
             factors.append(np.hstack([zeros + 1.0, masks, of_waves]).ravel())
             of_columns = frequencies.transpose(1, 0, 2).reshape(n, g * m)
-            waves.append(np.pad(of_columns, [(0, width - n), (0, 0)]) / 2.0)  # of half an angle
+            if m:
+                waves.append(np.pad(of_columns, [(0, width - n), (0, 0)]) / 2.0)  # of half an angle
             low += g * m
         self._waves, self._taken = np.hstack(waves), np.concatenate(places)
         self._factors = np.concatenate(factors)
@@ -90,7 +92,7 @@ class BankLayout:
         np.divide(2.0, radii, out=radii)
         tangents *= radii
         radii -= 1.0
-        parts = np.concatenate([_ONE, inputs, steady, tangents, radii])
+        parts = np.concatenate([_ONE, inputs, tangents, radii, steady])
         return parts[self._taken] * self._factors
 
 
@@ -236,16 +238,18 @@ def _next_stop(bank):
 def layout_of(experts, banks, n_experts):
     """Return where everything is: it is kept, for all threads, until somebody is born.
 
-    Small models hold none: the process remembers those of the latest, once for all that are alike.
+    That is of a model, of its twin, and of one that begins anew. Small models hold none: the
+    process remembers those of the latest, once for all that are alike.
     """
     n_walks = experts.inputs.n_walks
     if experts.budget.compact:
         return _remembered(tuple(map(_frozen, banks)), n_walks, n_experts)
-    maps = _maps(banks)
-    known, layout = vars(experts).get("row_layout", ((), None))
-    if not _are_same(maps, known):
-        layout = BankLayout(banks, n_walks, n_experts)
-        experts.row_layout = maps, layout
+    maps, known = _maps(banks), vars(experts).get("row_layouts", ())
+    for of_maps, layout in known:
+        if _are_same(maps, of_maps):
+            return layout
+    layout = BankLayout(banks, n_walks, n_experts)
+    experts.row_layouts = (maps, layout), *known[:2]
     return layout
 
 

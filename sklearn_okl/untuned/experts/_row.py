@@ -32,7 +32,11 @@ class ExpertsRow:
         banks = _awake(state)
         self.parts = [state["inputs"], state["mixture"], *banks]
         self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
-        self.there = layout.there_of_all
+        self.there, self.has_leaves = layout.there_of_all, bool(state["leaves"]["trees"])
+        if self.has_leaves:
+            self.there = self.there.copy()
+            self.there[-1] = True
+        self.missing = ~self.there
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
         of_banks = PackedBankRow if experts.budget.compact else BankRow
@@ -51,12 +55,11 @@ class ExpertsRow:
 
     @staticmethod
     def takes(experts, state):
-        """Whether rows of a state are learnt so: it knows its experts, and all is plain."""
+        """Whether rows of a state are learnt so: it knows its experts, and no sizes are learnt."""
         return (
             experts.takes_rows
             and not experts.delay
-            and "all" not in state["columns"]
-            and _is_plain(state)
+            and not state.get("sizes")
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
             and (experts.budget.compact or all(map(_is_closed, state["mixture"]["stacks"])))
@@ -70,8 +73,7 @@ class ExpertsRow:
             state is self.state
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
-            and _is_plain(state)
-            and self.inputs.is_plain
+            and bool(state["leaves"]["trees"]) == self.has_leaves
             and self.of_banks.is_current
         )
 
@@ -80,14 +82,16 @@ class ExpertsRow:
 
         Of the row that was asked for last they are known.
         """
-        asked = self.state["t"], X.tobytes()
+        n_nominal = len(self.state["columns"]["layout"]["nominal"])  # some turn out to be numbers
+        asked = self.state["t"], n_nominal, X.tobytes()
         if asked != self.asked:
             self.asked, self.found = asked, self._ask(X)
         return self.found
 
     def _ask(self, X):
         experts, state = self.experts, self.state
-        seen = self.inputs.ask(X[0])
+        self.Z = experts.encoder.look(state["columns"], X)
+        seen = self.inputs.ask(self.Z[0])
         if seen is None:
             return None
         F = self.F
@@ -99,7 +103,10 @@ class ExpertsRow:
         burn_in = experts.constants.burn_in
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
-        asleep |= layout.missing
+        asleep |= self.missing
+        if self.has_leaves:
+            F[:, -1] = experts.leaves.look(state["leaves"], self.Z)[0]
+            asleep[:, -1] |= ~state["leaves"]["heard"]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
             return forecasts
@@ -110,26 +117,24 @@ class ExpertsRow:
 
     def teach(self, X, u, forecasts, weight):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
-        state, F = self.state, self.F
-        t = self.experts.n_learnt(state)
+        state, F, experts = self.state, self.F, self.experts
+        t = experts.n_learnt(state)
+        experts.encoder.learn(state["columns"], X, u[None])
         self.inputs.teach(u)
         self.of_banks.teach(u, weight)
         self.mixture.teach(u, weight)
         if state["boosting"]:
-            self.experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
+            experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
         state["rounds"] += self.there
         squares = F - u[:, None]
         squares *= squares
-        np.copyto(squares, 0.0, where=self.layout.missing)
+        np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
-        if not self.experts.budget.compact:
-            self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
-
-
-def _is_plain(state):
-    """Whether a row is learnt by banks, mixture and links alone: there are no trees, no sizes."""
-    return not (state["leaves"]["trees"] or state.get("sizes"))
+        if self.has_leaves:
+            experts.leaves.learn(state["leaves"], self.Z, u[None])
+        if not experts.budget.compact:
+            experts.leaves.keep(state["leaves"], t, self.Z, u[None], forecasts[None])
 
 
 def _is_closed(state):

@@ -333,8 +333,10 @@ class Guard(NoGuard):
         if not beside:
             return answer, misses, errors
         if beside["twin"]:
-            rounds = Guard(self.model, beside["twin"], call._replace(watches=False, trace=None))
-            theirs = rounds._learn_block(beside["twin"], X, y, weights)  # all: it is not guarded
+            of_twin = call.kept.get("beside", {}).get("twin", {})
+            call_of_twin = call._replace(kept=of_twin, watches=False, trace=None)
+            rounds = Guard(self.model, beside["twin"], call_of_twin)
+            theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], call.run, rounds)
             stuck = np.array([guard["stuck"] for guard in state["targets"]])
             mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck)

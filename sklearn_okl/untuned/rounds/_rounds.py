@@ -28,6 +28,7 @@ from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
 LONGEST = 1024  # rows learnt before anybody looks up
+_N_STATES = 3  # others of a model that are asked for a row, too: twins, and who begins anew
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 
 
@@ -181,7 +182,7 @@ class Rounds:
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
             forecasts = self._guard.learn_call(self, state, X, y, weights, run)
-        vars(self._experts()).pop("asked_row", None)  # it is of the state before
+        vars(self._experts()).pop("asked_rows", None)  # they are of the state before
         return forecasts
 
     def _learn_rounds(self, state, X, Y, weights, call):
@@ -255,8 +256,8 @@ class Rounds:
             if known.is_of(state):
                 return known
             experts.close(state)  # whom a birth has opened
-        asked = vars(experts).pop("asked_row", None)  # nobody else has it now
-        if asked is not None and asked.state is (before if is_own else state):
+        asked = _asked_row(experts, before if is_own else state)
+        if asked is not None:
             return asked.moved(state) if is_own else asked
         if not ExpertsRow.takes(experts, state):
             return None
@@ -276,7 +277,8 @@ class Rounds:
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = row.ask(X)
         if "_row" not in vars(self):
-            self._experts().asked_row = row  # for a call that teaches it, see `_row_of`
+            experts = self._experts()  # for a call that teaches it, see `_row_of`
+            experts.asked_rows = *vars(experts).get("asked_rows", ())[-_N_STATES:], row
         return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):
@@ -312,6 +314,15 @@ class KeptRows(RowEngine):
     def settle(self):
         if vars(self.model).pop("_row", None) is not None:  # it is of no model
             super()._close()
+
+
+def _asked_row(experts, state):
+    """Take away the row that was asked for of a state, so that nobody else has it, if it is kept."""
+    asked = vars(experts).pop("asked_rows", ())
+    mine = [row for row in asked if row.state is state]
+    if len(asked) > len(mine):
+        experts.asked_rows = tuple([row for row in asked if row.state is not state])
+    return mine[-1] if mine else None
 
 
 def experts_of(model, kind):

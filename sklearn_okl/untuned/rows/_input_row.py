@@ -23,27 +23,21 @@ class InputRow:
     inputs : LaggedInputs
         Whose labels are not late; see `takes`.
     state : dict of the inputs
-        Without trees; see `takes`.
+        See `takes`.
     """
 
     def __init__(self, inputs, state):
         self.inputs, self.units, self.state = inputs, inputs.units, state
         self.d = d = len(state["rows"]["weights"])
+        self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
         self.counted = np.full(len(self.places), self.units.faulty)
         self.known = self.limits = None  # of this block
 
     @staticmethod
     def takes(inputs, state):
-        """Whether there is nothing but numbers, lags, and columns that have begun."""
-        plain = not inputs.delay and not state["n_trees"]
-        rows = state["rows"]
-        return plain and not state["gaps"] and rows["origin"] is not None and inputs.n_lags > 0
-
-    @property
-    def is_plain(self):
-        """Whether there still are no gaps to be filled."""
-        return not self.state["gaps"]
+        """Whether there are lags, no late labels, and columns that have begun."""
+        return not inputs.delay and inputs.n_lags > 0 and state["rows"]["origin"] is not None
 
     def ask(self, x):
         """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
@@ -63,13 +57,16 @@ class InputRow:
         scales = deviations(centers, variances)
         steady = np.concatenate([rows["steady"], targets["steady"]], axis=1)
         path, self.steady = units.steady(steady, weights[None], centers[None], scales[None])
-        columns = np.concatenate([x, self.state["lags"].ravel()])
-        known = np.array([centers, scales])[:, self.places]
+        columns, n = np.concatenate([x, self.state["lags"].ravel()]), self.n_own
+        self.moments = np.array([centers, scales])
+        known = self.moments[:, self.places]
         self.scales = scales[self.d :]
         inputs, steady = units.seen(columns, known, path[0][:, self.places], self.counted)
+        if n < self.d:
+            inputs = np.concatenate([inputs[:n], inputs[self.d :]])
         if "ranks" in self.state:
-            shares = quantiles.ask(self.state["ranks"], x[None])[0]
-            inputs = np.concatenate([inputs, ndtri(shares), inputs[self.d :]])
+            shares = quantiles.ask(self.state["ranks"], x[None, :n])[0]
+            inputs = np.concatenate([inputs, ndtri(shares), inputs[n:]])
         return inputs, steady
 
     def walks(self):
@@ -104,8 +101,12 @@ class InputRow:
         if len(rows["block"]) == units.block:
             changed = units._end_block(rows)
             changed = changed if changed.any() else None
+        if state["gaps"]:  # of other rows, which this one tells of
+            moments = self.moments[None, :, : self.n_own]
+            self.inputs.gaps.learn(state["gaps"], x[None, : self.n_own], moments)
         if "ranks" in state:
-            quantiles.follow(state["ranks"], x[None], changed=changed)
+            changed = None if changed is None else changed[: self.n_own]
+            quantiles.follow(state["ranks"], x[None, : self.n_own], changed=changed)
 
     def _is_odd(self, rows, x):
         """Tell whether a value is a gap, or may be absurd; note whether a step is a far one."""
