@@ -317,7 +317,7 @@ class KeptRows(RowEngine):
 
 
 def _asked_row(experts, state):
-    """Take away the row that was asked for of a state, so that nobody else has it, if it is kept."""
+    """Take away the row that was asked for of a state, if it is kept: nobody else has it then."""
     asked = vars(experts).pop("asked_rows", ())
     mine = [row for row in asked if row.state is state]
     if len(asked) > len(mine):
