@@ -31,7 +31,6 @@ class InputRow:
         self.d = d = len(state["rows"]["weights"])
         self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
-        self.counted = np.full(len(self.places), self.units.faulty)
         self.known = self.limits = None  # of this block
 
     @staticmethod
@@ -118,15 +117,25 @@ class InputRow:
         return not np.logical_and.reduce((row >= low) & (row <= high))
 
     def _begin_block(self, rows):
-        """Find what is the same for all rows of a block: limits, and how values count."""
-        units, (center, scale) = self.units, rows["known"]
+        """Find what is the same for all rows of a block, which is kept from call to call."""
         self.known = rows["known"]
+        known, of_block = vars(self.inputs).get("of_block", (None, None))
+        if known is not self.known:
+            of_block = self._of_block(rows)
+            self.inputs.of_block = self.known, of_block
+        self.limits, self.far_steps, self.counted = of_block
+
+    def _of_block(self, rows):
+        """Return limits of absurd and of faulty values, far steps, and how values count."""
+        units, (center, scale) = self.units, rows["known"]
         reaches = [
             np.where(scale > 0.0, reach * scale, np.inf) for reach in (units.absurd, units.faulty)
         ]
-        self.limits = [(center - reach, center + reach) for reach in reaches]
-        self.far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
-        self.counted[: self.d] = units._counted(rows)
+        limits = [(center - reach, center + reach) for reach in reaches]
+        far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
+        counted = np.full(len(self.places), units.faulty)
+        counted[: self.d] = units._counted(rows)
+        return limits, far_steps, counted
 
 
 @cache
