@@ -185,6 +185,18 @@ def counted(made, verb):
     return asked
 
 
+def test_the_first_row_after_a_long_call_is_asked_and_taught(monkeypatch):
+    model, X, y = begun()
+    other, made = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(made, ExpertsRow.teach))
+    asked, told = one_by_one(model, X[:1], y[:1])
+    assert len(made) == 1
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    without_rows(monkeypatch)
+    other.partial_fit(X[:1], y[:1])
+    assert_alike(model._state, other._state)
+
+
 @pytest.mark.parametrize("budget", ["tiny", "balanced"])
 def test_a_row_that_was_asked_for_is_not_asked_again_when_it_is_learnt(budget, monkeypatch):
     model, X, y = begun(budget=budget, n_known=130)

@@ -44,6 +44,8 @@ class ExpertsRow:
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
         self.asked = self.found = None
+        if is_own:
+            self._close()
 
     def moved(self, state):
         """Go on with a copy of the state that was only asked; the copy may be written."""
@@ -51,7 +53,13 @@ class ExpertsRow:
         self.state, self.parts = state, [state["inputs"], state["mixture"], *banks]
         self.inputs.state, self.mixture.state = self.parts[:2]
         self.of_banks.own(banks)
+        self._close()
         return self
+
+    def _close(self):
+        """Let the regressions of the mixture share what is large, which a long call has opened."""
+        if not self.experts.budget.compact:
+            self.mixture.close()
 
     @staticmethod
     def takes(experts, state):
@@ -62,7 +70,6 @@ class ExpertsRow:
             and not state.get("sizes")
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
-            and (experts.budget.compact or all(map(_is_closed, state["mixture"]["stacks"])))
             and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
         )
 
