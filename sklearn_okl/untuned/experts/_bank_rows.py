@@ -8,6 +8,7 @@ bank. The recursion is `_learn_row` of `RidgeRecursion`, for experts that foreca
 from functools import lru_cache
 from itertools import pairwise
 from operator import is_
+from weakref import ref
 
 import numpy as np
 
@@ -241,15 +242,18 @@ def layout_of(experts, banks, n_experts):
     That is of a model, of its twin, and of one that begins anew. Small models hold none: the
     process remembers those of the latest, once for all that are alike.
     """
+    maps, known = _maps(banks), vars(experts).get("row_layouts", ())
+    for of_maps, held in known:
+        layout = held() if type(held) is ref else held
+        if layout is not None and _are_same(maps, of_maps):
+            return layout
     n_walks = experts.inputs.n_walks
     if experts.budget.compact:
-        return _remembered(tuple(map(_frozen, banks)), n_walks, n_experts)
-    maps, known = _maps(banks), vars(experts).get("row_layouts", ())
-    for of_maps, layout in known:
-        if _are_same(maps, of_maps):
-            return layout
-    layout = BankLayout(banks, n_walks, n_experts)
-    experts.row_layouts = (maps, layout), *known[:2]
+        layout = _remembered(tuple(map(_frozen, banks)), n_walks, n_experts)
+        held = ref(layout)
+    else:
+        layout = held = BankLayout(banks, n_walks, n_experts)
+    experts.row_layouts = (maps, held), *known[:2]
     return layout
 
 

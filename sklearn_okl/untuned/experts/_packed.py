@@ -8,6 +8,7 @@ solution of what is there then.
 from functools import cache
 
 import numpy as np
+from scipy.linalg.blas import dspr
 from scipy.linalg.lapack import dpptrf, dpptrs
 
 from ..._linalg import inverse_spd
@@ -77,15 +78,14 @@ class PackedRidge(VAWRegressor):
 
     def _add_row(self, state, z, weight):
         """Add a row z (K, D) to the triangles, and to what counts rows."""
-        rows, columns, diagonal = _triangle(z.shape[1])
-        sums = z[:, rows] * z[:, columns]
-        sums *= weight
-        sums += self.forgetting * state["sums"]
+        width, past = z.shape[1], self.forgetting * state["sums"]
+        of_each = zip(z, past, strict=True)
+        sums = np.array([dspr(width, weight, row, one, lower=1) for row, one in of_each])
         state["t"] += 1
         refresh = self._refresh_interval()
         if self.forgetting < 1.0 and state["t"] % refresh == 0:  # the ridge that has faded
             lost = (1.0 - self.forgetting**refresh) * state["alpha"]
-            sums[:, diagonal] += lost[:, None]
+            sums[:, _triangle(width)[2]] += lost[:, None]
         state["sums"] = sums
         state["mass"] = self.forgetting * state["mass"] + float(weight)
 

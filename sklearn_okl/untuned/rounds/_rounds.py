@@ -215,16 +215,16 @@ class Rounds:
 
     def _stop(self, state, run, guard):
         """Do what is due at this round, if anything is."""
-        t = state["t"]
+        t, experts = state["t"], guard.experts
         guard.review(state)
         if t in LAYOUTS:
             lay_out(self, state, run)
         if "reference" in state and t >= self.constants.fence.block and t.bit_count() == 1:
-            self._experts().choose_reference(state)
+            experts.choose_reference(state)
         if t in TRIALS:
-            self._experts().try_leaves(state)
-        if t in self._experts().births:
-            experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
+            experts.try_leaves(state)
+        if t in experts.births:
+            n_columns = state["latest"]["X"].shape[1]
             width = experts.encoder.width(state["columns"]["layout"], n_columns)
             experts.refine(state, width, [state["seed"], t], experts.kind.level(state))
 
