@@ -32,7 +32,7 @@ class MixtureRow:
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
 
     def close(self):
-        """Let large arrays be shared by copies of the state."""
+        """Let regressions share what is large with copies of their states."""
         for one, known in zip(self.regressions, self.state["stacks"], strict=True):
             one._close(known, grows=True)
 

@@ -23,7 +23,7 @@ class InputRow:
     inputs : LaggedInputs
         Whose labels are not late; see `takes`.
     state : dict of the inputs
-        See `takes`.
+        That is, one of those that `takes` names.
     """
 
     def __init__(self, inputs, state):
