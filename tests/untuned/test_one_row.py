@@ -79,6 +79,40 @@ def test_a_row_is_a_block_of_one(budget, n_targets, weighted, monkeypatch):
     assert_alike(model._state, other._state)
 
 
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_without_lags_is_a_block_of_one(budget, n_targets, monkeypatch):
+    model, X, y = begun(n_targets, budget=budget, lags=0)
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    asked, told = one_by_one(model, X, y)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert len(taught) > 60
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y)[1], rtol=1e-8)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_that_tells_of_sizes_is_a_block_of_one(budget, n_targets, monkeypatch):
+    model, X, y = begun(n_targets, budget=budget, spread="rows")
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, len(X))
+    weights[::3] = 1.0
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    asked, told = one_by_one(model, X, y, weights)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert len(taught) > 60
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y, weights)[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+    law, of_blocks = (one.predict_interval(X[:3]) for one in (model, other))
+    np.testing.assert_allclose(law, of_blocks, rtol=1e-8)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("n_targets", [1, 2])
 def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._input_row import InputRow
+from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
 from ._experts import ages_of
 
@@ -63,11 +64,10 @@ class ExpertsRow:
 
     @staticmethod
     def takes(experts, state):
-        """Whether rows of a state are learnt so: it knows its experts, and no sizes are learnt."""
+        """Whether rows of a state are learnt so: it knows its experts, and no label is late."""
         return (
             experts.takes_rows
             and not experts.delay
-            and not state.get("sizes")
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
             and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
@@ -105,6 +105,7 @@ class ExpertsRow:
         walks, scales = self.inputs.walks()
         n, layout = len(walks), self.layout
         F[:, :n] = walks.T
+        self.seen = seen, walks, scales
         known = self.of_banks.ask(*seen).T
         np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
         burn_in = experts.constants.burn_in
@@ -122,7 +123,7 @@ class ExpertsRow:
         forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
         return forecasts
 
-    def teach(self, X, u, forecasts, weight):
+    def teach(self, X, u, forecasts, weight, run):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
         state, F, experts = self.state, self.F, self.experts
         t = experts.n_learnt(state)
@@ -138,10 +139,19 @@ class ExpertsRow:
         np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
+        if state.get("sizes"):
+            weights = None if weight == 1.0 else np.array([weight])
+            of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
+            experts.sizes.learn(state["sizes"], *of_row)
         if self.has_leaves:
             experts.leaves.learn(state["leaves"], self.Z, u[None])
         if not experts.budget.compact:
             experts.leaves.keep(state["leaves"], t, self.Z, u[None], forecasts[None])
+
+    def _seen_by_sizes(self):
+        """Return what is seen of the row as a block of one."""
+        (inputs, steady), walks, scales = self.seen
+        return Seen(inputs[None], steady[None], walks[None], scales[None], None, np.zeros(1, bool))
 
 
 def _is_closed(state):

@@ -252,7 +252,7 @@ class Guard(NoGuard):
         if not row_fence.is_sound(fence, guards, t, u, forecasts, experts, least, path[0]):
             return forecasts[None][:0]
         misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
-        row.teach(X, u, forecasts, weight)
+        row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_row = u, forecasts, references, distances

@@ -35,8 +35,8 @@ class InputRow:
 
     @staticmethod
     def takes(inputs, state):
-        """Whether there are lags, no late labels, and columns that have begun."""
-        return not inputs.delay and inputs.n_lags > 0 and state["rows"]["origin"] is not None
+        """Whether no labels are late, and columns have begun."""
+        return not inputs.delay and state["rows"]["origin"] is not None
 
     def ask(self, x):
         """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
@@ -69,10 +69,14 @@ class InputRow:
         return inputs, steady
 
     def walks(self):
-        """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets."""
-        last, count = self.state["lags"][0], self.sums[0][self.d]
+        """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.
+
+        Without lags there are no such forecasts, (0, q).
+        """
+        last, count = self.state["lags"][:1], self.sums[0][self.d]
         steps = last / max(count - 1.0, 1.0)
-        return np.array([last, last + steps]), np.where(self.scales > 0.0, self.scales, 1.0)
+        walks = np.concatenate([last, last + steps])[: self.inputs.n_walks]
+        return walks, np.where(self.scales > 0.0, self.scales, 1.0)
 
     def teach(self, u):
         """Learn the row that was looked at last, and its targets (q,)."""
@@ -94,7 +98,7 @@ class InputRow:
             rows[name], targets[name] = now[:d], now[d:]
         if self.steady is not None:
             rows["steady"], targets["steady"] = self.steady[:, :d], self.steady[:, d:]
-        state["lags"] = np.concatenate([u[None], state["lags"][:-1]])
+        state["lags"] = np.concatenate([u[None], state["lags"]])[: len(state["lags"])]
         rows["block"] = np.concatenate([rows["block"], row[None]])
         changed = None
         if len(rows["block"]) == units.block:
