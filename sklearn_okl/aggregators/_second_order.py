@@ -179,12 +179,13 @@ class BOARegressor(_SecondOrder):
         rates = _root_rates(state)
         np.minimum(rates, caps, out=rates)
         if state["unheard"]:
-            unheard = squares <= state["start"]
-            least = np.minimum.reduce(np.where(unheard, np.inf, rates), axis=-1, keepdims=True)
-            least = np.where(least == np.inf, state["rates"], least)
-            rates = np.where(unheard, least, rates)
-            state["unheard"] = bool(np.logical_or.reduce(unheard, axis=None))
-            largest = 1.0  # rates are no longer below the caps
+            heard = squares > state["start"]
+            state["unheard"] = not np.logical_and.reduce(heard, axis=None)
+            least = np.minimum.reduce(rates, axis=-1, keepdims=True, where=heard, initial=np.inf)
+            if np.maximum.reduce(least, axis=None) == np.inf:  # of some nobody is heard
+                least = np.where(least == np.inf, state["rates"], least)
+                largest = 1.0  # rates are no longer below the caps
+            np.copyto(rates, least, where=~heard)  # their regrets are as good as 0
         state["rates"] = rates
         products *= rates
         change = np.subtract(regrets, products, out=products)

@@ -31,6 +31,11 @@ class MixtureRow:
         self.fadings = np.array(mixture.fadings)[:, None, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
 
+    def close(self):
+        """Let regressions share what is large with copies of their states."""
+        for one, known in zip(self.regressions, self.state["stacks"], strict=True):
+            one._close(known, grows=True)
+
     def ask(self, F, asleep, scales):
         """Return the forecasts (q,) of all; None where an expert is beyond the targets' range.
 

@@ -109,11 +109,14 @@ def teach_row(state, asked, F, asleep, y, weight):
     np.copyto(squares, np.maximum.reduce(known, axis=-1, keepdims=True), where=asleep)
     if weight != 1.0:
         squares *= weight
-    np.minimum(squares, _most(usual[:, :-1], n_known)[:, None], out=squares)
+    usually, is_known = np.minimum.reduce(losses, axis=-1), n_known >= _KNOWN
+    most = np.where(is_known & (usually > 0.0), usually, np.inf)
+    np.minimum(squares, most[:, None], out=squares)
     least = _LEAST * np.maximum.reduce(losses, axis=-1)
-    np.maximum(least, np.minimum.reduce(losses, axis=-1), out=least)
+    np.maximum(least, usually, out=least)
     of_rounds = np.zeros(len(y))
-    np.divide(rounds, least, out=of_rounds, where=(least > 0.0) & (n_known >= _KNOWN))
+    is_known &= least > 0.0
+    np.divide(rounds, least, out=of_rounds, where=is_known)
     of_rounds = np.minimum(of_rounds, _LARGEST) * weight
     faded = _FADING * usual
     faded[:, -1] = n_known

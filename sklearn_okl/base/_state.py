@@ -14,6 +14,7 @@ from .._values import ValueObject
 _SCALARS = {int, float, str, bool, type(None)}
 _FIXED = {*_SCALARS, tuple}  # what copies of a state share: nothing can change it
 _HELD = {*_FIXED, Committed, SharedInverse}  # and these are never written
+_SHARED = {*_HELD, np.ndarray}  # nor are these, in what is shared
 _PLAIN = {list, tuple, dict, np.ndarray}
 _NO_NUMBERS = {*_SCALARS, np.ndarray}
 _SMALL = 4096  # numbers of an array that are copied sooner than summed by a call of their own
@@ -113,7 +114,7 @@ def _copied(state):
     if kind is Shared:
         copied = Shared(state)
         for name, value in state.items():
-            if not (isinstance(value, np.ndarray) or type(value) in _HELD):
+            if type(value) not in _SHARED and not isinstance(value, np.ndarray):
                 copied[name] = _copied(value)
         return copied
     if isinstance(state, np.ndarray):  # such as one mapped from a file

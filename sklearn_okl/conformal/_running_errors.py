@@ -135,7 +135,7 @@ def learn_row(state, errors, weight=1.0):
             needed = np.where(below == n, 1.0 + STEP * np.log2(ratios), needed)
     levels = state["levels"]
     state["levels"] = levels + np.where(levels >= needed, *_moves(STEP))
-    state["scores"] = np.concatenate([latest, scores], axis=-1)[:, -WINDOW:]
+    state["scores"] = np.concatenate([latest, scores], axis=-1)[:, -_window(state) :]
     state["size"] = weight * errors + _FADING * sizes
     state["weight"] = weight + _FADING * weights
     state["largest"] = np.maximum(state["largest"], errors)

@@ -315,12 +315,14 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         return forecast
 
     def _meet_row(self, state, z):
-        """Return what closed states say of a row z (..., D): nothing is changed yet."""
-        inverse = state["inverse"]
+        """Return what states say of a row z (..., D): nothing is changed yet."""
         theta = state["theta"].reshape(*state["alpha"].shape, z.shape[-1], -1)
-        growth = inverse.tail.growth / self.forgetting  # of this row, as in `_learn_stretch`
         known = (z[..., None, :] @ theta)[..., 0, :]  # (..., q)
-        direction = inverse.times(z)
+        if "P" in state:
+            before, direction = 1.0, (z[..., None, :] @ state["P"])[..., 0, :]
+        else:
+            before, direction = state["inverse"].tail.growth, state["inverse"].times(z)
+        growth = before / self.forgetting  # of this row, as in `_learn_stretch`
         leverage = np.maximum(np.add.reduce(z * direction, axis=-1), 0.0)
         forecast = known
         if self.forecaster == "vaw":
@@ -345,9 +347,23 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         b += z[..., None] * (weight * y)[..., None, :]
         state["mass"] = self.forgetting * state["mass"] + weight
         rows = (root * z)[..., None, :], direction[..., None, :]
-        state["inverse"] = state["inverse"].and_rows(*rows)
+        extreme = bool(np.maximum.reduce(gain, axis=None) > GAIN_LIMIT)
         state["t"] += 1
-        self._commit(state, extreme=bool(np.maximum.reduce(gain, axis=None) > GAIN_LIMIT))
+        if "P" in state:
+            self._write_open(state, *rows)
+            self._keep_healthy(state, extreme)
+        else:
+            state["inverse"] = state["inverse"].and_rows(*rows)
+            self._commit(state, extreme)
+
+    def _write_open(self, state, row, direction):
+        """Write a row (..., 1, D) and its direction into A and P, and let the past fade."""
+        A, P = state["A"], state["P"]
+        A += row.swapaxes(-1, -2) * row
+        P -= direction.swapaxes(-1, -2) * direction
+        if self.forgetting < 1.0:
+            A *= self.forgetting
+            P /= self.forgetting
 
     def _learn_few(self, state, Z, Y, weights, out):
         """Learn rows at once, as many as there is room for in the tail; return how many it was.

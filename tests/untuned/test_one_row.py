@@ -9,6 +9,7 @@ from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream, make_shifted_stream
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._row import ExpertsRow
+from sklearn_okl.untuned.rounds._scores import SquaredErrors
 
 
 class EarlyBirths(OnlineKernelRegressor):
@@ -63,10 +64,12 @@ def without_rows(monkeypatch):
 
 
 @pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
 @pytest.mark.parametrize("n_targets", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_row_is_a_block_of_one(n_targets, weighted, monkeypatch):
-    model, X, y = begun(n_targets)
+def test_a_row_is_a_block_of_one(budget, n_targets, weighted, monkeypatch):
+    model, X, y = begun(n_targets, budget=budget)
+    assert ExpertsRow.takes(model._experts(), model._state)
     weights = np.random.default_rng(1).uniform(0.2, 3.0, len(X)) if weighted else None
     other = copy.deepcopy(model)
     asked, told = one_by_one(model, X, y, weights)
@@ -74,6 +77,40 @@ def test_a_row_is_a_block_of_one(n_targets, weighted, monkeypatch):
     without_rows(monkeypatch)
     np.testing.assert_allclose(told, one_by_one(other, X, y, weights)[1], rtol=1e-9)
     assert_alike(model._state, other._state)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_without_lags_is_a_block_of_one(budget, n_targets, monkeypatch):
+    model, X, y = begun(n_targets, budget=budget, lags=0)
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    asked, told = one_by_one(model, X, y)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert len(taught) > 60
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y)[1], rtol=1e-8)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_that_tells_of_sizes_is_a_block_of_one(budget, n_targets, monkeypatch):
+    model, X, y = begun(n_targets, budget=budget, spread="rows")
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, len(X))
+    weights[::3] = 1.0
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    asked, told = one_by_one(model, X, y, weights)
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert len(taught) > 60
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X, y, weights)[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+    law, of_blocks = (one.predict_interval(X[:3]) for one in (model, other))
+    np.testing.assert_allclose(law, of_blocks, rtol=1e-8)
 
 
 @pytest.mark.long
@@ -91,12 +128,13 @@ def test_a_row_with_ranks_and_links_is_a_block_of_one(n_targets, monkeypatch):
 
 
 @pytest.mark.long(every=2)
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
 @pytest.mark.parametrize(("length", "n_targets"), [(1, 1), (3, 1), (1, 2), (3, 3)])
-def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, monkeypatch):
+def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, budget, monkeypatch):
     stream = {"share": 0.05, "length": length, "random_state": 3}
     X, y = make_faulty_stream(140, return_X_y=True, **stream)
     y = y if n_targets == 1 else np.column_stack([X[:, :1].repeat(n_targets - 1, axis=1), y])
-    model = EarlyBirths(budget="fast", random_state=0).fit(X[:60], y[:60])
+    model = EarlyBirths(budget=budget, random_state=0).fit(X[:60], y[:60])
     other = copy.deepcopy(model)
     _, told = one_by_one(model, X[60:], y[60:])
     without_rows(monkeypatch)
@@ -104,8 +142,9 @@ def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, monkeypatc
     assert_alike(model._state, other._state)
 
 
-def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(monkeypatch):
-    model, X, y = begun()
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(budget, monkeypatch):
+    model, X, y = begun(budget=budget)
     X = X.copy()
     X[20:30:3, 1], X[50, 2], X[60:, 3] = np.nan, 1e9, 0.5
     other = copy.deepcopy(model)
@@ -115,8 +154,49 @@ def test_gaps_odd_values_and_constant_columns_take_turns_with_plain_rows(monkeyp
     assert_alike(model._state, other._state)
 
 
-def test_a_row_path_keeps_what_it_has_asked(monkeypatch):
-    model, X, y = begun()
+def table(kind, n, n_targets=1):
+    """Return rows of which columns have few values, codes, gaps or jumps, and their targets."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, 4))
+    X[:, 2] = rng.integers(0, 6, n)  # few values
+    step = np.where(np.isin(X[:, 2], [1, 4]), 3.0, 0.0)
+    y = X[:, 0] + step * (X[:, 1] > 0.0) + 0.1 * rng.normal(size=n)
+    if kind == "jumps":
+        X[:, 2] += 0.3 * rng.normal(size=n)
+        y = np.where((X[:, 0] > 0.3) == (X[:, 1] > -0.2), 4.0, 0.0) + 0.1 * rng.normal(size=n)
+    if kind == "gaps":
+        X[rng.random(n) < 0.2, 1] = np.nan
+        X[rng.random(n) < 0.1, 3] = np.nan
+    of_targets = [y, *(np.where(X[:, 2] == k, 1.0, y) for k in range(1, n_targets))]
+    return X, y if n_targets == 1 else np.column_stack(of_targets)
+
+
+@pytest.mark.long(every=3)
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
+@pytest.mark.parametrize("kind", ["few values", "codes", "gaps", "jumps"])
+def test_rows_of_tables_are_blocks_of_one(kind, budget, n_targets, monkeypatch):
+    if (kind, budget) == ("jumps", "tiny"):
+        pytest.skip("a tiny model tries no tree on jumps")
+    X, y = table(kind, 330, n_targets)
+    categories = [2] if kind == "codes" else "from_dtype"
+    parameters = {"budget": budget, "categorical_features": categories, "random_state": 0}
+    model = EarlyBirths(**parameters).fit(X[:250], y[:250])
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    asked, told = one_by_one(model, X[250:], y[250:])
+    np.testing.assert_allclose(told, asked, rtol=1e-9)
+    assert len(taught) > (15 if kind in ("gaps", "jumps") else 60)  # else by blocks
+    assert bool(model._state["leaves"]["trees"]) == (kind == "jumps")
+    assert bool(model._state["inputs"]["gaps"]) == (kind == "gaps")
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X[250:], y[250:])[1], rtol=1e-8)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_a_row_path_keeps_what_it_has_asked(budget, monkeypatch):
+    model, X, y = begun(budget=budget)
     other, made = copy.deepcopy(model), []
     monkeypatch.setattr(ExpertsRow, "_ask", counted(made, ExpertsRow._ask))
     with model.rows() as row:
@@ -139,8 +219,62 @@ def counted(made, verb):
     return asked
 
 
-def test_asking_writes_nothing():
-    model, X, _ = begun()
+def test_the_first_row_after_a_long_call_is_asked_and_taught(monkeypatch):
+    model, X, y = begun()
+    other, made = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(made, ExpertsRow.teach))
+    asked, told = one_by_one(model, X[:1], y[:1])
+    assert len(made) == 1
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    without_rows(monkeypatch)
+    other.partial_fit(X[:1], y[:1])
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.parametrize("budget", ["tiny", "balanced"])
+def test_a_row_that_was_asked_for_is_not_asked_again_when_it_is_learnt(budget, monkeypatch):
+    model, X, y = begun(budget=budget, n_known=130)
+    other, made = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "_ask", counted(made, ExpertsRow._ask))
+    for i in range(4):
+        row = slice(i, i + 1)
+        model.predict(X[row])
+        if i % 2:  # another row is asked for in between, and other models learn this one
+            twins = copy.copy(model), copy.deepcopy(model)
+            twins[0].partial_fit(X[row], y[row])
+            twins[1].partial_fit(X[row], y[row])
+            model.predict(X[row])
+            model.predict(X[4:5])
+        before = len(made)
+        model.partial_fit(X[row], y[row])
+        assert len(made) == before + i % 2
+        assert "asked_rows" not in vars(model._experts())
+        other.partial_fit(X[row], y[row])
+        assert_alike(model._state, other._state)
+        if i % 2:
+            assert_alike(model._state, twins[0]._state)
+
+
+def test_a_row_that_failed_after_it_was_asked_for_leaves_nothing(monkeypatch):
+    model, X, y = begun()
+    other = copy.deepcopy(model)
+    model.predict(X[:1])
+    with monkeypatch.context() as patch:
+        patch.setattr(SquaredErrors, "learn_row", failing)
+        with pytest.raises(ZeroDivisionError):
+            model.partial_fit(X[:1], y[:1])
+    for one in (model, other):
+        one.partial_fit(X[:1], y[:1])
+    assert_alike(model._state, other._state)
+
+
+def failing(*_):
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_asking_writes_nothing(budget):
+    model, X, _ = begun(budget=budget)
     before, banks = copy.deepcopy(model._state), model._state["banks"].values()
     held = [bank["experts"]["theta"] for bank in banks]
     model.predict(X[:1])

@@ -15,6 +15,7 @@ from sklearn_okl import (
     from_bytes,
     to_bytes,
 )
+from sklearn_okl._linalg import inverse_spd
 from sklearn_okl.datasets import make_friedman_stream, make_timetable
 from sklearn_okl.untuned.experts._banks import frequencies_of
 from sklearn_okl.untuned.experts._packed import PackedRidge
@@ -57,6 +58,20 @@ def test_packed_regressions_are_those_that_keep_all(forgetting, n_targets, late)
         found.append([np.concatenate(forecasts, axis=1), asked, *sums, *known])
     for mine, other in zip(*found, strict=True):
         assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+
+
+def test_a_triangle_that_rounding_has_made_indefinite_has_its_eigenvalues_lifted():
+    learner = PackedRidge(forecaster="ridge")
+    state = learner._start(4, 1, [{"alpha": 0.1}, {"alpha": 0.1}])
+    Z = np.stack([[1e9, 1e9, 1e9, 3e8], [1.0, 2.0, 0.0, 1.0]])  # 0.1 beside 1e18 is lost
+    for y in (1.0, 2.0):
+        learner._learn(state, Z[:, None], np.full((1, 1), y))
+    for k in range(2):
+        S = learner._sums(state, k)
+        theta = inverse_spd(S, 0.1) @ state["b"][k]
+        assert_allclose(state["theta"][k], theta, rtol=1e-9, atol=1e-9 * np.abs(theta).max())
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(learner._sums(state, 0))
 
 
 @pytest.mark.long

@@ -5,15 +5,18 @@ and coefficients, an expert's behind those of the one before; only what reads ma
 bank. The recursion is `_learn_row` of `RidgeRecursion`, for experts that forecast by ridges.
 """
 
+from functools import lru_cache
 from itertools import pairwise
 from operator import is_
+from weakref import ref
 
 import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
-from ._banks import learner_of
+from ._banks import frequencies_of, learner_of
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
+_REMEMBERED = 256  # layouts of small models
 
 
 class BankLayout:
@@ -22,11 +25,13 @@ class BankLayout:
     Parameters
     ----------
     banks : sequence of dict
-        Those of all kernels see the same inputs, or their ranks, too.
+        Those with somebody awake, which come before all others. Those of all kernels see the same
+        inputs, or their ranks, too.
+    n_walks, n_experts : int
+        How many experts come before those of the banks, and how many there may be in all.
     """
 
-    def __init__(self, banks):
-        self.known = [bank["features"]["frequencies"] for bank in banks]
+    def __init__(self, banks, n_walks, n_experts):
         shapes = [_shape(bank) for bank in banks]
         lengths = np.repeat([d for _, d in shapes], [g for g, _ in shapes])
         ends = np.cumsum([0, *[g * d for g, d in shapes]]).tolist()
@@ -44,32 +49,37 @@ class BankLayout:
         of_members = zip(banks, shapes, strict=True)
         there = [np.arange(g) < len(bank["members"]) for bank, (g, _) in of_members]
         self.there = np.concatenate(there)
+        self.there_of_all = np.arange(n_experts) < n_walks
+        self.there_of_all[n_walks:][: len(self.there)] = self.there
+        self.missing = ~self.there_of_all
+        lows = zip(members[:-1], banks, strict=True)
+        seen = [(low + k, one) for low, bank in lows for k, one in enumerate(bank["members"])]
+        without = [n_walks + place for place, one in seen if not one["lags"]]
+        self.without_lags = np.array(without, dtype=np.intp)
         self._find_features(banks)
 
-    def is_of(self, banks):
-        """Return whether banks still have these maps: who is born gets new ones."""
-        known = [bank["features"]["frequencies"] for bank in banks]
-        return len(known) == len(self.known) and all(map(is_, known, self.known))
-
     def _find_features(self, banks):
-        """Say which of 1, inputs, steady inputs, sines and cosines is a feature, times what.
+        """Say which of 1, inputs, sines, cosines and steady inputs is a feature, times what.
 
         Ranks come behind the inputs; steady are these alone.
         """
-        shapes = [part.shape for part in self.known]
-        width, u = max(n for _, n, _ in shapes), min(n for _, n, _ in shapes)
-        n_waves, low = sum(g * m for g, _, m in shapes), 1 + width + u
+        of_banks = [frequencies_of(bank["features"]) for bank in banks]
+        shapes = [part.shape for part in of_banks]
+        width, n_waves = max(n for _, n, m in shapes if m), sum(g * m for g, _, m in shapes)
+        low, low_of_steady = 1 + width, 1 + width + 2 * n_waves
         places, factors, waves = [], [], []
-        for bank, frequencies in zip(banks, self.known, strict=True):
+        for bank, frequencies in zip(banks, of_banks, strict=True):
             g, n, m = frequencies.shape
             masks, halves = (bank["features"][name] for name in ("masks", "halves"))
             zeros, own = np.zeros((g, 1), dtype=np.intp), low + np.arange(g * m).reshape(g, m)
-            inputs = (1 if m else 1 + width) + np.arange(masks.shape[1]) + u * halves[:, None]
+            u = masks.shape[1]
+            inputs = (1 if m else low_of_steady) + np.arange(u) + u * halves[:, None]
             places.append(np.hstack([zeros, inputs, own, own + n_waves]).ravel())
             of_waves = np.full((g, 2 * m), 1.0 / np.sqrt(max(m, 1)))
             factors.append(np.hstack([zeros + 1.0, masks, of_waves]).ravel())
             of_columns = frequencies.transpose(1, 0, 2).reshape(n, g * m)
-            waves.append(np.pad(of_columns, [(0, width - n), (0, 0)]) / 2.0)  # of half an angle
+            if m:
+                waves.append(np.pad(of_columns, [(0, width - n), (0, 0)]) / 2.0)  # of half an angle
             low += g * m
         self._waves, self._taken = np.hstack(waves), np.concatenate(places)
         self._factors = np.concatenate(factors)
@@ -83,7 +93,7 @@ class BankLayout:
         np.divide(2.0, radii, out=radii)
         tangents *= radii
         radii -= 1.0
-        parts = np.concatenate([_ONE, inputs, steady, tangents, radii])
+        parts = np.concatenate([_ONE, inputs, tangents, radii, steady])
         return parts[self._taken] * self._factors
 
 
@@ -100,29 +110,37 @@ class BankRow:
     """
 
     def __init__(self, layout, banks, is_own):
-        self.layout, self.banks = layout, banks
+        self.layout, self.banks, self.maps = layout, banks, _maps(banks)
         self.common, self.places, self.views = {}, [], []
         self.stops = None  # rounds after which a bank's matrices may be due
-        names = _OF_EXPERTS if is_own else _OF_EXPERTS[:1]
-        states = [bank["experts"] for bank in banks]
-        n_targets = states[0]["squares"].shape[-1]
-        for name in names:
-            parts = [state[name] for state in states]
-            flat = np.concatenate([part.reshape(-1, n_targets) for part in parts])
-            self.common[name] = flat
-            if not is_own:
-                continue
+        self._join("theta")
+        if is_own:
+            self.own(banks)
+
+    def own(self, banks):
+        """Go on with these banks, of states that are equal and may be written."""
+        self.banks, self.maps = banks, _maps(banks)
+        for name in _OF_EXPERTS:
+            if name not in self.common:
+                self._join(name)
+            flat, layout = self.common[name], self.layout
             places = layout.members if name == "squares" else layout.places
-            for state, part, place in zip(states, parts, places, strict=True):
-                state[name] = flat[place].reshape(part.shape)
+            for bank, place in zip(banks, places, strict=True):
+                state = bank["experts"]
+                state[name] = flat[place].reshape(state[name].shape)
                 self.places.append((state, name))
                 self.views.append(state[name])
+
+    def _join(self, name):
+        parts = [bank["experts"][name] for bank in self.banks]
+        n_targets = parts[0].shape[-1]
+        self.common[name] = np.concatenate([part.reshape(-1, n_targets) for part in parts])
 
     @property
     def is_current(self):
         """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
         now = [state[name] for state, name in self.places]
-        return self.layout.is_of(self.banks) and all(map(is_, now, self.views))
+        return _are_same(_maps(self.banks), self.maps) and _are_same(now, self.views)
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
@@ -186,6 +204,26 @@ class BankRow:
                 self.stops[i] = _next_stop(bank)
 
 
+class PackedBankRow(BankRow):
+    """The same of small models, of which coefficients are the solution of triangles."""
+
+    def teach(self, u, weight):
+        layout, z, theta = self.layout, self.z, self.common["theta"]
+        squares, b = self.common["squares"], self.common["b"]
+        if layout.fades:
+            squares *= layout.forgetting
+            b *= layout.faded
+        b += z[:, None] * (weight * u)
+        parts = zip(self.banks, layout.places, layout.shapes, strict=True)
+        for bank, place, (g, _, width) in parts:
+            state, learner = bank["experts"], learner_of(bank)
+            learner._add_row(state, z[place].reshape(g, width), weight)
+            of_bank = (part[place].reshape(g, width, -1) for part in (b, theta))
+            learner._solve(state, *of_bank)
+        after = np.add.reduceat(z[:, None] * theta, layout.starts, axis=0)
+        squares += weight * (u - self.known) * (u - after)
+
+
 _ONE = np.ones(1)
 
 
@@ -198,7 +236,63 @@ def _next_stop(bank):
     return t + min(learner_of(bank)._rounds_to_stop(t), inverse.tail.room)
 
 
+def layout_of(experts, banks, n_experts):
+    """Return where everything is: it is kept, for all threads, until somebody is born.
+
+    That is of a model, of its twin, and of one that begins anew. Small models hold none: the
+    process remembers those of the latest, once for all that are alike.
+    """
+    maps, known = _maps(banks), vars(experts).get("row_layouts", ())
+    for of_maps, held in known:
+        layout = held() if type(held) is ref else held
+        if layout is not None and _are_same(maps, of_maps):
+            return layout
+    n_walks = experts.inputs.n_walks
+    if experts.budget.compact:
+        layout = _remembered(tuple(map(_frozen, banks)), n_walks, n_experts)
+        held = ref(layout)
+    else:
+        layout = held = BankLayout(banks, n_walks, n_experts)
+    experts.row_layouts = (maps, held), *known[:2]
+    return layout
+
+
+@lru_cache(_REMEMBERED)
+def _remembered(banks, n_walks, n_experts):
+    return BankLayout(list(map(_thawed, banks)), n_walks, n_experts)
+
+
+def _frozen(bank):
+    """Return of a small bank what its layout is made of, as what can be compared."""
+    maps = tuple(
+        (name, part.tobytes(), part.shape, part.dtype.str)
+        if isinstance(part, np.ndarray)
+        else (name, part, None, None)
+        for name, part in bank["features"].items()
+    )
+    return maps, tuple([member["lags"] for member in bank["members"]]), bank["forgetting"]
+
+
+def _thawed(known):
+    maps, lags, forgetting = known
+    features = {
+        name: part if shape is None else np.frombuffer(part, kind).reshape(shape)
+        for name, part, shape, kind in maps
+    }
+    members = [{"lags": sees_lags} for sees_lags in lags]
+    return {"features": features, "members": members, "forgetting": forgetting}
+
+
 def _shape(bank):
     """Return how many experts a bank has room for, and how many features each of them."""
-    (size, _, m), masks = bank["features"]["frequencies"].shape, bank["features"]["masks"]
-    return size, 1 + masks.shape[1] + 2 * m
+    frequencies, masks = frequencies_of(bank["features"]), bank["features"]["masks"]
+    return len(masks), 1 + masks.shape[1] + 2 * frequencies.shape[-1]
+
+
+def _maps(banks):
+    """Return of each bank what is another one once somebody was born."""
+    return [bank["features"]["masks"] for bank in banks]
+
+
+def _are_same(arrays, known):
+    return len(arrays) == len(known) and all(map(is_, arrays, known))

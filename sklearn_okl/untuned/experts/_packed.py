@@ -8,6 +8,8 @@ solution of what is there then.
 from functools import cache
 
 import numpy as np
+from scipy.linalg.blas import dspr
+from scipy.linalg.lapack import dpptrf, dpptrs
 
 from ..._linalg import inverse_spd
 from ..._validation import weights_of
@@ -55,7 +57,6 @@ class PackedRidge(VAWRegressor):
     def _learn_alone(self, state, z, y, weight):
         """Learn a row z (K, D) of targets y, () or (q,); return its forecasts (K, 1) or (K, q)."""
         n_experts, width = z.shape
-        rows, columns, diagonal = _triangle(width)
         theta, b = (state[name].reshape(n_experts, width, -1) for name in ("theta", "b"))
         known = (z[:, None] @ theta)[:, 0]
         forecast = known
@@ -64,25 +65,40 @@ class PackedRidge(VAWRegressor):
             forecast = (z[:, None] @ past[:, 0])[:, 0]
             past[:, :-1] = past[:, 1:]
             past[:, -1] = theta
-        sums = z[:, rows] * z[:, columns]
-        sums *= weight
-        sums += self.forgetting * state["sums"]
         b *= self.forgetting
         b += z[..., None] * (weight * y)
-        state["t"] += 1
-        refresh = self._refresh_interval()
-        if self.forgetting < 1.0 and state["t"] % refresh == 0:  # the ridge that has faded
-            lost = (1.0 - self.forgetting**refresh) * state["alpha"]
-            sums[:, diagonal] += lost[:, None]
-        state["sums"] = sums
-        theta[...] = inverse_spd(_unpacked(sums, width), state["alpha"]) @ b
+        self._add_row(state, z, weight)
+        self._solve(state, b, theta)
         # (1 + l) times the error after the row is that before it
         squares = weight * (y - known) * (y - (z[:, None] @ theta)[:, 0])
         state["squares"] = self.forgetting * state["squares"] + squares.reshape(
             state["squares"].shape
         )
-        state["mass"] = self.forgetting * state["mass"] + float(weight)
         return forecast
+
+    def _add_row(self, state, z, weight):
+        """Add a row z (K, D) to the triangles, and to what counts rows."""
+        width, past = z.shape[1], self.forgetting * state["sums"]
+        of_each = zip(z, past, strict=True)
+        sums = np.array([dspr(width, weight, row, one, lower=1) for row, one in of_each])
+        state["t"] += 1
+        refresh = self._refresh_interval()
+        if self.forgetting < 1.0 and state["t"] % refresh == 0:  # the ridge that has faded
+            lost = (1.0 - self.forgetting**refresh) * state["alpha"]
+            sums[:, _triangle(width)[2]] += lost[:, None]
+        state["sums"] = sums
+        state["mass"] = self.forgetting * state["mass"] + float(weight)
+
+    def _solve(self, state, b, theta):
+        """Write what solves A theta = b (K, D, q) of the triangles into theta, of that shape."""
+        width = theta.shape[1]
+        for k, sums in enumerate(state["sums"]):
+            factor, failed = dpptrf(width, sums, lower=1)
+            if failed:  # rounding has made it indefinite
+                A = _unpacked(sums[None], width)
+                theta[k] = (inverse_spd(A, state["alpha"][k]) @ b[k])[0]
+            else:
+                theta[k] = dpptrs(width, factor, b[k], lower=1)[0]
 
 
 @cache

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...aggregators._stacked_row import MixtureRow
 from ..rows._input_row import InputRow
-from ._bank_rows import BankLayout, BankRow
+from ..rows._inputs import Seen
+from ._bank_rows import BankRow, PackedBankRow, layout_of
 from ._experts import ages_of
 
 
@@ -31,29 +32,44 @@ class ExpertsRow:
         self.experts, self.state = experts, state
         banks = _awake(state)
         self.parts = [state["inputs"], state["mixture"], *banks]
-        layout = vars(experts).get("row_layout")
-        if layout is None or not layout.is_of(banks):
-            layout = _layout(experts, state, banks)
-            experts.row_layout = layout  # for all threads: only once it is whole
-        self.layout, self.there = layout, layout.there_of_all
+        self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
+        self.there, self.has_leaves = layout.there_of_all, bool(state["leaves"]["trees"])
+        if self.has_leaves:
+            self.there = self.there.copy()
+            self.there[-1] = True
+        self.missing = ~self.there
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
-        self.of_banks = BankRow(layout, banks, is_own)
+        of_banks = PackedBankRow if experts.budget.compact else BankRow
+        self.of_banks = of_banks(layout, banks, is_own)
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
         self.asked = self.found = None
+        if is_own:
+            self._close()
+
+    def moved(self, state):
+        """Go on with a copy of the state that was only asked; the copy may be written."""
+        banks = _awake(state)
+        self.state, self.parts = state, [state["inputs"], state["mixture"], *banks]
+        self.inputs.state, self.mixture.state = self.parts[:2]
+        self.of_banks.own(banks)
+        self._close()
+        return self
+
+    def _close(self):
+        """Let the regressions of the mixture share what is large, which a long call has opened."""
+        if not self.experts.budget.compact:
+            self.mixture.close()
 
     @staticmethod
     def takes(experts, state):
-        """Whether rows of a state are learnt so: it knows its experts, and all is plain."""
+        """Whether rows of a state are learnt so: it knows its experts, and no label is late."""
         return (
             experts.takes_rows
             and not experts.delay
-            and "all" not in state["columns"]
-            and _is_plain(state)
             and bool(experts.kind.mixture.fadings)
             and InputRow.takes(experts.inputs, state["inputs"])
-            and all(map(_is_closed, state["mixture"]["stacks"]))
             and all(_is_closed(bank["experts"]) for bank in state["banks"].values())
         )
 
@@ -64,8 +80,7 @@ class ExpertsRow:
             state is self.state
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
-            and _is_plain(state)
-            and self.inputs.is_plain
+            and bool(state["leaves"]["trees"]) == self.has_leaves
             and self.of_banks.is_current
         )
 
@@ -74,26 +89,32 @@ class ExpertsRow:
 
         Of the row that was asked for last they are known.
         """
-        asked = self.state["t"], X.tobytes()
+        n_nominal = len(self.state["columns"]["layout"]["nominal"])  # some turn out to be numbers
+        asked = self.state["t"], n_nominal, X.tobytes()
         if asked != self.asked:
             self.asked, self.found = asked, self._ask(X)
         return self.found
 
     def _ask(self, X):
         experts, state = self.experts, self.state
-        seen = self.inputs.ask(X[0])
+        self.Z = experts.encoder.look(state["columns"], X)
+        seen = self.inputs.ask(self.Z[0])
         if seen is None:
             return None
         F = self.F
         walks, scales = self.inputs.walks()
         n, layout = len(walks), self.layout
         F[:, :n] = walks.T
+        self.seen = seen, walks, scales
         known = self.of_banks.ask(*seen).T
         np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
         burn_in = experts.constants.burn_in
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
-        asleep |= layout.missing
+        asleep |= self.missing
+        if self.has_leaves:
+            F[:, -1] = experts.leaves.look(state["leaves"], self.Z)[0]
+            asleep[:, -1] |= ~state["leaves"]["heard"]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
             return forecasts
@@ -102,42 +123,39 @@ class ExpertsRow:
         forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
         return forecasts
 
-    def teach(self, X, u, forecasts, weight):
+    def teach(self, X, u, forecasts, weight, run):
         """Learn targets u (q,) of the row that was asked for last, and was forecast so."""
-        state, F = self.state, self.F
-        t = self.experts.n_learnt(state)
+        state, F, experts = self.state, self.F, self.experts
+        t = experts.n_learnt(state)
+        experts.encoder.learn(state["columns"], X, u[None])
         self.inputs.teach(u)
         self.of_banks.teach(u, weight)
         self.mixture.teach(u, weight)
         if state["boosting"]:
-            self.experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
+            experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
         state["rounds"] += self.there
         squares = F - u[:, None]
         squares *= squares
-        np.copyto(squares, 0.0, where=self.layout.missing)
+        np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
-        self.experts.leaves.keep(state["leaves"], t, X, u[None], forecasts[None])
+        if state.get("sizes"):
+            weights = None if weight == 1.0 else np.array([weight])
+            of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
+            experts.sizes.learn(state["sizes"], *of_row)
+        if self.has_leaves:
+            experts.leaves.learn(state["leaves"], self.Z, u[None])
+        if not experts.budget.compact:
+            experts.leaves.keep(state["leaves"], t, self.Z, u[None], forecasts[None])
 
-
-def _layout(experts, state, banks):
-    """Return where everything of the banks is, and which of all experts are there."""
-    layout = BankLayout(banks)
-    there = np.zeros(len(state["rounds"]), dtype=bool)
-    there[: experts.inputs.n_walks] = True
-    there[experts.inputs.n_walks :][: len(layout.there)] = layout.there
-    layout.there_of_all, layout.missing = there, ~there
-    layout.without_lags = np.array(experts.without_lags(state), dtype=np.intp)
-    return layout
-
-
-def _is_plain(state):
-    """Whether a row is learnt by banks, mixture and links alone: there are no trees, no sizes."""
-    return not (state["leaves"]["trees"] or state.get("sizes"))
+    def _seen_by_sizes(self):
+        """Return what is seen of the row as a block of one."""
+        (inputs, steady), walks, scales = self.seen
+        return Seen(inputs[None], steady[None], walks[None], scales[None], None, np.zeros(1, bool))
 
 
 def _is_closed(state):
-    return "inverse" in state
+    return "inverse" in state or "sums" in state
 
 
 def _awake(state):

@@ -134,7 +134,10 @@ class Guard(NoGuard):
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
         n_faulty = _n_faulty(state)
-        row = None if len(y) > 1 or self.alone or not state["t"] else self.model._row_of(state)
+        row = None
+        if len(y) == 1 and not self.alone and state["t"]:
+            before = self.call.kept if self.call.stands_at(state["t"]) else None
+            row = self.model._row_of(state, before=before)
         part = None if row is None else self._learn_row(row, state, X, y, weights)
         if part is None:
             part = self._learn_block(state, X, y, weights)
@@ -249,7 +252,7 @@ class Guard(NoGuard):
         if not row_fence.is_sound(fence, guards, t, u, forecasts, experts, least, path[0]):
             return forecasts[None][:0]
         misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
-        row.teach(X, u, forecasts, weight)
+        row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_row = u, forecasts, references, distances
@@ -330,8 +333,10 @@ class Guard(NoGuard):
         if not beside:
             return answer, misses, errors
         if beside["twin"]:
-            rounds = Guard(self.model, beside["twin"], call._replace(watches=False, trace=None))
-            theirs = rounds._learn_block(beside["twin"], X, y, weights)  # all: it is not guarded
+            of_twin = call.kept.get("beside", {}).get("twin", {})
+            call_of_twin = call._replace(kept=of_twin, watches=False, trace=None)
+            rounds = Guard(self.model, beside["twin"], call_of_twin)
+            theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], call.run, rounds)
             stuck = np.array([guard["stuck"] for guard in state["targets"]])
             mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck)

@@ -28,6 +28,7 @@ from . import _target_units as target_units
 from ._restarts import LAYOUTS, keep_latest, lay_out, no_rows
 
 LONGEST = 1024  # rows learnt before anybody looks up
+_N_STATES = 3  # others of a model that are asked for a row, too: twins, and who begins anew
 _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 
 
@@ -180,7 +181,9 @@ class Rounds:
             check_takes_weights(batch_model(self.trees, self._of_trees.boosted), self._of_trees.of)
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
-            return self._guard.learn_call(self, state, X, y, weights, run)
+            forecasts = self._guard.learn_call(self, state, X, y, weights, run)
+        vars(self._experts()).pop("asked_rows", None)  # they are of the state before
+        return forecasts
 
     def _learn_rounds(self, state, X, Y, weights, call):
         """Learn rows, up to where a guard stops; return their forecasts, and which are in doubt."""
@@ -212,16 +215,16 @@ class Rounds:
 
     def _stop(self, state, run, guard):
         """Do what is due at this round, if anything is."""
-        t = state["t"]
+        t, experts = state["t"], guard.experts
         guard.review(state)
         if t in LAYOUTS:
             lay_out(self, state, run)
         if "reference" in state and t >= self.constants.fence.block and t.bit_count() == 1:
-            self._experts().choose_reference(state)
+            experts.choose_reference(state)
         if t in TRIALS:
-            self._experts().try_leaves(state)
-        if t in self._experts().births:
-            experts, n_columns = self._experts(), state["latest"]["X"].shape[1]
+            experts.try_leaves(state)
+        if t in experts.births:
+            n_columns = state["latest"]["X"].shape[1]
             width = experts.encoder.width(state["columns"]["layout"], n_columns)
             experts.refine(state, width, [state["seed"], t], experts.kind.level(state))
 
@@ -241,10 +244,11 @@ class Rounds:
             return forecasts
         return target_units.unscaled(state["targets"], forecasts, ago)
 
-    def _row_of(self, state, is_own=True):
+    def _row_of(self, state, is_own=True, before=None):
         """Return what forecasts a row and may learn it then, or None where a block is to.
 
-        On a row path it is kept from row to row, as the attribute `_row`.
+        On a row path it is kept from row to row, as the attribute `_row`. Elsewhere it may be the
+        row that was asked for last, of this very state, or of the one `before` it, an equal one.
         """
         known, experts = vars(self).get("_row"), self._experts()
         is_others = known is not None and known.state is not state  # of a twin's model
@@ -252,6 +256,9 @@ class Rounds:
             if known.is_of(state):
                 return known
             experts.close(state)  # whom a birth has opened
+        asked = _asked_row(experts, before if is_own else state)
+        if asked is not None:
+            return asked.moved(state) if is_own else asked
         if not ExpertsRow.takes(experts, state):
             return None
         if is_others or "_row" not in vars(self):
@@ -269,6 +276,9 @@ class Rounds:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = row.ask(X)
+        if "_row" not in vars(self):
+            experts = self._experts()  # for a call that teaches it, see `_row_of`
+            experts.asked_rows = *vars(experts).get("asked_rows", ())[-_N_STATES:], row
         return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):
@@ -304,6 +314,15 @@ class KeptRows(RowEngine):
     def settle(self):
         if vars(self.model).pop("_row", None) is not None:  # it is of no model
             super()._close()
+
+
+def _asked_row(experts, state):
+    """Take away the row that was asked for of a state, if it is kept: nobody else has it then."""
+    asked = vars(experts).pop("asked_rows", ())
+    mine = [row for row in asked if row.state is state]
+    if len(asked) > len(mine):
+        experts.asked_rows = tuple([row for row in asked if row.state is not state])
+    return mine[-1] if mine else None
 
 
 def experts_of(model, kind):

@@ -23,27 +23,20 @@ class InputRow:
     inputs : LaggedInputs
         Whose labels are not late; see `takes`.
     state : dict of the inputs
-        Without trees; see `takes`.
+        That is, one of those that `takes` names.
     """
 
     def __init__(self, inputs, state):
         self.inputs, self.units, self.state = inputs, inputs.units, state
         self.d = d = len(state["rows"]["weights"])
+        self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
-        self.counted = np.full(len(self.places), self.units.faulty)
         self.known = self.limits = None  # of this block
 
     @staticmethod
     def takes(inputs, state):
-        """Whether there is nothing but numbers, lags, and columns that have begun."""
-        plain = not inputs.delay and not state["n_trees"]
-        rows = state["rows"]
-        return plain and not state["gaps"] and rows["origin"] is not None and inputs.n_lags > 0
-
-    @property
-    def is_plain(self):
-        """Whether there still are no gaps to be filled."""
-        return not self.state["gaps"]
+        """Whether no labels are late, and columns have begun."""
+        return not inputs.delay and state["rows"]["origin"] is not None
 
     def ask(self, x):
         """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
@@ -63,20 +56,27 @@ class InputRow:
         scales = deviations(centers, variances)
         steady = np.concatenate([rows["steady"], targets["steady"]], axis=1)
         path, self.steady = units.steady(steady, weights[None], centers[None], scales[None])
-        columns = np.concatenate([x, self.state["lags"].ravel()])
-        known = np.array([centers, scales])[:, self.places]
+        columns, n = np.concatenate([x, self.state["lags"].ravel()]), self.n_own
+        self.moments = np.array([centers, scales])
+        known = self.moments[:, self.places]
         self.scales = scales[self.d :]
         inputs, steady = units.seen(columns, known, path[0][:, self.places], self.counted)
+        if n < self.d:
+            inputs = np.concatenate([inputs[:n], inputs[self.d :]])
         if "ranks" in self.state:
-            shares = quantiles.ask(self.state["ranks"], x[None])[0]
-            inputs = np.concatenate([inputs, ndtri(shares), inputs[self.d :]])
+            shares = quantiles.ask(self.state["ranks"], x[None, :n])[0]
+            inputs = np.concatenate([inputs, ndtri(shares), inputs[n:]])
         return inputs, steady
 
     def walks(self):
-        """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets."""
-        last, count = self.state["lags"][0], self.sums[0][self.d]
+        """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.
+
+        Without lags there are no such forecasts, (0, q).
+        """
+        last, count = self.state["lags"][:1], self.sums[0][self.d]
         steps = last / max(count - 1.0, 1.0)
-        return np.array([last, last + steps]), np.where(self.scales > 0.0, self.scales, 1.0)
+        walks = np.concatenate([last, last + steps])[: self.inputs.n_walks]
+        return walks, np.where(self.scales > 0.0, self.scales, 1.0)
 
     def teach(self, u):
         """Learn the row that was looked at last, and its targets (q,)."""
@@ -98,14 +98,18 @@ class InputRow:
             rows[name], targets[name] = now[:d], now[d:]
         if self.steady is not None:
             rows["steady"], targets["steady"] = self.steady[:, :d], self.steady[:, d:]
-        state["lags"] = np.concatenate([u[None], state["lags"][:-1]])
+        state["lags"] = np.concatenate([u[None], state["lags"]])[: len(state["lags"])]
         rows["block"] = np.concatenate([rows["block"], row[None]])
         changed = None
         if len(rows["block"]) == units.block:
             changed = units._end_block(rows)
             changed = changed if changed.any() else None
+        if state["gaps"]:  # of other rows, which this one tells of
+            moments = self.moments[None, :, : self.n_own]
+            self.inputs.gaps.learn(state["gaps"], x[None, : self.n_own], moments)
         if "ranks" in state:
-            quantiles.follow(state["ranks"], x[None], changed=changed)
+            changed = None if changed is None else changed[: self.n_own]
+            quantiles.follow(state["ranks"], x[None, : self.n_own], changed=changed)
 
     def _is_odd(self, rows, x):
         """Tell whether a value is a gap, or may be absurd; note whether a step is a far one."""
@@ -117,15 +121,25 @@ class InputRow:
         return not np.logical_and.reduce((row >= low) & (row <= high))
 
     def _begin_block(self, rows):
-        """Find what is the same for all rows of a block: limits, and how values count."""
-        units, (center, scale) = self.units, rows["known"]
+        """Find what is the same for all rows of a block, which is kept from call to call."""
         self.known = rows["known"]
+        known, of_block = vars(self.inputs).get("of_block", (None, None))
+        if known is not self.known:
+            of_block = self._of_block(rows)
+            self.inputs.of_block = self.known, of_block
+        self.limits, self.far_steps, self.counted = of_block
+
+    def _of_block(self, rows):
+        """Return limits of absurd and of faulty values, far steps, and how values count."""
+        units, (center, scale) = self.units, rows["known"]
         reaches = [
             np.where(scale > 0.0, reach * scale, np.inf) for reach in (units.absurd, units.faulty)
         ]
-        self.limits = [(center - reach, center + reach) for reach in reaches]
-        self.far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
-        self.counted[: self.d] = units._counted(rows)
+        limits = [(center - reach, center + reach) for reach in reaches]
+        far_steps = np.where(rows["step"] >= 0.0, units.strange * rows["step"], np.inf)
+        counted = np.full(len(self.places), units.faulty)
+        counted[: self.d] = units._counted(rows)
+        return limits, far_steps, counted
 
 
 @cache
