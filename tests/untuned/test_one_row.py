@@ -1,6 +1,9 @@
 """A row that experts are asked for and then taught: the numbers of a block of one."""
 
 import copy
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream, make_shifted_stream
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._row import ExpertsRow
+from sklearn_okl.untuned.rounds._rounds import _asked_row, _keep_asked
 from sklearn_okl.untuned.rounds._scores import SquaredErrors
 
 
@@ -299,3 +303,26 @@ def test_a_row_path_goes_on_over_births_and_with_a_model_that_begins_anew(asks):
                 trials.add(bool(row._work.state["anew"]["twin"]))
         np.testing.assert_allclose(told, expected, rtol=1e-7, atol=1e-7)
     assert trials == {False, True}
+
+
+def test_a_row_that_was_asked_for_is_given_to_one_thread():
+    """Two that held it would write to the same arrays."""
+    experts, states = SimpleNamespace(), [{}, {}]
+
+    def keep_and_take(_):
+        taken = []
+        for k in range(3000):
+            _keep_asked(experts, SimpleNamespace(state=states[k % 2]))
+            taken.append(_asked_row(experts, states[0]))
+        return taken
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            taken = [row for rows in pool.map(keep_and_take, range(4)) for row in rows if row]
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(taken) > 1000
+    assert len({id(row) for row in taken}) == len(taken)
+    assert all(row.state is states[0] for row in taken)

@@ -7,6 +7,7 @@ absent, ends a block where a target is in doubt, see `_guard.py`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import cache, partial
 from typing import NamedTuple
@@ -277,8 +278,7 @@ class Rounds:
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = row.ask(X)
         if "_row" not in vars(self):
-            experts = self._experts()  # for a call that teaches it, see `_row_of`
-            experts.asked_rows = *vars(experts).get("asked_rows", ())[-_N_STATES:], row
+            _keep_asked(self._experts(), row)  # for a call that teaches it, see `_row_of`
         return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):
@@ -316,13 +316,29 @@ class KeptRows(RowEngine):
             super()._close()
 
 
+def _keep_asked(experts, row):
+    """Keep a row that was asked for, and few of others."""
+    vars(experts).setdefault("asked_rows", deque(maxlen=1 + _N_STATES)).append(row)
+
+
 def _asked_row(experts, state):
-    """Take away the row that was asked for of a state, if it is kept: nobody else has it then."""
-    asked = vars(experts).pop("asked_rows", ())
-    mine = [row for row in asked if row.state is state]
-    if len(asked) > len(mine):
-        experts.asked_rows = tuple([row for row in asked if row.state is not state])
-    return mine[-1] if mine else None
+    """Take away the row that was asked for of a state, if it is kept: nobody else has it then.
+
+    Threads may ask, and learn, at once; what a deque gives away it gives to one of them.
+    """
+    asked, mine, others = vars(experts).get("asked_rows", ()), None, []
+    while asked and mine is None:
+        try:
+            row = asked.pop()
+        except IndexError:  # another thread was faster
+            break
+        if row.state is state:
+            mine = row
+        else:
+            others.append(row)
+    if others:
+        asked.extend(others[::-1])
+    return mine
 
 
 def experts_of(model, kind):
