@@ -18,11 +18,12 @@ doublings over the outermost quantiles of the row.
 """
 
 from collections import deque
+from functools import cache
 
 import numpy as np
 
 from ..._delay import late
-from ..._linalg import row_slices, softmax
+from ..._linalg import row_slices
 from ...conformal._running_errors import (
     LEVELS,
     WINDOW,
@@ -43,6 +44,7 @@ _YOUNG = 32  # rounds in which each has its own
 _REACHES = np.concatenate([np.arange(0, 100, 2) / 100.0, [0.99, 0.996]])
 _SCORED = np.arange(0, 50, 5)  # places of 0 to 90 %, in tens: 19 quantiles
 _ALPHA = np.concatenate([0.5 - _REACHES[_SCORED] / 2.0, 0.5 + _REACHES[_SCORED[1:]] / 2.0])
+_OF_ALPHA = np.concatenate([_SCORED, len(_REACHES) + _SCORED[1:]])  # where they are, side by side
 _TILE = 128  # rows whose quantiles are held at once
 _FADING = 0.998  # of the squares that rates are taken of
 _RATE = 1.0  # the largest rate of their weights
@@ -157,8 +159,10 @@ def _learn_tile(state, errors, sizes, kept, weights, trace=None):
 
 def _dues(t, n):
     """Return after how many of the rounds t, t + 1, ..., t + n - 1 tables are due."""
-    after = t + 1 + np.arange(n)
-    return 1 + np.flatnonzero((after <= _YOUNG) | (after % _EVERY == 0))
+    old = max(t, _YOUNG)
+    first = old - old % _EVERY + _EVERY - t
+    young = range(1, min(_YOUNG - t, n) + 1)
+    return np.array([*young, *range(first, n + 1, _EVERY)], dtype=np.intp)
 
 
 def _learn_units(state, sizes, kept, weights):
@@ -176,65 +180,101 @@ def _learn_units(state, sizes, kept, weights):
 def _scales(units, sizes):
     """Return the sizes (n, 4) of the laws; those of rows not absurdly far from running."""
     sizes = np.where(sizes > 0.0, sizes, units)
-    sizes = np.clip(sizes, _BETWEEN[0] * units, _BETWEEN[1] * units)
-    return np.column_stack([units, sizes, sizes, sizes])
+    sizes = np.minimum(np.maximum(sizes, _BETWEEN[0] * units), _BETWEEN[1] * units)
+    scales = np.empty((len(units), _N_LAWS))
+    scales[:, 0], scales[:, 1:] = units, sizes[:, None]
+    return scales
 
 
 def _learn_tables(state, errors, scales, kept, dues):
     """Learn scores; return the tables now and whenever they are due, (1 + n_dues, 4, 2, J)."""
-    scales = scales[:, :2]
-    with np.errstate(divide="ignore", invalid="ignore"):  # the first error is its own unit
-        scores = np.where(scales > 0.0, errors[:, None] / scales, np.sign(errors)[:, None])
-    says = kept & ((scales[:, 0] > 0.0) | (errors != 0.0))
+    scales, has_unit = scales[:, :2], scales[:, 0] > 0.0  # the first error is its own unit
+    errors = np.where(has_unit, errors, np.sign(errors))[:, None]
+    scores = errors / np.where(has_unit[:, None], scales, 1.0)
+    smooth, says = kept & has_unit, kept & (errors[:, 0] != 0.0)
+    says |= smooth
     seen = np.concatenate([state["scores"], scores[says]])
-    ends = (len(state["scores"]) + np.cumsum(says))[dues - 1].tolist()
+    ends = (len(state["scores"]) + np.add.accumulate(says, dtype=np.intp))[dues - 1].tolist()
     windows = [seen[max(end - WINDOW, 0) : end] for end in ends]
-    tables = [state["tables"], *map(_table, windows)]
-    smooth = says & (scales > 0.0).all(axis=1)
-    counts = np.cumsum(smooth)[dues - 1].tolist()
+    counts = np.add.accumulate(smooth, dtype=np.intp)[dues - 1].tolist()
     _densities.learn(state["density"], scores[smooth], scales[smooth], windows, counts)
-    state["scores"], state["tables"] = seen[-WINDOW:].copy(), tables[-1]
-    return np.array(tables)
+    state["scores"], tables = seen[-WINDOW:].copy(), state["tables"][None]
+    if windows:
+        tables = np.concatenate([tables, _tables(windows)])
+        state["tables"] = tables[-1].copy()
+    return tables
 
 
-def _table(scores):
-    """Return the quantiles (4, 2, J) of the laws, below and above, of scores (m, 2)."""
-    table = np.zeros((_N_LAWS, 2, len(_REACHES)))
-    if not len(scores):
-        return table
-    sizes = np.sort(np.abs(scores), axis=0)
-    places, ranks = _REACHES * (len(scores) + 1.0), np.arange(len(scores) + 1.0)
-    for k in range(2):
-        table[k, 1] = np.interp(places, ranks, np.concatenate([[0.0], sizes[:, k]]))
-    table[:2, 0] = -table[:2, 1]
-    for k, signed in ((2, scores[:, 1]), (3, scores[-_BRIEF:, 1])):
-        signed, m = np.sort(signed), len(signed)
-        for side, sign in enumerate((-1.0, 1.0)):
-            places = (m + 1.0) * (1.0 + sign * _REACHES) / 2.0
-            table[k, side] = np.interp(places, np.arange(1.0, m + 1.0), signed)
-    return table
+def _tables(windows):
+    """Return the quantiles (w, 4, 2, J) of the laws, below and above, of windows (m, 2)."""
+    m = len(windows[0])
+    if any(len(window) != m for window in windows):
+        return np.concatenate([_tables([window]) for window in windows])
+    tables = np.zeros((len(windows), _N_LAWS, 2, len(_REACHES)))
+    if not m:
+        return tables
+    scores = np.array(windows).transpose(2, 0, 1)  # (2, w, m)
+    sizes = np.zeros((*scores.shape[:2], m + 1))
+    np.abs(scores, out=sizes[..., 1:])
+    sizes.sort(axis=-1)
+    tables[:, :2, 1] = _between(sizes, *_places_of_sizes(m)).swapaxes(0, 1)
+    tables[:, :2, 0] = -tables[:, :2, 1]
+    for k, signed in ((2, scores[1]), (3, scores[1, :, -_BRIEF:])):
+        tables[:, k] = _between(np.sort(signed), *_places_of_sides(signed.shape[-1]))
+    return tables
+
+
+def _between(ordered, low, high, share):
+    """Return what lies between some of numbers (..., m) in order."""
+    below = ordered[..., low]
+    return below + share * (ordered[..., high] - below)
+
+
+@cache
+def _places_of_sizes(m):
+    """Return where the quantiles (J,) of m sizes lie, behind a 0."""
+    return _places(_REACHES * (m + 1.0), m)
+
+
+@cache
+def _places_of_sides(m):
+    """Return where those (2, J) of m scores lie, below and above."""
+    return _places((m + 1.0) * (1.0 + np.outer([-1.0, 1.0], _REACHES)) / 2.0 - 1.0, m - 1)
+
+
+def _places(places, last):
+    """Return numbers below and above places from 0 to the last one, and shares of the way."""
+    places = np.clip(places, 0.0, last)
+    low = np.minimum(places.astype(np.intp), max(last - 1, 0))
+    return low, np.minimum(low + 1, last), places - low
 
 
 def _losses(errors, units, scales, tables):
-    """Return the CRPS (n, 4) of the laws by 19 quantiles, in running sizes."""
-    quantiles = np.concatenate([tables[:, :, 0, _SCORED], tables[:, :, 1, _SCORED[1:]]], axis=-1)
-    beyond = errors[:, None, None] - scales[..., None] * quantiles  # (n, 4, 19)
-    losses = 2.0 * np.maximum(_ALPHA * beyond, (_ALPHA - 1.0) * beyond).mean(axis=-1)
-    return losses / np.where(units > 0.0, units, np.inf)[:, None]
+    """Return the CRPS (n, 4) of the laws by 19 quantiles, over that of 0, in running sizes.
+
+    What a huge error costs all of them alike is left out: it would leave no digit of what differs.
+    """
+    quantiles = tables.reshape(*scales.shape, -1).take(_OF_ALPHA, axis=-1)
+    quantiles *= scales[..., None]  # (n, 4, 19)
+    errors = errors[:, None, None]
+    losses = np.maximum(quantiles, errors) - np.maximum(errors, 0.0) - _ALPHA * quantiles
+    units = np.where(units > 0.0, units, np.inf)[:, None]
+    return 2.0 / len(_ALPHA) * np.add.reduce(losses, axis=-1) / units
 
 
 def _learn_shares(state, losses, dues):
     """Learn what the laws have lost (n, 4); return weights now and when due, (1 + n_dues, 4)."""
-    path, since, low = [state["shares"]], state["since"], 0
+    path, (since, squares), low = [state["shares"]], state["since"], 0
     for high in [*dues.tolist(), len(losses)]:
         part = losses[low:high]
-        gains = np.clip(part @ path[-1][:, None] - part, -_MOST, _MOST)
-        since = since + np.stack([gains, np.square(gains)]).sum(axis=1)
+        gains = np.minimum(np.maximum((part @ path[-1])[:, None] - part, -_MOST), _MOST)
+        since = since + np.add.reduce(gains)
+        squares = squares + np.add.reduce(gains * gains)
         if len(path) <= len(dues):
-            path.append(_weights(state, path[-1], *since, state["t"] + high))
-            since = np.zeros_like(since)
+            path.append(_weights(state, path[-1], since, squares, state["t"] + high))
+            since = squares = np.zeros(_N_LAWS)
         low = high
-    state["shares"], state["since"] = path[-1], since
+    state["shares"], state["since"] = path[-1], np.array([since, squares])
     return np.array(path)
 
 
@@ -244,35 +284,35 @@ def _weights(state, shares, gains, squares, t):
     state["squares"] = _FADING**n_rounds * state["squares"] + squares
     rates = np.sqrt(np.log(_N_LAWS) / np.maximum(state["squares"], _TINY))
     rates = np.minimum(rates, _RATE)
-    weights = softmax(np.log(shares) + rates * (gains - rates * squares))
+    weights = shares * np.exp(rates * (gains - rates * squares))  # of a few gains, all moderate
     kept = (1.0 - _SHARE) ** n_rounds
-    return kept * weights + (1.0 - kept) / _N_LAWS
+    return kept / np.add.reduce(weights) * weights + (1.0 - kept) / _N_LAWS
 
 
 def _mixed(shares, scales, tables):
     """Return the quantiles (n, 2, J) that laws of such weights and sizes (n, 4) make together."""
-    return np.einsum(
-        "nk,nksj->nsj", shares * scales, np.broadcast_to(tables, (len(scales), *tables.shape[1:]))
-    )
+    flat = tables.reshape(len(tables), _N_LAWS, -1)
+    return ((shares * scales)[:, None] @ flat).reshape(-1, *tables.shape[2:])
 
 
 def _needed(law, errors, step):
     """Return the levels (n,) whose intervals of a law (n, 2, J) would just hold the errors."""
-    medians = law[:, 0, 0]
+    rows, medians = np.arange(len(errors)), law[:, 0, 0]
     beyond = errors - medians
-    above = (beyond > 0.0)[:, None]
-    reach = np.abs(np.where(above, law[:, 1], law[:, 0]) - medians[:, None])
+    reach = np.abs(law[rows, (beyond > 0.0).astype(np.intp)] - medians[:, None])
     np.maximum.accumulate(reach, axis=1, out=reach)
     sizes = np.abs(beyond)
-    place = (reach < sizes[:, None]).sum(axis=1)
-    inside = np.clip(place, 1, len(_REACHES) - 1)
-    rows = np.arange(len(errors))
-    low, high = reach[rows, inside - 1], reach[rows, inside]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(high > low, (sizes - low) / (high - low), 0.0)
-        found = _REACHES[inside - 1] + share * (_REACHES[inside] - _REACHES[inside - 1])
-        farther = 1.0 + step * np.log2(sizes / reach[:, -1])
-    return np.select([place == 0, place == len(_REACHES)], [0.0, farther], found)
+    place = np.add.reduce(reach < sizes[:, None], axis=1, dtype=np.intp)
+    inside = np.minimum(np.maximum(place, 1), len(_REACHES) - 1)
+    low, below = reach[rows, inside - 1], _REACHES[inside - 1]
+    apart = reach[rows, inside] - low
+    share = (sizes - low) / np.where(apart > 0.0, apart, np.inf)
+    needed = below + share * (_REACHES[inside] - below)
+    beyond = place == len(_REACHES)
+    if beyond.any():
+        with np.errstate(divide="ignore"):
+            needed[beyond] = 1.0 + step * np.log2(sizes[beyond] / reach[beyond, -1])
+    return needed
 
 
 def _learn_levels(state, needed, counts, path):
@@ -281,7 +321,7 @@ def _learn_levels(state, needed, counts, path):
     The levels as they were issued are added to a `path`, as far as they rise.
     """
     step, levels, issued = _step(state), state["levels"], deque(state["issued"]["levels"])
-    covered = np.zeros(len(LEVELS), dtype=int)
+    hits, moves = [], (step * (LEVELS - 1.0), step * LEVELS)
     for need, is_counted in zip(needed.tolist(), counts.tolist(), strict=True):
         held = levels
         if issued:
@@ -290,10 +330,9 @@ def _learn_levels(state, needed, counts, path):
         if path is not None:
             path.append(_rising(held))
         if is_counted:
-            hit = held >= need
-            covered += hit
-            levels = levels + step * (LEVELS - hit)
+            hits.append(held >= need)
+            levels = levels + np.where(hits[-1], *moves)
     state["levels"] = levels
     if issued:
         state["issued"]["levels"] = np.array(issued)
-    return covered
+    return np.add.reduce(hits, dtype=np.intp) if hits else np.zeros(len(LEVELS), dtype=np.intp)
