@@ -13,7 +13,7 @@ from ..._delay import as_it_was, late
 from ...aggregators._fading_means import (
     known_likelihoods,
     learn_likelihoods,
-    means_of,
+    likelihoods_of,
     start_likelihoods,
 )
 from ...base._bank import forecast_bank, learn_bank
@@ -83,7 +83,7 @@ class RowSizes:
         known = learn_likelihoods(
             state["mixture"], np.square(F - taught[..., None]), _FADING, counted
         )
-        state["issued"] = running * np.exp(means_of(F, *known))
+        state["issued"] = running * np.exp(_heard(F, *known))
 
     def forecast(self, state, seen, forecasts, ago=0, of_inputs=0):
         """Return the sizes (n, q) of errors of forecasts by what was known some rounds ago."""
@@ -93,7 +93,7 @@ class RowSizes:
         bank = awake(state["bank"], ago)
         expert = learner_of(bank)
         F = _with_nothing(forecast_bank(MaskedFeatures, expert, bank, U))
-        return running * np.exp(means_of(F, *known_likelihoods(state["mixture"], ago)))
+        return running * np.exp(_heard(F, *known_likelihoods(state["mixture"], ago)))
 
     def forget_target(self, state, j):
         """Forget what a target has missed."""
@@ -118,10 +118,8 @@ class RowSizes:
         terms[:, 0] = terms[:, 1] * errors
         known = np.empty((len(errors), 2 + len(_MEMORIES), errors.shape[1]))
         known[:, 0], known[:, 1] = _centers_and_scales(*[part[:-1] for part in sums])
-        running = [faded(terms, state["running"][k], fading) for k, fading in enumerate(_MEMORIES)]
-        for k, path in enumerate(running):
-            known[:, 2 + k] = _means(path[:-1])
-        state["running"] = np.array([path[-1] for path in running])
+        running = _running(state["running"], terms)
+        known[:, 2:], state["running"] = _means(running[:-1]), running[-1].copy()
         return known
 
     def _known(self, state):
@@ -147,6 +145,14 @@ class RowSizes:
         return np.hstack([U, spreads]), running
 
 
+def _running(sums, terms):
+    """Return the sums (n + 1, 3, 2, q) of each memory before terms (n, 2, q), and after them."""
+    if len(terms) == 1:  # in few calls
+        return np.array([sums, terms[0] + np.reshape(_MEMORIES, (-1, 1, 1)) * sums])
+    of_memories = zip(sums, _MEMORIES, strict=True)
+    return np.stack([faded(terms, own, fading) for own, fading in of_memories], axis=1)
+
+
 def _centers_and_scales(weights, sums, squares):
     centers, variances = mean_and_variance(weights, sums, squares)
     return centers, deviations(centers, variances)
@@ -161,6 +167,12 @@ def _means(sums):
 def _between(values, low, high):
     """Return values within bounds: `numpy.clip` takes longer to get ready."""
     return np.minimum(np.maximum(values, low), high)
+
+
+def _heard(F, losses, rounds):
+    """Return the means (n, q) of logarithms (n, q, K) under likelihoods: `means_of` of no gaps."""
+    weights = likelihoods_of(losses, rounds)
+    return np.add.reduce(weights * F, axis=-1) / np.add.reduce(weights, axis=-1)
 
 
 def _with_nothing(F):
