@@ -56,7 +56,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         What the size of an error is taken for in intervals, quantiles and distributions: that of
         the latest errors, the same for every row, or also what the row tells of it. Forecasts are
         the same to the last bit. ``"rows"`` is for errors that are larger in some rows than in
-        others, or lean to one side, and costs up to 1.4 times the time of a row, see Notes.
+        others, or lean to one side, and costs 1.1 to 1.5 times the time of a row, see Notes.
 
     Attributes
     ----------
