@@ -215,6 +215,15 @@ class StackedBOARegressor(SummaryOfWeights, OnlineRegressor):
                 one[name][j] = anew[name][0]
         _boas.put(state, j, fresh)
 
+    def _go_on_with(self, state, places):
+        """Go on with the experts at these places, in their order, as if others had never been."""
+        _boas.go_on_with(state["experts"], places)
+        for one in state["fading"]:
+            for part in (one, one["past"]):
+                part["losses"] = part["losses"][..., places]
+        for stack, one in zip(self.stacks, state["stacks"], strict=True):
+            regression(*stack, "past" in one)._go_on_with(one, places)
+
     def _learn(self, state, X, y):
         forecasts, idle = self._room(X)
         for tile in row_slices(len(X), max(1, TILE_SIZE // X.shape[1])):
