@@ -27,7 +27,7 @@ from ._banks import (
 from ._leaves import MEMBER as LEAVES
 from ._leaves import Leaves
 from ._plan import BORN, IN_RESERVE, MAIN, WALKS, births_of, chain, name_of, plan, refined, reserves
-from ._reserve import JUDGED, is_better_without, stand_by, taken_over, with_reserves, without_reserves
+from ._reserve import is_better_without, stand_by, taken_over, with_reserves, without_reserves
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
@@ -68,7 +68,7 @@ class Experts:
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
-        judged = JUDGED + delay
+        judged = constants.judged + delay
         has_reserve = of.has_reserve and self.lags > 0 and not budget.compact
         # who is born is of one shape
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
@@ -225,7 +225,10 @@ class Experts:
             chosen[BORN] = min(born)[1]
         for name, k in chosen.items():
             bank = state["banks"][name]
-            maps = {part: arrays[k : k + 1] for part, arrays in bank["features"].items()}
+            maps = {
+                name: part[k : k + 1] if isinstance(part, np.ndarray) else part
+                for name, part in bank["features"].items()
+            }
             yield MaskedFeatures.transform(maps, inputs_of(bank, seen))[0]
 
     def without_lags(self, state):
@@ -404,17 +407,21 @@ class Experts:
     def _table(self, state, weights, losses):
         """Return what each expert is, its weight, and its mean loss."""
         born = self.born(state)
-        members = list(WALKS[: self.inputs.n_walks])
-        members += [member for bank in state["banks"].values() for member in bank["members"]]
+        members = [(member, "") for member in WALKS[: self.inputs.n_walks]]
+        for name, bank in state["banks"].items():
+            stands_by = IN_RESERVE if name.endswith(IN_RESERVE) else ""
+            members += [(member, stands_by) for member in bank["members"]]
         has_leaves = bool(state["leaves"]["trees"])
         # the last ones of the banks, born at this very round, have learnt nothing
-        members = members[: len(born) - has_leaves] + [LEAVES] * has_leaves
+        members = members[: len(born) - has_leaves] + [(LEAVES, "")] * has_leaves
+        names = np.array([name_of(**member) + stands_by for member, stands_by in members])
+        members = [member for member, _ in members]
         columns = {name: np.array([member[name] for member in members]) for name in LEAVES}
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         mean_weights = self._mean_weights(state)[born]
         mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost
         return (
-            {"name": np.array([name_of(**member) for member in members])}
+            {"name": names}
             | columns
             | {
                 "weight": weights[born] / weights[born].sum(),

@@ -1,4 +1,4 @@
-"""Kernels in reserve: those of a model without lags, for rows of which the latest targets say nothing.
+"""Kernels in reserve: those of a model without lags, for rows of which lags tell nothing.
 
 Half of the kernels see the latest targets, and leave as much less of the work for columns. So in
 the first rounds the kernels of a model without lags are experts, too. Then the losses so far of
@@ -9,17 +9,17 @@ kernels, or leave. Of the linear experts some go on to see lags.
 import numpy as np
 
 from ._banks import start_bank
-from ._plan import BORN, IN_RESERVE, MAIN
-
-JUDGED = 256  # rounds with labels after which kernels are judged: half of those before a birth
+from ._plan import BORN, IN_RESERVE
 
 
 def with_reserves(plans, others):
     """Return plans of banks by name, those that stand by before those to be born."""
     standing_by = {name + IN_RESERVE: bank for name, bank in others.items() if name != BORN}
-    return {name: bank for name, bank in plans.items() if name != BORN} | standing_by | {
-        BORN: plans[BORN]
-    }
+    return (
+        {name: bank for name, bank in plans.items() if name != BORN}
+        | standing_by
+        | {BORN: plans[BORN]}
+    )
 
 
 def stand_by(banks):
