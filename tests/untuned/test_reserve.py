@@ -141,16 +141,15 @@ def test_some_have_nobody_in_reserve(model):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_regression_goes_on_as_if_others_had_never_been(forgetting, seed):
     rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(90, 6)), rng.normal(size=90)
+    Z, y = rng.normal(size=(2, 90, 6)), rng.normal(size=(2, 90, 1))
     places = np.array([3, 0, 5, 2])
-    model, other = (VAWRegressor(forgetting=forgetting, fit_intercept=False) for _ in range(2))
-    model.fit(X[:60], y[:60])
-    other.fit(X[:60][:, places], y[:60])
-    model._go_on_with(model._state, places)
-    model._close(model._state)
-    model.n_features_in_ = 4
-    forecasts = [m.prequential_predict(X[60:][:, places], y[60:]) for m in (model, other)]
-    assert_allclose(*forecasts, rtol=1e-9)
+    model = VAWRegressor(forgetting=forgetting)
+    state, other = (model._start(n, bank=[{}, {}]) for n in (6, 4))
+    model._learn(state, Z[:, :60], y[:, :60])
+    model._learn(other, Z[:, :60, places], y[:, :60])
+    model._go_on_with(state, places)
+    of_rows = Z[:, 60:, places], y[:, 60:]
+    assert_allclose(model._learn(state, *of_rows), model._learn(other, *of_rows), rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
