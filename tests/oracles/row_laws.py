@@ -32,6 +32,7 @@ class RowLaw:
         self.squares = [0.0] * 4
         self.gains, self.gained = [0.0] * 4, [0.0] * 4
         self.levels = list(LEVELS)
+        self.center = 0.0
 
     def unit(self):
         return max(self.size / (self.weight or 1.0), 1e-6 * self.largest)
@@ -67,27 +68,45 @@ class RowLaw:
                 total += 2 * (alpha * beyond if beyond > 0 else (alpha - 1) * beyond)
         return total / 19
 
+    def places(self, level):
+        """Return where in the law the ends of an interval lie, from -1 to 1."""
+        leaned = 2 * self.center * max(1 - 2 * level, 0)
+        return leaned - level, leaned + level
+
     def needed(self, error, size):
-        """Return the level whose interval would just hold an error."""
+        """Return the level whose interval would just hold an error, and whether it is above."""
         law = self.law(size)
         median = law[0][0]
         side = law[1] if error > median else law[0]
         reach = np.maximum.accumulate([abs(q - median) for q in side]).tolist()
         off = abs(error - median)
         if off > reach[-1]:
-            return 1 + self.gamma * math.log2(off / reach[-1]) if reach[-1] else math.inf
-        j = next(j for j in range(52) if reach[j] >= off)
-        if j == 0:
-            return 0.0
-        share = (off - reach[j - 1]) / (reach[j] - reach[j - 1])
-        return COVERAGES[j - 1] + share * (COVERAGES[j] - COVERAGES[j - 1])
+            place = 1 + self.gamma * math.log2(off / reach[-1]) if reach[-1] else math.inf
+        else:
+            j = next(j for j in range(52) if reach[j] >= off)
+            place = 0.0
+            if j:
+                share = (off - reach[j - 1]) / (reach[j] - reach[j - 1])
+                place = COVERAGES[j - 1] + share * (COVERAGES[j] - COVERAGES[j - 1])
+        place = place if error > median else -place
+        is_above = place > 2 * self.center
+        if abs(place) > 0.6:
+            return abs(place), is_above
+        low, high = 0.0, 1.0
+        for _ in range(60):  # intervals are nested: halve what is between
+            level = (low + high) / 2
+            first, last = self.places(level)
+            low, high = (low, level) if first <= place <= last else (level, high)
+        return high, is_above
 
     def learn(self, error, size, faulty=False, weight=1.0):
         """Learn an error; return which levels held."""
         unit, scales = self.unit(), self.scales(size)
         hits = [False] * 99
         if unit > 0:
-            need = self.needed(error, size)
+            need, is_above = self.needed(error, size)
+            self.center += self.gamma / 4 * (0.5 if is_above else -0.5)
+            self.center = min(max(self.center, -0.2), 0.2)
             hits = [level >= need for level in self.levels]
             self.levels = [
                 level + self.gamma * (c - hit)

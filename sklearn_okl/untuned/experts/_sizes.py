@@ -13,7 +13,7 @@ from ..._delay import as_it_was, late
 from ...aggregators._fading_means import (
     known_likelihoods,
     learn_likelihoods,
-    means_of,
+    likelihoods_of,
     start_likelihoods,
 )
 from ...base._bank import forecast_bank, learn_bank
@@ -74,7 +74,7 @@ class RowSizes:
         known, state["known"] = late(path, state["known"])
         U, running = self._inputs(state, seen, forecasts, known)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.clip(np.log(errors / running) - _USUAL, _LEAST, _MOST)
+            logs = _between(np.log(errors / running) - _USUAL, _LEAST, _MOST)
         says = (running > 0.0).all(axis=1)  # nothing is said before there is an error
         taught, counted = np.where(says[:, None], logs, 0.0), np.where(says, counted, 0.0)
         bank, of_rows = state["bank"], () if counted.all() and weights is None else (counted,)
@@ -83,7 +83,7 @@ class RowSizes:
         known = learn_likelihoods(
             state["mixture"], np.square(F - taught[..., None]), _FADING, counted
         )
-        state["issued"] = running * np.exp(means_of(F, *known))
+        state["issued"] = running * np.exp(_heard(F, *known))
 
     def forecast(self, state, seen, forecasts, ago=0, of_inputs=0):
         """Return the sizes (n, q) of errors of forecasts by what was known some rounds ago."""
@@ -93,7 +93,7 @@ class RowSizes:
         bank = awake(state["bank"], ago)
         expert = learner_of(bank)
         F = _with_nothing(forecast_bank(MaskedFeatures, expert, bank, U))
-        return running * np.exp(means_of(F, *known_likelihoods(state["mixture"], ago)))
+        return running * np.exp(_heard(F, *known_likelihoods(state["mixture"], ago)))
 
     def forget_target(self, state, j):
         """Forget what a target has missed."""
@@ -113,29 +113,31 @@ class RowSizes:
         moments = state["moments"]
         sums = paths(forecasts, *moments.values())
         moments.update(zip(moments, [part[-1] for part in sums], strict=True))
-        weights = np.broadcast_to(counted[:, None], errors.shape)
-        terms = np.stack([weights * errors, weights], axis=1)  # (n, 2, q)
-        running = [faded(terms, state["running"][k], fading) for k, fading in enumerate(_MEMORIES)]
-        state["running"] = np.stack([part[-1] for part in running])
-        before = np.stack([part[:-1] for part in running], axis=1)
-        return _read_of(*[part[:-1] for part in sums], before)
+        terms = np.empty((len(errors), 2, errors.shape[1]))
+        terms[:, 1] = counted[:, None]
+        terms[:, 0] = terms[:, 1] * errors
+        known = np.empty((len(errors), 2 + len(_MEMORIES), errors.shape[1]))
+        known[:, 0], known[:, 1] = _centers_and_scales(*[part[:-1] for part in sums])
+        running = _running(state["running"], terms)
+        known[:, 2:], state["running"] = _means(running[:-1]), running[-1].copy()
+        return known
 
     def _known(self, state):
         """Return what is known now, (5, q)."""
-        sums = [part[None] for part in state["moments"].values()]
-        return _read_of(*sums, state["running"][None])[0]
+        of_forecasts = _centers_and_scales(*state["moments"].values())
+        return np.array([*of_forecasts, *_means(state["running"])])
 
     def _inputs(self, state, seen, forecasts, known):
         """Return what the kernels see of rows, and the running sizes (n, q) of errors."""
         n_inputs = state["bank"]["features"]["frequencies"].shape[1] - 3 * self.n_targets
         centers, scales, running, brief, long = known.swapaxes(0, 1)
         far = (forecasts - centers) / np.where(scales > 0.0, scales, np.inf)
-        parts = [seen.inputs[:, :n_inputs], np.clip(far, -_CLIP, _CLIP)]  # ranks are behind these
+        parts = [seen.inputs[:, :n_inputs], _between(far, -_CLIP, _CLIP)]  # ranks are behind these
         with np.errstate(divide="ignore", invalid="ignore"):
             for other in (brief, long):
                 apart = np.where(running > 0.0, np.log(other / running), 0.0)
-                parts.append(np.clip(apart, -_APART, _APART))
-        U = np.hstack(parts)
+                parts.append(_between(apart, -_APART, _APART))
+        U = np.concatenate(parts, axis=1)
         if seen.spreads is None:
             return U, running
         spreads = np.zeros_like(U)
@@ -143,16 +145,39 @@ class RowSizes:
         return np.hstack([U, spreads]), running
 
 
-def _read_of(weights, sums, squares, running):
-    """Return centers and scales of forecasts and running sizes (n, 5, q), of sums of these."""
+def _running(sums, terms):
+    """Return the sums (n + 1, 3, 2, q) of each memory before terms (n, 2, q), and after them."""
+    if len(terms) == 1:  # in few calls
+        return np.array([sums, terms[0] + np.reshape(_MEMORIES, (-1, 1, 1)) * sums])
+    of_memories = zip(sums, _MEMORIES, strict=True)
+    return np.stack([faded(terms, own, fading) for own, fading in of_memories], axis=1)
+
+
+def _centers_and_scales(weights, sums, squares):
     centers, variances = mean_and_variance(weights, sums, squares)
-    counts = running[:, :, 1]
-    sizes = running[:, :, 0] / np.where(counts > 0.0, counts, 1.0)
-    known = np.stack([centers, deviations(centers, variances)], axis=1)
-    return np.concatenate([known, sizes], axis=1)
+    return centers, deviations(centers, variances)
+
+
+def _means(sums):
+    """Return means (..., q) of sums and their weights (..., 2, q), 0 of nothing."""
+    weights = sums[..., 1, :]
+    return sums[..., 0, :] / np.where(weights > 0.0, weights, 1.0)
+
+
+def _between(values, low, high):
+    """Return values within bounds: `numpy.clip` takes longer to get ready."""
+    return np.minimum(np.maximum(values, low), high)
+
+
+def _heard(F, losses, rounds):
+    """Return the means (n, q) of logarithms (n, q, K) under likelihoods: `means_of` of no gaps."""
+    weights = likelihoods_of(losses, rounds)
+    return np.add.reduce(weights * F, axis=-1) / np.add.reduce(weights, axis=-1)
 
 
 def _with_nothing(F):
     """Return logarithms (n, K, q) as (n, q, K + 1), within what they can be, and 0 besides."""
-    logs = np.clip(F.swapaxes(1, 2), _LEAST, _MOST)
-    return np.concatenate([logs, np.zeros((*logs.shape[:2], 1))], axis=2)
+    n, n_kernels, q = F.shape
+    logs = np.zeros((n, q, n_kernels + 1))
+    logs[..., :-1] = _between(F.swapaxes(1, 2), _LEAST, _MOST)
+    return logs

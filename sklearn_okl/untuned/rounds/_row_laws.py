@@ -15,14 +15,20 @@ nested. A target needs the level whose interval would just hold it. Up to `_REAC
 told by the law; higher ones hold as much, and above 1 the double for each step of the distance from
 the median. So the bound of `_running_errors.py` holds word by word with this step, where k counts
 doublings over the outermost quantiles of the row.
+
+Laws to both sides alike have the forecast for their median, which half of the targets need not lie
+below. So the median is tracked as well: what stands for it is a quantile of the law whose level
+moves by a quarter of the step, which costs less than a thousandth of the CRPS where it need not
+move. Central intervals lean with it, those of half the targets and more not at all: all are nested.
 """
 
 from collections import deque
+from functools import cache
 
 import numpy as np
 
 from ..._delay import late
-from ..._linalg import row_slices, softmax
+from ..._linalg import row_slices
 from ...conformal._running_errors import (
     LEVELS,
     WINDOW,
@@ -41,8 +47,12 @@ _EVERY = 8  # rounds between two tables, once there are as many
 _YOUNG = 32  # rounds in which each has its own
 # coverages of the central intervals of a table; the last ones are the largest scores
 _REACHES = np.concatenate([np.arange(0, 100, 2) / 100.0, [0.99, 0.996]])
+_SIDES = np.concatenate([-_REACHES[:0:-1], _REACHES])  # the same, those below the median negative
+_CALM = 0.25  # steps by which the median moves, over those of intervals
+_LEANING = 0.2  # most that its level is off a half
 _SCORED = np.arange(0, 50, 5)  # places of 0 to 90 %, in tens: 19 quantiles
 _ALPHA = np.concatenate([0.5 - _REACHES[_SCORED] / 2.0, 0.5 + _REACHES[_SCORED[1:]] / 2.0])
+_OF_ALPHA = np.concatenate([_SCORED, len(_REACHES) + _SCORED[1:]])  # where they are, side by side
 _TILE = 128  # rows whose quantiles are held at once
 _FADING = 0.998  # of the squares that rates are taken of
 _RATE = 1.0  # the largest rate of their weights
@@ -61,6 +71,7 @@ def start(delay=0):
         "shares": np.full(_N_LAWS, 1.0 / _N_LAWS),  # weights of the laws
         "tables": np.zeros((_N_LAWS, 2, len(_REACHES))),  # their quantiles to both sides, in sizes
         "levels": LEVELS.copy(),
+        "center": np.zeros(()),  # level of the median, less a half
     }
     return known | {
         "t": 0,  # errors seen
@@ -100,7 +111,8 @@ def offsets(state, sizes):
     scales = _scales(np.full(n, unit), sizes)
     law = _mixed(np.broadcast_to(state["shares"], (n, _N_LAWS)), scales, state["tables"][None])
     known = bool(len(state["scores"])) or (state["weight"] > 0.0 and state["size"] == 0.0)
-    return _offsets(law, np.tile(_rising(state["levels"]), (n, 1)), np.full(n, known), _step(state))
+    moved = np.tile(_rising(state["levels"]), (n, 1)), np.full(n, state["center"])
+    return _offsets(law, *moved, np.full(n, known), _step(state))
 
 
 def log_density(state, errors, sizes):
@@ -111,20 +123,27 @@ def log_density(state, errors, sizes):
     return np.where((scales > 0.0).all(axis=1), found, np.nan)
 
 
-def _offsets(law, levels, known, step):
+def _offsets(law, levels, centers, known, step):
     """Return quantiles (n, 199) of laws (n, 2, J) by levels (n, 99), infinite if not `known`."""
-    median, inside = law[:, :, :1], np.clip(levels, 0.0, _REACHES[-1])
-    high = np.clip(np.searchsorted(_REACHES, inside), 1, len(_REACHES) - 1)
-    share = ((inside - _REACHES[high - 1]) / (_REACHES[high] - _REACHES[high - 1]))[:, None]
-    high = np.broadcast_to(high[:, None], (len(law), 2, high.shape[1]))
-    below, above = (np.take_along_axis(law, at, axis=-1) for at in (high - 1, high))
-    found = below + share * (above - below)
+    below, above = np.maximum.accumulate(np.stack([-law[:, 0], law[:, 1]]), axis=-1)
+    law, median = np.concatenate([-below[:, :0:-1], above], axis=1), above[:, :1]
+    inside, leaning = np.clip(levels, 0.0, _REACHES[-1]), 2.0 * centers[:, None]
+    leaned = leaning * np.maximum(1.0 - 2.0 * inside, 0.0)
+    places = np.concatenate([(leaned - inside)[:, ::-1], leaning, leaned + inside], axis=1)
+    high = np.clip(np.searchsorted(_SIDES, places), 1, len(_SIDES) - 1)
+    share = (places - _SIDES[high - 1]) / (_SIDES[high] - _SIDES[high - 1])
+    low, high = (np.take_along_axis(law, at, axis=1) for at in (high - 1, high))
+    found = low + share * (high - low)
     with np.errstate(over="ignore"):
         wider = np.exp2(np.maximum(levels - 1.0, 0.0) / step)
-        found = median + (found - median) * wider[:, None]
-    low, high = np.maximum.accumulate(np.stack([-found[:, 0], found[:, 1]]), axis=-1)
-    low, high = (np.where(known[:, None], side, np.inf) for side in (low, high))
-    return np.hstack([-low[:, ::-1], np.where(known[:, None], median[:, 0], 0.0), high])
+        wider = np.concatenate([wider[:, ::-1], np.ones_like(leaning), wider], axis=1)
+        found = np.where(wider > 1.0, median + (found - median) * wider, found)
+    middle = len(LEVELS)
+    low, high = found[:, middle::-1], found[:, middle:]
+    low, high = -np.maximum.accumulate(-low, axis=1), np.maximum.accumulate(high, axis=1)
+    found = np.concatenate([low[:, :0:-1], high], axis=1)
+    nothing = np.concatenate([np.full(middle, -np.inf), [0.0], np.full(middle, np.inf)])
+    return np.where(known[:, None], found, nothing)
 
 
 def _step(state):
@@ -146,19 +165,24 @@ def _learn_tile(state, errors, sizes, kept, weights, trace=None):
     path = _learn_shares(state, losses, dues)[of_rows]
     shares, issued["shares"] = late(path, issued["shares"])
     law, path = _mixed(shares, scales, tables), None if trace is None else []
+    counts = units > 0.0
     needed = _needed(law, errors, _step(state))
-    knows = (units > 0.0) | (state["t"] + np.arange(n) > len(issued["units"]))
+    centers = _learn_centers(state, needed, counts)
+    needed = _leaned(needed, centers)
+    knows = counts | (state["t"] + np.arange(n) > len(issued["units"]))
     state["t"] += n
-    covered = _learn_levels(state, needed, units > 0.0, path)
+    covered = _learn_levels(state, needed, counts, path)
     if path is not None:
-        trace.extend(_offsets(law, np.array(path), knows, _step(state)))
+        trace.extend(_offsets(law, np.array(path), centers, knows, _step(state)))
     return covered
 
 
 def _dues(t, n):
     """Return after how many of the rounds t, t + 1, ..., t + n - 1 tables are due."""
-    after = t + 1 + np.arange(n)
-    return 1 + np.flatnonzero((after <= _YOUNG) | (after % _EVERY == 0))
+    old = max(t, _YOUNG)
+    first = old - old % _EVERY + _EVERY - t
+    young = range(1, min(_YOUNG - t, n) + 1)
+    return np.array([*young, *range(first, n + 1, _EVERY)], dtype=np.intp)
 
 
 def _learn_units(state, sizes, kept, weights):
@@ -176,65 +200,101 @@ def _learn_units(state, sizes, kept, weights):
 def _scales(units, sizes):
     """Return the sizes (n, 4) of the laws; those of rows not absurdly far from running."""
     sizes = np.where(sizes > 0.0, sizes, units)
-    sizes = np.clip(sizes, _BETWEEN[0] * units, _BETWEEN[1] * units)
-    return np.column_stack([units, sizes, sizes, sizes])
+    sizes = np.minimum(np.maximum(sizes, _BETWEEN[0] * units), _BETWEEN[1] * units)
+    scales = np.empty((len(units), _N_LAWS))
+    scales[:, 0], scales[:, 1:] = units, sizes[:, None]
+    return scales
 
 
 def _learn_tables(state, errors, scales, kept, dues):
     """Learn scores; return the tables now and whenever they are due, (1 + n_dues, 4, 2, J)."""
-    scales = scales[:, :2]
-    with np.errstate(divide="ignore", invalid="ignore"):  # the first error is its own unit
-        scores = np.where(scales > 0.0, errors[:, None] / scales, np.sign(errors)[:, None])
-    says = kept & ((scales[:, 0] > 0.0) | (errors != 0.0))
+    scales, has_unit = scales[:, :2], scales[:, 0] > 0.0  # the first error is its own unit
+    errors = np.where(has_unit, errors, np.sign(errors))[:, None]
+    scores = errors / np.where(has_unit[:, None], scales, 1.0)
+    smooth, says = kept & has_unit, kept & (errors[:, 0] != 0.0)
+    says |= smooth
     seen = np.concatenate([state["scores"], scores[says]])
-    ends = (len(state["scores"]) + np.cumsum(says))[dues - 1].tolist()
+    ends = (len(state["scores"]) + np.add.accumulate(says, dtype=np.intp))[dues - 1].tolist()
     windows = [seen[max(end - WINDOW, 0) : end] for end in ends]
-    tables = [state["tables"], *map(_table, windows)]
-    smooth = says & (scales > 0.0).all(axis=1)
-    counts = np.cumsum(smooth)[dues - 1].tolist()
+    counts = np.add.accumulate(smooth, dtype=np.intp)[dues - 1].tolist()
     _densities.learn(state["density"], scores[smooth], scales[smooth], windows, counts)
-    state["scores"], state["tables"] = seen[-WINDOW:].copy(), tables[-1]
-    return np.array(tables)
+    state["scores"], tables = seen[-WINDOW:].copy(), state["tables"][None]
+    if windows:
+        tables = np.concatenate([tables, _tables(windows)])
+        state["tables"] = tables[-1].copy()
+    return tables
 
 
-def _table(scores):
-    """Return the quantiles (4, 2, J) of the laws, below and above, of scores (m, 2)."""
-    table = np.zeros((_N_LAWS, 2, len(_REACHES)))
-    if not len(scores):
-        return table
-    sizes = np.sort(np.abs(scores), axis=0)
-    places, ranks = _REACHES * (len(scores) + 1.0), np.arange(len(scores) + 1.0)
-    for k in range(2):
-        table[k, 1] = np.interp(places, ranks, np.concatenate([[0.0], sizes[:, k]]))
-    table[:2, 0] = -table[:2, 1]
-    for k, signed in ((2, scores[:, 1]), (3, scores[-_BRIEF:, 1])):
-        signed, m = np.sort(signed), len(signed)
-        for side, sign in enumerate((-1.0, 1.0)):
-            places = (m + 1.0) * (1.0 + sign * _REACHES) / 2.0
-            table[k, side] = np.interp(places, np.arange(1.0, m + 1.0), signed)
-    return table
+def _tables(windows):
+    """Return the quantiles (w, 4, 2, J) of the laws, below and above, of windows (m, 2)."""
+    m = len(windows[0])
+    if any(len(window) != m for window in windows):
+        return np.concatenate([_tables([window]) for window in windows])
+    tables = np.zeros((len(windows), _N_LAWS, 2, len(_REACHES)))
+    if not m:
+        return tables
+    scores = np.array(windows).transpose(2, 0, 1)  # (2, w, m)
+    sizes = np.zeros((*scores.shape[:2], m + 1))
+    np.abs(scores, out=sizes[..., 1:])
+    sizes.sort(axis=-1)
+    tables[:, :2, 1] = _between(sizes, *_places_of_sizes(m)).swapaxes(0, 1)
+    tables[:, :2, 0] = -tables[:, :2, 1]
+    for k, signed in ((2, scores[1]), (3, scores[1, :, -_BRIEF:])):
+        tables[:, k] = _between(np.sort(signed), *_places_of_sides(signed.shape[-1]))
+    return tables
+
+
+def _between(ordered, low, high, share):
+    """Return what lies between some of numbers (..., m) in order."""
+    below = ordered[..., low]
+    return below + share * (ordered[..., high] - below)
+
+
+@cache
+def _places_of_sizes(m):
+    """Return where the quantiles (J,) of m sizes lie, behind a 0."""
+    return _places(_REACHES * (m + 1.0), m)
+
+
+@cache
+def _places_of_sides(m):
+    """Return where those (2, J) of m scores lie, below and above."""
+    return _places((m + 1.0) * (1.0 + np.outer([-1.0, 1.0], _REACHES)) / 2.0 - 1.0, m - 1)
+
+
+def _places(places, last):
+    """Return numbers below and above places from 0 to the last one, and shares of the way."""
+    places = np.clip(places, 0.0, last)
+    low = np.minimum(places.astype(np.intp), max(last - 1, 0))
+    return low, np.minimum(low + 1, last), places - low
 
 
 def _losses(errors, units, scales, tables):
-    """Return the CRPS (n, 4) of the laws by 19 quantiles, in running sizes."""
-    quantiles = np.concatenate([tables[:, :, 0, _SCORED], tables[:, :, 1, _SCORED[1:]]], axis=-1)
-    beyond = errors[:, None, None] - scales[..., None] * quantiles  # (n, 4, 19)
-    losses = 2.0 * np.maximum(_ALPHA * beyond, (_ALPHA - 1.0) * beyond).mean(axis=-1)
-    return losses / np.where(units > 0.0, units, np.inf)[:, None]
+    """Return the CRPS (n, 4) of the laws by 19 quantiles, over that of 0, in running sizes.
+
+    What a huge error costs all of them alike is left out: it would leave no digit of what differs.
+    """
+    quantiles = tables.reshape(*scales.shape, -1).take(_OF_ALPHA, axis=-1)
+    quantiles *= scales[..., None]  # (n, 4, 19)
+    errors = errors[:, None, None]
+    losses = np.maximum(quantiles, errors) - np.maximum(errors, 0.0) - _ALPHA * quantiles
+    units = np.where(units > 0.0, units, np.inf)[:, None]
+    return 2.0 / len(_ALPHA) * np.add.reduce(losses, axis=-1) / units
 
 
 def _learn_shares(state, losses, dues):
     """Learn what the laws have lost (n, 4); return weights now and when due, (1 + n_dues, 4)."""
-    path, since, low = [state["shares"]], state["since"], 0
+    path, (since, squares), low = [state["shares"]], state["since"], 0
     for high in [*dues.tolist(), len(losses)]:
         part = losses[low:high]
-        gains = np.clip(part @ path[-1][:, None] - part, -_MOST, _MOST)
-        since = since + np.stack([gains, np.square(gains)]).sum(axis=1)
+        gains = np.minimum(np.maximum((part @ path[-1])[:, None] - part, -_MOST), _MOST)
+        since = since + np.add.reduce(gains)
+        squares = squares + np.add.reduce(gains * gains)
         if len(path) <= len(dues):
-            path.append(_weights(state, path[-1], *since, state["t"] + high))
-            since = np.zeros_like(since)
+            path.append(_weights(state, path[-1], since, squares, state["t"] + high))
+            since = squares = np.zeros(_N_LAWS)
         low = high
-    state["shares"], state["since"] = path[-1], since
+    state["shares"], state["since"] = path[-1], np.array([since, squares])
     return np.array(path)
 
 
@@ -244,35 +304,60 @@ def _weights(state, shares, gains, squares, t):
     state["squares"] = _FADING**n_rounds * state["squares"] + squares
     rates = np.sqrt(np.log(_N_LAWS) / np.maximum(state["squares"], _TINY))
     rates = np.minimum(rates, _RATE)
-    weights = softmax(np.log(shares) + rates * (gains - rates * squares))
+    weights = shares * np.exp(rates * (gains - rates * squares))  # of a few gains, all moderate
     kept = (1.0 - _SHARE) ** n_rounds
-    return kept * weights + (1.0 - kept) / _N_LAWS
+    return kept / np.add.reduce(weights) * weights + (1.0 - kept) / _N_LAWS
 
 
 def _mixed(shares, scales, tables):
     """Return the quantiles (n, 2, J) that laws of such weights and sizes (n, 4) make together."""
-    return np.einsum(
-        "nk,nksj->nsj", shares * scales, np.broadcast_to(tables, (len(scales), *tables.shape[1:]))
-    )
+    flat = tables.reshape(len(tables), _N_LAWS, -1)
+    return ((shares * scales)[:, None] @ flat).reshape(-1, *tables.shape[2:])
 
 
 def _needed(law, errors, step):
-    """Return the levels (n,) whose intervals of a law (n, 2, J) would just hold the errors."""
-    medians = law[:, 0, 0]
+    """Return the levels (n,) whose intervals of a law (n, 2, J) would just hold the errors.
+
+    Those of errors below the median are negative.
+    """
+    rows, medians = np.arange(len(errors)), law[:, 0, 0]
     beyond = errors - medians
-    above = (beyond > 0.0)[:, None]
-    reach = np.abs(np.where(above, law[:, 1], law[:, 0]) - medians[:, None])
+    is_above = beyond > 0.0
+    reach = np.abs(law[rows, is_above.astype(np.intp)] - medians[:, None])
     np.maximum.accumulate(reach, axis=1, out=reach)
     sizes = np.abs(beyond)
-    place = (reach < sizes[:, None]).sum(axis=1)
-    inside = np.clip(place, 1, len(_REACHES) - 1)
-    rows = np.arange(len(errors))
-    low, high = reach[rows, inside - 1], reach[rows, inside]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(high > low, (sizes - low) / (high - low), 0.0)
-        found = _REACHES[inside - 1] + share * (_REACHES[inside] - _REACHES[inside - 1])
-        farther = 1.0 + step * np.log2(sizes / reach[:, -1])
-    return np.select([place == 0, place == len(_REACHES)], [0.0, farther], found)
+    place = np.add.reduce(reach < sizes[:, None], axis=1, dtype=np.intp)
+    inside = np.minimum(np.maximum(place, 1), len(_REACHES) - 1)
+    low, below = reach[rows, inside - 1], _REACHES[inside - 1]
+    apart = reach[rows, inside] - low
+    share = (sizes - low) / np.where(apart > 0.0, apart, np.inf)
+    needed = below + share * (_REACHES[inside] - below)
+    beyond = place == len(_REACHES)
+    if beyond.any():
+        with np.errstate(divide="ignore"):
+            needed[beyond] = 1.0 + step * np.log2(sizes[beyond] / reach[beyond, -1])
+    return np.where(is_above, needed, -needed)
+
+
+def _learn_centers(state, needed, counts):
+    """Move the level of the median in the rounds that count; return it (n,) as it was issued."""
+    step, center, issued = _CALM * _step(state), float(state["center"]), state["issued"]["center"]
+    path = issued.tolist()
+    for i, (need, is_counted) in enumerate(zip(needed.tolist(), counts.tolist(), strict=True)):
+        path.append(center)
+        if is_counted:
+            center += 0.5 * step if need > 2.0 * path[i] else -0.5 * step
+            center = min(max(center, -_LEANING), _LEANING)
+    state["center"], path = np.array(center), np.array(path)
+    state["issued"]["center"] = path[len(needed) :]
+    return path[: len(needed)]
+
+
+def _leaned(needed, centers):
+    """Return the levels that hold what needs others (n,) of the law itself, by its medians."""
+    beyond, slopes = needed - 2.0 * centers, 4.0 * centers
+    lean = np.where(beyond > 0.0, beyond / (1.0 - slopes), -beyond / (1.0 + slopes))
+    return np.where(lean <= 0.5, lean, np.abs(needed))
 
 
 def _learn_levels(state, needed, counts, path):
@@ -281,7 +366,7 @@ def _learn_levels(state, needed, counts, path):
     The levels as they were issued are added to a `path`, as far as they rise.
     """
     step, levels, issued = _step(state), state["levels"], deque(state["issued"]["levels"])
-    covered = np.zeros(len(LEVELS), dtype=int)
+    hits, moves = [], (step * (LEVELS - 1.0), step * LEVELS)
     for need, is_counted in zip(needed.tolist(), counts.tolist(), strict=True):
         held = levels
         if issued:
@@ -290,10 +375,9 @@ def _learn_levels(state, needed, counts, path):
         if path is not None:
             path.append(_rising(held))
         if is_counted:
-            hit = held >= need
-            covered += hit
-            levels = levels + step * (LEVELS - hit)
+            hits.append(held >= need)
+            levels = levels + np.where(hits[-1], *moves)
     state["levels"] = levels
     if issued:
         state["issued"]["levels"] = np.array(issued)
-    return covered
+    return np.add.reduce(hits, dtype=np.intp) if hits else np.zeros(len(LEVELS), dtype=np.intp)
