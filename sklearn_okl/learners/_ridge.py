@@ -537,18 +537,6 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         b = state["b"].reshape(*lead, n_features, -1)
         state["theta"][...] = (state["P"] @ b).reshape(state["theta"].shape)
 
-    def _go_on_with(self, state, places):
-        """Go on with the features at these places, in their order, as if others had never been."""
-        self._open(state)
-        axis = state["alpha"].ndim
-        state["A"] = state["A"][..., places[:, None], places]
-        for name in ("b", "theta"):
-            state[name] = state[name].take(places, axis)
-        if "past" in state:
-            state["past"] = state["past"].take(places, axis + 1)
-        state["P"] = np.empty_like(state["A"])
-        self._rebuild(state)
-
     def _forecast(self, state, X):
         X = self._design(X)
         if self.forecaster == "ridge":

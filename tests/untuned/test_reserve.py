@@ -12,6 +12,7 @@ from sklearn_okl import (
     StackedBOARegressor,
     VAWRegressor,
 )
+from sklearn_okl.aggregators._sides import go_on_with
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._plan import IN_RESERVE, MAIN
 from sklearn_okl.untuned.rounds import _model
@@ -147,7 +148,7 @@ def test_a_regression_goes_on_as_if_others_had_never_been(forgetting, seed):
     state, other = (model._start(n, bank=[{}, {}]) for n in (6, 4))
     model._learn(state, Z[:, :60], y[:, :60])
     model._learn(other, Z[:, :60, places], y[:, :60])
-    model._go_on_with(state, places)
+    go_on_with(model, state, places)
     of_rows = Z[:, 60:, places], y[:, 60:]
     assert_allclose(model._learn(state, *of_rows), model._learn(other, *of_rows), rtol=1e-9)
 
