@@ -86,14 +86,13 @@ def size_but_for_past(model):
 
 
 def test_the_state_holds_what_the_rows_that_are_out_need():
-    X, y = stream("none", 450)  # kernels in reserve have taken over, or left
+    X, y = stream("none")
     sizes = {}
     for delay in (0, 20, 40):
         model = model_of(delay).fit(X, y)
         sizes[delay] = size_but_for_past(model)
         grown = size_but_for_past(model.partial_fit(X, y))
-        # blocks of rows are filled, and emptied, and trees are tried on some
-        assert abs(grown - sizes[delay]) < 40 * len(y)
+        assert abs(grown - sizes[delay]) < 8000  # blocks of rows are filled, and emptied
     coefficients = sum(
         bank["experts"]["theta"].nbytes for bank in model._state["banks"].values()
     )  # of all experts, once a round

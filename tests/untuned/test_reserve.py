@@ -13,11 +13,17 @@ from sklearn_okl import (
     VAWRegressor,
 )
 from sklearn_okl.aggregators._sides import go_on_with
+from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._plan import IN_RESERVE, MAIN
 from sklearn_okl.untuned.rounds import _model
 
 EARLY = Constants(judged=60, births=(160, 180), burn_in=10)
+
+
+@pytest.fixture(autouse=True)
+def judged(monkeypatch):
+    monkeypatch.setattr(_model.DefaultModel, "constants", Constants(judged=256))
 
 
 def stream(kind, n=240, seed=0):
@@ -120,6 +126,19 @@ def test_single_rows_are_blocks_of_one(kind, case, monkeypatch):
             weight = None if weights is None else weights[t : t + 1]
             model.partial_fit(X[t : t + 1], y[t : t + 1], sample_weight=weight)
     assert_allclose(forecasts[1:], expected[1:], rtol=1e-7, atol=1e-7)
+
+
+def test_the_display_names_who_has_gone():
+    pytest.importorskip("matplotlib").use("agg")
+    X, y = stream("rows without order", 300)
+    model = model_of().fit(X, y)
+    names = model.experts_["name"].tolist()
+    display = ExpertWeightsDisplay.from_estimator(model_of(), X, y, over_time=True, n_points=5)
+    assert display.labels[: len(names)] == names
+    assert any(label.endswith(IN_RESERVE) for label in display.labels[len(names) :])
+    (weights,) = display.weights.values()
+    assert_allclose(weights[-1, : len(names)], model.weights_)
+    assert_allclose(weights.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize(

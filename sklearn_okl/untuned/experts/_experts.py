@@ -68,7 +68,7 @@ class Experts:
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
-        judged = constants.judged + delay
+        judged = np.inf if constants.judged is None else constants.judged + delay
         has_reserve = of.has_reserve and self.lags > 0 and not budget.compact
         # who is born is of one shape
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
