@@ -292,10 +292,12 @@ def _weights_over_time(estimator, X, y, n_points, class_label):
                 "time those of one are drawn: give its 'class_label'."
             )
         known.append((expert_labels(model, len(weights)), weights))
-    labels = known[-1][0]
+    # those at the end come first, behind them who has gone
+    labels = known[-1][0].copy()
+    labels += dict.fromkeys(n for names, _ in known for n in names if n not in labels)
     rows = np.zeros((len(known), len(labels)))
     for row, (names, weights) in zip(rows, known, strict=True):
-        # experts that are born on the way had no weight before
+        # experts that are born on the way had no weight before, nor have others that go
         places = slice(None) if names == labels else [labels.index(name) for name in names]
         row[places] = weights
     return labels, ends[1:], rows

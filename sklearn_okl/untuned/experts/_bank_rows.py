@@ -73,7 +73,8 @@ class BankLayout:
             masks, halves = (bank["features"][name] for name in ("masks", "halves"))
             zeros, own = np.zeros((g, 1), dtype=np.intp), low + np.arange(g * m).reshape(g, m)
             u = masks.shape[1]
-            inputs = (1 if m else low_of_steady) + np.arange(u) + u * halves[:, None]
+            width_of_half = bank["features"].get("width", u)
+            inputs = (1 if m else low_of_steady) + np.arange(u) + width_of_half * halves[:, None]
             places.append(np.hstack([zeros, inputs, own, own + n_waves]).ravel())
             of_waves = np.full((g, 2 * m), 1.0 / np.sqrt(max(m, 1)))
             factors.append(np.hstack([zeros + 1.0, masks, of_waves]).ravel())

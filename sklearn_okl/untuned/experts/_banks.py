@@ -42,7 +42,8 @@ class MaskedFeatures:
         Z = np.empty((len(masks), len(U), low + 2 * m))
         Z[..., 0] = 1.0
         if low > 1:
-            halves = U.reshape(len(U), -1, low - 1).swapaxes(0, 1)  # (1 or 2, n, u)
+            width = maps.get("width", low - 1)
+            halves = U.reshape(len(U), -1, width).swapaxes(0, 1)[..., : low - 1]  # (1 or 2, n, u)
             seen = halves if len(halves) == 1 else halves[maps["halves"]]
             np.multiply(seen, masks[:, None, :], out=Z[..., 1:low])
         if m:
@@ -63,15 +64,16 @@ def start_bank(plan, rng, delay=0, n_targets=None):
     """Return the state of a bank of experts: those that are planned, and room for others."""
     shape, members, size = plan
     expert = learner(shape.forgetting, shape.packed)
-    u, m = shape.n_inputs, shape.n_frequencies
+    u, m = shape.n_linear, shape.n_frequencies
     size_of_all = size, shape.n_columns, m
     kept = {"frequencies": np.zeros(size_of_all)}
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
         "forgetting": shape.forgetting,
         "features": Shared(
-            masks=np.zeros((size, u if shape.linear else 0)),
+            masks=np.zeros((size, u)),
             halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
+            **({"width": shape.n_inputs} if 0 < u < shape.n_inputs else {}),  # of a half
             **(no_draws(*size_of_all) if shape.packed and m else kept),
         ),
         "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),

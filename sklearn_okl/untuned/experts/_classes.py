@@ -21,7 +21,7 @@ class ClassTargets:
 
     own_gaps = False  # what missing values say is what they say of the first class
     first_counts = False
-    takes_rows = False
+    takes_rows = has_reserve = False
     n_walks = 0  # the latest label is no forecast, but how often it stays is one
     shape = ()  # of the losses of an expert
 

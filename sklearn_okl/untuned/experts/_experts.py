@@ -26,7 +26,8 @@ from ._banks import (
 )
 from ._leaves import MEMBER as LEAVES
 from ._leaves import Leaves
-from ._plan import BORN, MAIN, WALKS, births_of, chain, name_of, plan, refined
+from ._plan import BORN, IN_RESERVE, MAIN, WALKS, births_of, chain, name_of, plan, refined, reserves
+from ._reserve import is_better_without, stand_by, taken_over, with_reserves, without_reserves
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
@@ -67,24 +68,42 @@ class Experts:
         self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
+        judged = np.inf if constants.judged is None else constants.judged + delay
+        has_reserve = of.has_reserve and self.lags > 0 and not budget.compact
+        # who is born is of one shape
+        self.has_reserve = has_reserve and judged < min(self.births, default=0)
+        self.judged = (judged,) if self.has_reserve else ()
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
         return plan(n_features, self.lags, self.forgetting, self.budget, self.constants, n_trees)
 
+    def reserves(self, n_features):
+        """Return the banks that stand by in the first rounds, and that of those born after it."""
+        return reserves(n_features, self.lags, self.forgetting, self.budget, self.constants)
+
     def start(self, n_features, seed, n_trees=0):
         """Return the state before the first row; the last features may be forecasts of trees."""
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
+        if self.has_reserve:
+            plans = with_reserves(plans, self.reserves(n_features - n_trees))
         n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + 1
-        of_banks = rng, self.delay, self.kind.n_targets
         return {
             "inputs": self.inputs.start(n_features, n_trees),
-            "banks": {name: start_bank(bank, *of_banks) for name, bank in plans.items()},
+            "banks": self._start_banks(plans, rng, seed),
             "leaves": self.leaves.start(n_features),  # the last expert, once it is there
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
         } | self.kind.start(n_experts)
+
+    def _start_banks(self, plans, rng, seed):
+        """Return the banks by name; those in reserve draw what a model without lags draws."""
+        of_banks, others = (self.delay, self.kind.n_targets), np.random.RandomState(seed)
+        return {
+            name: start_bank(bank, others if name.endswith(IN_RESERVE) else rng, *of_banks)
+            for name, bank in plans.items()
+        }
 
     def learn_rows(self, state, X, y, weights, run):
         """Learn rows as they come, and targets; return what `learn` does."""
@@ -206,7 +225,10 @@ class Experts:
             chosen[BORN] = min(born)[1]
         for name, k in chosen.items():
             bank = state["banks"][name]
-            maps = {part: arrays[k : k + 1] for part, arrays in bank["features"].items()}
+            maps = {
+                name: part[k : k + 1] if isinstance(part, np.ndarray) else part
+                for name, part in bank["features"].items()
+            }
             yield MaskedFeatures.transform(maps, inputs_of(bank, seen))[0]
 
     def without_lags(self, state):
@@ -282,6 +304,32 @@ class Experts:
         losses = np.where(lagged, np.inf, state["losses"][:, places])
         state["reference"] = places.start + losses.argmin(axis=1)
 
+    def is_to_judge(self, state):
+        """Whether there are kernels in reserve for those that see lags."""
+        return stand_by(state["banks"])
+
+    def judge_lags(self, state, n_features):
+        """Let kernels that see lags go on, or those in reserve in place of all kernels."""
+        banks, places, low = state["banks"], {}, self.inputs.n_walks
+        for name, bank in banks.items():
+            places[name] = low, low + len(bank["features"]["masks"])
+            low = places[name][1]
+        losses = self.kind.shares(state) @ state["losses"][:, slice(*places[MAIN])]
+        takes_over = is_better_without(losses, banks[MAIN]["members"])
+        if takes_over:
+            born = self.reserves(n_features - state["inputs"]["n_trees"])[BORN]
+            banks, order = taken_over(banks, places, born, None, self.delay, self.kind.n_targets)
+        else:
+            banks, order = without_reserves(banks, places)
+        last = len(state["rounds"]) - 1  # the tree's
+        order = np.concatenate([np.arange(self.inputs.n_walks), order, [last]])
+        state["banks"] = banks
+        for name in ("rounds", "losses", "masses"):
+            state[name] = state[name][..., order]
+        self.kind.mixture._go_on_with(state["mixture"], order)
+        if takes_over:
+            self.choose_reference(state)
+
     def refine(self, state, n_features, seed, level):
         """Let new kernels be born: the best ones and their neighbours, with learnt scales.
 
@@ -292,7 +340,9 @@ class Experts:
         shares, losses = self.kind.shares(state), state["losses"]
         losses = losses if shares is None else shares @ losses
         known_of = losses, state["rounds"], self._mean_weights(state)
-        shape, _, room = self.plan(n_features)[BORN]
+        sees_lags = any(member["lags"] for member in state["banks"][MAIN]["members"])
+        of_lagless = self.has_reserve and not sees_lags
+        shape = (self.reserves if of_lagless else self.plan)(n_features)[BORN].shape
         known = [
             (loss / rounds / weight if weight > 0.0 else np.inf, name, k)
             for name in (MAIN, BORN)
@@ -303,7 +353,7 @@ class Experts:
         ]
         known = [(name, k) for _, name, k in sorted(known)]
         parents = [state["banks"][name]["members"][k] for name, k in known]
-        room //= len(self.births)
+        room = len(young["features"]["masks"]) // len(self.births)
         members = [
             {name: value for name, value in child.items() if name != "forgetting"}
             for child in refined(parents, room, self.constants.refinement)
@@ -312,6 +362,8 @@ class Experts:
         rng = np.random.RandomState(seed)
         add_members(young, members, shape, rng, level, scales)
         links = chain(n_features, self.lags, self.forgetting, self.budget, self.constants)
+        if of_lagless:
+            links = links._replace(members=[{**one, "lags": False} for one in links.members])
         if links.room and not state["boosting"]:
             state["boosting"] = self.kind.boosting.start(links, rng, self.kind.n_targets)
 
@@ -355,17 +407,21 @@ class Experts:
     def _table(self, state, weights, losses):
         """Return what each expert is, its weight, and its mean loss."""
         born = self.born(state)
-        members = list(WALKS[: self.inputs.n_walks])
-        members += [member for bank in state["banks"].values() for member in bank["members"]]
+        members = [(member, "") for member in WALKS[: self.inputs.n_walks]]
+        for name, bank in state["banks"].items():
+            stands_by = IN_RESERVE if name.endswith(IN_RESERVE) else ""
+            members += [(member, stands_by) for member in bank["members"]]
         has_leaves = bool(state["leaves"]["trees"])
         # the last ones of the banks, born at this very round, have learnt nothing
-        members = members[: len(born) - has_leaves] + [LEAVES] * has_leaves
+        members = members[: len(born) - has_leaves] + [(LEAVES, "")] * has_leaves
+        names = np.array([name_of(**member) + stands_by for member, stands_by in members])
+        members = [member for member, _ in members]
         columns = {name: np.array([member[name] for member in members]) for name in LEAVES}
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         mean_weights = self._mean_weights(state)[born]
         mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost
         return (
-            {"name": np.array([name_of(**member) for member in members])}
+            {"name": names}
             | columns
             | {
                 "weight": weights[born] / weights[born].sum(),

@@ -29,6 +29,7 @@ class NumberTargets:
     own_gaps = True  # what missing values say is a number for each target
     first_counts = True  # the very first row is forecast by the origin
     takes_rows = True  # whether `ExpertsRow` knows how they are mixed
+    has_reserve = True  # whether lags are judged, see `_reserve.py`
 
     def __init__(self, n_targets, budget, lags, delay, constants):
         self.n_targets, self.n_lags, self.delay = n_targets, lags, delay

@@ -11,6 +11,7 @@ WALKS = tuple(
     for name in ("persistence", "random walk")
 )
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
+IN_RESERVE = ", in reserve"  # end of the names of banks that stand by, see `_reserve.py`
 LINK = 2  # kernels of a link of the chain
 
 
@@ -35,6 +36,8 @@ class Shape(NamedTuple):
         Inputs before the lags that are forecasts of trees.
     packed : bool
         Whether they are to be small from call to call, see `_packed.py`.
+    lagless : bool
+        Whether none of them sees lags, which are not among their features then.
     """
 
     n_inputs: int
@@ -45,6 +48,12 @@ class Shape(NamedTuple):
     ranks: bool = False
     n_trees: int = 0
     packed: bool = False
+    lagless: bool = False
+
+    @property
+    def n_linear(self):
+        """Inputs that are features."""
+        return self.linear * (self.n_inputs - self.lagless * self.n_lags)
 
     @property
     def n_columns(self):
@@ -65,7 +74,7 @@ class Shape(NamedTuple):
     @property
     def n_features(self):
         """Features per expert."""
-        return 1 + self.linear * self.n_inputs + 2 * self.n_frequencies
+        return 1 + self.n_linear + 2 * self.n_frequencies
 
     def without_trees(self):
         """Return the shape with the inputs alone that are no forecasts of trees."""
@@ -176,6 +185,21 @@ def small_plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
             members = linear_members((alpha,), n_lags > 0, n_trees > 0)[:1]
             banks[f"linear, {memory}"] = Bank(line, members, 1)
     return banks | ({BORN: Bank(main, [], born)} if born else {})
+
+
+def reserves(n_features, n_lags, forgetting, budget, constants):
+    """Return by name the banks of kernels of a model without lags, and of those to be born.
+
+    They see what the banks of a model with lags see, but for these.
+    """
+    banks = plan(n_features, 0, forgetting, budget, constants)
+    return {
+        name: bank._replace(
+            shape=bank.shape._replace(n_inputs=n_features + n_lags, n_lags=n_lags, lagless=True)
+        )
+        for name, bank in banks.items()
+        if bank.shape.n_frequencies
+    }
 
 
 def births_of(budget, constants):

@@ -64,9 +64,9 @@ def _of_bank(bank, seen, weights, inputs, steady):
     if m and U.shape[1] > n_columns:
         U, spreads = np.hsplit(U, 2)
     known = steady if not m else np.tile(inputs, 2)[:n_columns]
-    parts = []
-    for half in range(U.shape[1] // u if u else 0):
-        mine, place = maps["halves"] == half, slice(half * u, (half + 1) * u)
+    parts, width = [], maps.get("width", u)
+    for half in range(U.shape[1] // width if u else 0):
+        mine, place = maps["halves"] == half, slice(half * width, half * width + u)
         lines = np.einsum("gu,guq->uq", masks[mine], coef[mine, 1 : 1 + u])
         parts.append(Line(U[:, place], lines, np.zeros(lines.shape[1]), known[place]))
     parts.append(Line(U[:, :0], np.zeros((0, coef.shape[2])), coef[:, 0].sum(axis=0), known[:0]))

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._validation import weights_of
+from ...base import _copied
 from ...base._bank import threads
 from ...base._row_path import RowEngine
 from ..experts._experts import Experts
@@ -211,7 +212,8 @@ class Rounds:
         t, delay = state["t"], self.label_delay
         waits = 0, delay, delay + self.constants.burn_in
         births = [birth + wait for birth in self._experts().births for wait in waits]
-        stops = [*LAYOUTS, *TRIALS, *births, *self._guard.stops(self, state)]
+        stops = [*LAYOUTS, *TRIALS, *births, *self._experts().judged]
+        stops += self._guard.stops(self, state)
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
     def _stop(self, state, run, guard):
@@ -224,10 +226,14 @@ class Rounds:
             experts.choose_reference(state)
         if t in TRIALS:
             experts.try_leaves(state)
+        if t in experts.judged and experts.is_to_judge(state):
+            former = _copied(dict(state)) if self.label_delay else {}
+            experts.judge_lags(state, _width(experts, state))
+            if former:
+                state["former"] = former
         if t in experts.births:
-            n_columns = state["latest"]["X"].shape[1]
-            width = experts.encoder.width(state["columns"]["layout"], n_columns)
-            experts.refine(state, width, [state["seed"], t], experts.kind.level(state))
+            level = experts.kind.level(state)
+            experts.refine(state, _width(experts, state), [state["seed"], t], level)
 
     def _forecast(self, state, X, ago=0, ahead=False):
         """Forecast by what was known some rounds ago; `ahead`: rows in order, not each the next."""
@@ -314,6 +320,11 @@ class KeptRows(RowEngine):
     def settle(self):
         if vars(self.model).pop("_row", None) is not None:  # it is of no model
             super()._close()
+
+
+def _width(experts, state):
+    """Return how many columns the experts see, those that are made of trees included."""
+    return experts.encoder.width(state["columns"]["layout"], state["latest"]["X"].shape[1])
 
 
 def _keep_asked(experts, row):
