@@ -78,7 +78,7 @@ def test_rows_without_order_pay_hardly_for_lags(seed):
     losses = [
         np.square(model_of(lags=lags).prequential_predict(X, y) - y)[400:].mean() for lags in (4, 0)
     ]
-    assert losses[0] < 1.03 * losses[1]  # 1.1 to 1.3 before
+    assert losses[0] < 1.03 * losses[1]  # without it 1.38 to 1.47
 
 
 @pytest.mark.parametrize("kind", ["rows without order", "lags tell"])

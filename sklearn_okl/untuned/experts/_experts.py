@@ -99,7 +99,8 @@ class Experts:
 
     def _start_banks(self, plans, rng, seed):
         """Return the banks by name; those in reserve draw what a model without lags draws."""
-        of_banks, others = (self.delay, self.kind.n_targets), np.random.RandomState(seed)
+        of_banks = self.delay, self.kind.n_targets
+        others = np.random.RandomState(seed) if self.has_reserve else rng
         return {
             name: start_bank(bank, others if name.endswith(IN_RESERVE) else rng, *of_banks)
             for name, bank in plans.items()
@@ -310,10 +311,7 @@ class Experts:
 
     def judge_lags(self, state, n_features):
         """Let kernels that see lags go on, or those in reserve in place of all kernels."""
-        banks, places, low = state["banks"], {}, self.inputs.n_walks
-        for name, bank in banks.items():
-            places[name] = low, low + len(bank["features"]["masks"])
-            low = places[name][1]
+        banks, places = state["banks"], self._rooms(state)
         losses = self.kind.shares(state) @ state["losses"][:, slice(*places[MAIN])]
         takes_over = is_better_without(losses, banks[MAIN]["members"])
         if takes_over:
@@ -464,12 +462,18 @@ class Experts:
 
     def _places(self, state):
         """Return by name the places, among all experts, of the walks and of those in each bank."""
-        low = self.inputs.n_walks
-        places = {"walks": slice(0, low)}
-        for name, bank in state["banks"].items():
-            places[name] = slice(low, low + len(bank["members"]))
-            low += len(bank["features"]["masks"])
+        places = {"walks": slice(0, self.inputs.n_walks)}
+        for name, (low, _) in self._rooms(state).items():
+            places[name] = slice(low, low + len(state["banks"][name]["members"]))
         return places
+
+    def _rooms(self, state):
+        """Return by name where the room of each bank begins and ends, among all experts."""
+        low, rooms = self.inputs.n_walks, {}
+        for name, bank in state["banks"].items():
+            rooms[name] = low, low + len(bank["features"]["masks"])
+            low = rooms[name][1]
+        return rooms
 
 
 def units_of(budget, constants):
