@@ -142,6 +142,43 @@ def test_who_has_won_rests_longer_and_longer():
     assert TRUST.judge(state, 1576) is True
 
 
+@pytest.mark.parametrize("target", [0.0, 3.0])
+def test_the_likelier_one_is_taken_where_both_are_alike(target):
+    state, alike = with_twin(2), 0.99 * TRUST.alike
+    y, ours, n = np.full((64, 2), target), np.zeros((64, 2)), [40, 64, 64]
+    has_won = target > 0.0  # theirs are above ours, but nearly the same
+    state["odds"] = np.array([1e-3 if has_won else -1e-3])
+    ends = 64 + 64 * np.arange(3)
+    state["since"] = 24
+    theirs = [ours[:, :1] + np.array([0.0, apart]) for apart in (99.0, alike, alike)]
+    for k, end in enumerate(ends):
+        TRUST.learn(state, y[: n[k]], ours[: n[k]], theirs[k][: n[k]], stuck=k == 0)
+        assert TRUST.judge(state, end) is (has_won if k == 2 else None)
+    # in one of several targets they differ by more, or in the first rows of a twin
+    state = with_twin(2)
+    for k in range(3):
+        TRUST.learn(state, ours, ours, ours + np.array([0.0, 1.01 * TRUST.alike]))
+        assert TRUST.judge(state, 128 + 64 * k) is None
+    state = with_twin()
+    TRUST.learn(state, y[:1, :1], y[:1, :1], y[:1, :1])
+    assert TRUST.judge(state, 8) is None
+    assert state["surely"] == 0.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_a_doubt_that_matters_no_more_costs_no_second_model(seed):
+    """One far target: the twin that learns it differs little a few blocks later, and ends."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2000, 4))
+    y = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.2 * rng.normal(size=2000)
+    y[1601] += 8.0
+    model = model_of(seed).fit(X[:1602], y[:1602])
+    assert model._state["beside"]["twin"]
+    model.partial_fit(X[1602:], y[1602:])
+    assert not model._state["beside"]["twin"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_what_rows_explain_is_learnt_about_as_fast_as_by_who_trusts(seed):

@@ -61,6 +61,10 @@ class Trust:
         Largest log odds.
     patience : int, default=512
         Rounds after which the likelier one is taken.
+    alike : float, default=0.1
+        Usual errors by which the two differ at most, in the root mean square of the rows between
+        two decisions, if their losses are all but the same whoever is taken: by a hundredth of the
+        usual one. Then the likelier one is taken, too, as two cost twice what one does.
     rest : int, default=64
         Rounds after a first decision in which no other twin begins; twice as many after each one
         like it that follows.
@@ -80,6 +84,7 @@ class Trust:
     settled: float = 8.0
     limit: float = 18.5
     patience: int = 512
+    alike: float = 0.1
     rest: int = 64
     unheard_of: float = 10.0
     pull: float = 6.0
@@ -99,6 +104,8 @@ class Trust:
             "rest": np.array([0, 0], dtype=np.intp),  # the round in which it ends, its last length
             "won": False,  # whether the twin has won last
             "surely": 0.0,  # log odds at the end of the block before, if they were the limit
+            # rows since the latest decision, and the sum of the squares by which the two differed
+            "apart": np.zeros(2),
         }
 
     def believed(self, state: Any, t: Any) -> Any:
@@ -133,7 +140,7 @@ class Trust:
         kept = state["kept"] if is_heard_of else min(state["kept"], 0.0)
         odds = min(max(odds + kept, -self.limit), self.odds)
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
-        state |= {"surely": 0.0, "is_far": False}
+        state |= {"surely": 0.0, "is_far": False, "apart": np.zeros(2)}
         self.rescale(state, scale)
 
     def _first_odds(self, scale, errors):
@@ -188,6 +195,7 @@ class Trust:
         """
         path, odds = np.empty(len(y)), float(state["odds"][-1])
         asked = np.where(stuck, ours, theirs)
+        state["apart"] = state["apart"] + [len(y), self._squares_between(state, ours, theirs)]
         for i, gain in enumerate(self._gains(state, y, ours, asked).tolist()):
             path[i] = odds
             odds = min(max(odds + gain, -self.limit), self.limit)
@@ -198,6 +206,13 @@ class Trust:
         scales, past = late(np.tile(state["scales"][-1], (len(y), 1)), state["scales"][:-1])
         state["scales"] = np.vstack([past, state["scales"][-1:]])
         return self._mixed(known[:, None], scales, ours, theirs)
+
+    def _squares_between(self, state, ours, theirs):
+        """Return the sum of squares, in usual errors, by which forecasts (n, q) differ at most."""
+        scale = np.where(state["scales"][-1] > 0.0, state["scales"][-1], 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.square((theirs - ours) / scale).sum(axis=0)
+        return min(float(np.max(squares)), _LARGEST)
 
     def _gains(self, state, y, ours, theirs):
         """Return what each of the targets (n, q) adds to the log odds of the twin."""
@@ -227,7 +242,8 @@ class Trust:
         odds, before = state["odds"], state["surely"]
         has_won = bool(odds[-1] > 0.0)
         side = odds if has_won else -odds
-        is_over = t - state["since"] >= self.patience
+        is_over = t - state["since"] >= self.patience or self._are_alike(state, t)
+        state["apart"] = np.zeros(2)
         state["surely"] = float(odds[-1]) if side[-1] > self.limit - 0.25 or is_over else 0.0
         if is_over:  # the likelier one is taken, and heard alone from here on
             odds[-1] = self.limit if has_won else -self.limit
@@ -237,6 +253,11 @@ class Trust:
         length = max(length, self.rest)
         state |= {"twin": {}, "rest": np.array([t + length, length]), "won": has_won}
         return has_won
+
+    def _are_alike(self, state, t):
+        """Return whether the two have hardly differed since the latest decision."""
+        n, squares = state["apart"].tolist()
+        return t - state["since"] > n > 0.0 and squares <= n * self.alike**2
 
 
 def usual_errors(state, twin=None):
