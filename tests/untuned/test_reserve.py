@@ -9,10 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn_okl import (
     OnlineKernelClassifier,
     OnlineKernelRegressor,
-    StackedBOARegressor,
-    VAWRegressor,
 )
-from sklearn_okl.aggregators._sides import go_on_with
 from sklearn_okl.evaluation import ExpertWeightsDisplay
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.experts._plan import IN_RESERVE, MAIN
@@ -155,38 +152,3 @@ def test_some_have_nobody_in_reserve(model):
     if isinstance(model, OnlineKernelClassifier):
         y = y > 0.0
     assert not in_reserve(model.fit(X, y))
-
-
-@pytest.mark.parametrize("forgetting", [1.0, 0.98])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_regression_goes_on_as_if_others_had_never_been(forgetting, seed):
-    rng = np.random.default_rng(seed)
-    Z, y = rng.normal(size=(2, 90, 6)), rng.normal(size=(2, 90, 1))
-    places = np.array([3, 0, 5, 2])
-    model = VAWRegressor(forgetting=forgetting)
-    state, other = (model._start(n, bank=[{}, {}]) for n in (6, 4))
-    model._learn(state, Z[:, :60], y[:, :60])
-    model._learn(other, Z[:, :60, places], y[:, :60])
-    go_on_with(model, state, places)
-    of_rows = Z[:, 60:, places], y[:, 60:]
-    assert_allclose(model._learn(state, *of_rows), model._learn(other, *of_rows), rtol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_mixture_goes_on_with_those_who_stay(seed):
-    rng = np.random.default_rng(seed)
-    y = rng.normal(size=400)
-    F = y[:, None] + rng.normal(size=(400, 6)) * [1.0, 9.0, 2.0, 0.5, 9.0, 1.0]
-    places = np.array([3, 0, 5, 2])
-    model, other = (StackedBOARegressor() for _ in range(2))
-    model.fit(F[:200], y[:200])
-    other.fit(F[:200][:, places], y[:200])
-    model._go_on_with(model._state, places)
-    model.n_features_in_ = 4
-    assert model.weights_.sum() == pytest.approx(1.0)
-    assert model.weights_.argmax() == 0
-    losses = [
-        np.square(m.prequential_predict(F[200:][:, places], y[200:]) - y[200:]).mean()
-        for m in (model, other)
-    ]
-    assert losses[0] < 1.05 * losses[1]
