@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineKernelRegressor
+from sklearn_okl.datasets import make_timetable
 from sklearn_okl.features import _faults
 from sklearn_okl.untuned.rounds._trust import Trust
 
@@ -32,41 +33,113 @@ def events(seed, n=1500, size=200.0):
     return X, X[:, 1] + 0.1 * rng.normal(size=n) + 0.1 * size * X[:, 0]
 
 
-@pytest.mark.parametrize("delay", [0, 2])
-def test_odds_and_forecasts_are_those_of_a_loop(delay):
-    rng, was_far = np.random.default_rng(3), False
-    y, ours, theirs = rng.normal(scale=[[1.0], [4.0], [4.0]], size=(3, 40))[..., None]
-    state, odds, expected = with_twin(delay=delay, scale=0.5), [-TRUST.odds] * (1 + delay), []
-    kept = 0.0
-    for target, mine, yours in zip(y.ravel(), ours.ravel(), theirs.ravel(), strict=True):
-        known = odds[-1 - delay]
+def loop(y, ours, theirs, scale, delay):
+    """Mix two forecasts by the definition; return what they make, both log odds, what is kept."""
+    odds, far, made, kept = [-TRUST.odds] * (1 + delay), [-TRUST.odds] * (1 + delay), [], 0.0
+    was_far = False
+    for target, mine, yours in zip(y, ours, theirs, strict=True):
+        t = len(made)
+        is_apart = abs(mine - yours) > TRUST.apart * scale
+        # usual errors are late, too: none were known before
+        known = (far if is_apart and t >= delay else odds)[-1 - delay]
         weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
-        most = 3.0 * (len(expected) >= delay)  # six usual errors; none were known before
+        most = TRUST.pull * scale * (t >= delay)
         pull = weight * np.clip(yours - mine, -most, most)
-        expected.append(yours - pull if known > 0.0 else mine + pull)
-        likelihoods = [np.log(1.0 + ((target - f) / 1.5) ** 2) for f in (mine, yours)]
-        is_far = abs(target - mine) > 3.0
-        most = 3.0 if is_far and not was_far else 1.0
-        gain, was_far = np.clip(likelihoods[0] - likelihoods[1], -1.0, most), is_far
+        made.append(yours - pull if known > 0.0 else mine + pull)
+        errors = [abs(target - f) / scale for f in (mine, yours)]
+        likelihoods = [np.log(1.0 + (e / TRUST.width) ** 2) for e in errors]
+        is_first = errors[0] > TRUST.reach and not was_far
+        was_far = errors[0] > TRUST.reach
+        gain = np.clip(likelihoods[0] - likelihoods[1], -1.0, 3.0 if is_first else 1.0)
+        is_foretold = is_first and errors[1] <= max(3.0, 0.25 * errors[0])
         odds.append(np.clip(odds[-1] + gain, -TRUST.limit, TRUST.limit))
-        kept += gain * (abs(mine - yours) > 3.0)
+        counts = is_apart and (gain < 0.0 or is_foretold)
+        far.append(np.clip(far[-1] + gain * counts, -TRUST.settled, TRUST.settled))
+        kept += gain * (abs(mine - yours) > TRUST.reach * scale)
+        kept = min(max(kept, TRUST.odds - TRUST.limit), 2.0 * TRUST.odds)
+    return np.array(made), odds, far, kept
+
+
+@pytest.mark.parametrize("delay", [0, 2])
+@pytest.mark.parametrize("wide", [4.0, 20.0])
+def test_odds_and_forecasts_are_those_of_a_loop(delay, wide):
+    rng = np.random.default_rng(3)
+    y, ours, theirs = rng.normal(scale=[[1.0], [wide], [wide]], size=(3, 40))[..., None]
+    theirs[::5] = y[::5] + 0.3  # some are foretold
+    state = with_twin(delay=delay, scale=0.5)
+    expected, odds, far, kept = loop(y.ravel(), ours.ravel(), theirs.ravel(), 0.5, delay)
     cuts = [0, 1, 5, 6, 40]
     parts = [TRUST.learn(state, y[a:b], ours[a:b], theirs[a:b]) for a, b in pairwise(cuts)]
     assert_allclose(np.concatenate(parts).ravel(), expected, rtol=1e-12)
     assert_allclose(state["odds"], odds[-1 - delay :], rtol=1e-12)
+    assert_allclose(state["far"], far[-1 - delay :], rtol=1e-12)
     assert_allclose(state["kept"], kept, rtol=1e-12)
     assert kept != 0.0
     # what was known then is what is said now
     for ago in range(1 + delay):
         said = TRUST.mixed(state, ours[:1], theirs[:1], ago)
-        again = {**state, "odds": state["odds"][: len(state["odds"]) - ago]}
-        assert_array_equal(said, TRUST.mixed(again, ours[:1], theirs[:1]))
+        past = {name: state[name][: 1 + delay - ago] for name in ("odds", "far", "scales")}
+        assert_array_equal(said, TRUST.mixed({**state, **past}, ours[:1], theirs[:1]))
+
+
+@pytest.mark.parametrize("is_foretold", [True, False])
+def test_what_was_foretold_is_heard_where_both_are_far_apart_and_nowhere_else(is_foretold):
+    """The twin is a little worse in all rows but the first of each level, or after each fault."""
+    state, zero = with_twin(), np.zeros((1, 1))
+    for _ in range(9):
+        jump = np.full((1, 1), 40.0)
+        TRUST.learn(state, jump if is_foretold else zero, zero, jump)
+        for _ in range(20):
+            TRUST.learn(state, zero, zero, zero + 3.0)
+    assert state["odds"] == -TRUST.limit
+    assert TRUST.is_heard(state) is is_foretold
+    assert_allclose(TRUST.mixed(state, zero, zero + 40.0), 40.0 * is_foretold)
+    assert_allclose(TRUST.mixed(state, zero, zero + 17.0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("delay", [0, 2])
+def test_a_twin_that_foretells_stays_and_is_taken_in_the_end(delay):
+    """It is behind by its odds; with late labels nobody goes before he is heard by nobody."""
+    state, zero = with_twin(delay=delay), np.zeros((64, 1))
+    state["far"][:] = 1.0
+    for end in range(64, TRUST.patience, 64):
+        TRUST.learn(state, zero, zero, zero + 4.0)
+        TRUST.learn(state, zero[:1] + 40.0, zero[:1], zero[:1] + 40.0)
+        state["odds"][:] = -TRUST.limit
+        assert TRUST.judge(state, end) is None
+    assert state["far"][-1] == TRUST.settled
+    TRUST.learn(state, zero, zero, zero + 4.0)
+    assert TRUST.judge(state, 7 + TRUST.patience) is None  # heard alone from here on
+    TRUST.learn(state, zero, zero, zero + 0.01)
+    assert TRUST.judge(state, 71 + TRUST.patience)
+
+
+@pytest.mark.parametrize("delay", [0, 70])
+def test_nobody_goes_who_was_heard_where_both_are_far_apart(delay):
+    state, zero = with_twin(delay=delay), np.zeros((64, 1))
+    state["far"][:] = -3.0
+    for k in range(1, 9):
+        TRUST.learn(state, zero, zero, zero + 4.0)
+        was_heard = TRUST.is_heard(state, delay)
+        if TRUST.judge(state, 64 * k) is not None:
+            assert not was_heard
+            return
+    raise AssertionError("The twin is behind, and stays.")
+
+
+def test_faults_that_come_in_runs_and_are_alike_speak_for_nobody():
+    state, zero = with_twin(), np.zeros((1, 1))
+    for _ in range(9):
+        for said in (0.0, 40.0, 40.0, 40.0):  # who takes them for sound expects the next
+            TRUST.learn(state, zero + 40.0, zero, zero + said)
+        TRUST.learn(state, zero, zero, zero + 40.0)
+    assert state["far"] == -TRUST.settled
 
 
 def test_no_minority_moves_a_forecast_by_more_than_three_usual_errors():
     state = with_twin(scale=0.1)
     for odds in np.linspace(-TRUST.limit, TRUST.limit, 75):
-        state["odds"] = np.array([odds])
+        state["odds"] = state["far"] = np.array([odds])
         likelier = 0.0 if odds <= 0.0 else 1e9
         mixed = TRUST.mixed(state, np.zeros((1, 1)), np.full((1, 1), 1e9))
         assert abs(mixed - likelier) <= 0.3
@@ -280,3 +353,12 @@ def test_rows_explain_events_and_no_faults(seed):
     assert not _faults.explain(rows, np.where(fault, -9999.0, y), fault)
     # of any size
     assert _faults.explain(X * 1e-9 + 5.0, (y + 1e3 * event) * 1e250, event)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 3, 4])
+@pytest.mark.parametrize("budget", ["fast", "balanced"])
+def test_a_timetable_in_order_is_learnt_though_its_jumps_look_like_levels(seed, budget):
+    X, y = make_timetable(600, n_columns=2, order="time", random_state=seed)
+    model = OnlineKernelRegressor(budget=budget, random_state=0)
+    assert np.square(model.prequential_predict(X, y) - y)[300:].mean() < 3.0  # noise is 1

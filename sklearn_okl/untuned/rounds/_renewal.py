@@ -232,7 +232,11 @@ class Renewal(Trust):
         with np.errstate(over="ignore", invalid="ignore"):
             losses = [np.square(np.minimum(np.abs(y - F) / scale, _FAR)) for F in (ours, theirs)]
         gains = 0.25 * np.nan_to_num(losses[0] - losses[1])
-        return np.clip(gains, -self.bound, self.bound).mean(axis=1)
+        gains = np.clip(gains, -self.bound, self.bound).mean(axis=1)
+        return gains, np.zeros_like(gains)
+
+    def _odds_of(self, odds, far, scale, ours, theirs):
+        return odds
 
 
 def is_suspect(state):

@@ -61,6 +61,11 @@ class Trust:
         Largest log odds.
     patience : int, default=512
         Rounds after which the likelier one is taken.
+    apart : float, default=18.0
+        Usual errors from which on both are far apart: there other odds are kept, as who is a little
+        worse in most rows may be the one who knows when a target will jump. They move within
+        `settled`; for the twin only the first of a run of far targets speaks, and only if it was
+        foretold, as no fault is.
     alike : float, default=0.1
         Usual errors by which the two differ at most, in the root mean square of the rows between
         two decisions, if their losses are all but the same whoever is taken: by a hundredth of the
@@ -84,6 +89,7 @@ class Trust:
     settled: float = 8.0
     limit: float = 18.5
     patience: int = 512
+    apart: float = 18.0
     alike: float = 0.1
     rest: int = 64
     unheard_of: float = 10.0
@@ -94,6 +100,7 @@ class Trust:
         return {
             "twin": {},  # the state of a model, or nothing
             "odds": np.full(1 + delay, -self.odds),  # after each of the latest rounds
+            "far": np.full(1 + delay, -self.odds),  # those where both are far apart
             # usual errors, as targets came, known then; 0 where there are none
             "scales": np.zeros((1 + delay, n_targets)),
             "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
@@ -105,7 +112,7 @@ class Trust:
             "won": False,  # whether the twin has won last
             "surely": 0.0,  # log odds at the end of the block before, if they were the limit
             # rows since the latest decision, and the sum of the squares by which the two differed
-            "apart": np.zeros(2),
+            "between": np.zeros(2),
         }
 
     def believed(self, state: Any, t: Any) -> Any:
@@ -139,8 +146,9 @@ class Trust:
             odds = self.odds
         kept = state["kept"] if is_heard_of else min(state["kept"], 0.0)
         odds = min(max(odds + kept, -self.limit), self.odds)
-        state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
-        state |= {"surely": 0.0, "is_far": False, "apart": np.zeros(2)}
+        state |= {"twin": twin, "since": t}
+        state |= {name: np.full(len(state["odds"]), odds) for name in ("odds", "far")}
+        state |= {"surely": 0.0, "is_far": False, "between": np.zeros(2)}
         self.rescale(state, scale)
 
     def _first_odds(self, scale, errors):
@@ -156,17 +164,29 @@ class Trust:
 
     def is_heard(self, state: Any, ago: Any = 0) -> Any:
         """Return whether the twin has a say in forecasts by what was known some rounds ago."""
-        return bool(state["twin"]) and state["odds"][-1 - ago] > -self.settled
+        likelier = max(state["odds"][-1 - ago], state["far"][-1 - ago])
+        return bool(state["twin"] and likelier > -self.settled)
 
     def mixed(self, state: Any, ours: ArrayLike, theirs: ArrayLike, ago: Any = 0) -> Any:
         """Return what both forecasts (n, q) make, by what was known some rounds ago."""
-        return self._mixed(state["odds"][-1 - ago], state["scales"][-1 - ago], ours, theirs)
+        known = [state[name][-1 - ago] for name in ("odds", "far", "scales")]
+        return self._mixed(self._odds_of(*known, ours, theirs), known[-1], ours, theirs)
 
     def share(self, state: Any) -> Any:
         """Return the share (q,) that the twin has now in what both make, where both are near."""
         scale = np.where(state["scales"][-1] > 0.0, state["scales"][-1], 1.0)
         near = _NEAR * scale
         return self._mixed(state["odds"][-1], scale, np.zeros_like(scale), near) / near
+
+    def _odds_of(self, odds, far, scale, ours, theirs):
+        """Return the log odds (n, 1) of rows: others are kept where both are far apart."""
+        return np.where(self._are_apart(scale, ours, theirs)[:, None], far, odds)
+
+    def _are_apart(self, scale, ours, theirs):
+        """Tell in which rows forecasts (n, q) are far apart, errors in units (q,) or (n, q)."""
+        limit = np.where(scale > 0.0, self.apart * scale, np.inf)
+        with np.errstate(over="ignore"):
+            return (np.abs(theirs - ours) > limit).any(axis=1)
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds, a number or (n, 1), errors in units (q,) or (n, q).
@@ -193,19 +213,20 @@ class Trust:
         A list `told` gets the log odds by which they were. Targets that are `stuck` (q,) tell
         neither for nor against the twin.
         """
-        path, odds = np.empty(len(y)), float(state["odds"][-1])
-        asked = np.where(stuck, ours, theirs)
-        state["apart"] = state["apart"] + [len(y), self._squares_between(state, ours, theirs)]
-        for i, gain in enumerate(self._gains(state, y, ours, asked).tolist()):
-            path[i] = odds
-            odds = min(max(odds + gain, -self.limit), self.limit)
-        known, past = late(path, state["odds"][:-1])
+        asked, odds = np.where(stuck, ours, theirs), []
+        state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
+        gains = self._gains(state, y, ours, asked)
+        for name, most, own in zip(("odds", "far"), (self.limit, self.settled), gains, strict=True):
+            path = _walk(float(state[name][-1]), own, -most, most)
+            known, past = late(path[:-1], state[name][:-1])
+            state[name] = np.append(past, path[-1])
+            odds.append(known)
         if told is not None:
-            told.extend(known)
-        state["odds"] = np.append(past, odds)
+            told.extend(odds[0])
         scales, past = late(np.tile(state["scales"][-1], (len(y), 1)), state["scales"][:-1])
         state["scales"] = np.vstack([past, state["scales"][-1:]])
-        return self._mixed(known[:, None], scales, ours, theirs)
+        odds = self._odds_of(*(known[:, None] for known in odds), scales, ours, theirs)
+        return self._mixed(odds, scales, ours, theirs)
 
     def _squares_between(self, state, ours, theirs):
         """Return the sum of squares, in usual errors, by which forecasts (n, q) differ at most."""
@@ -215,7 +236,11 @@ class Trust:
         return min(float(np.max(squares)), _LARGEST)
 
     def _gains(self, state, y, ours, theirs):
-        """Return what each of the targets (n, q) adds to the log odds of the twin."""
+        """Return what each of the targets (n, q) adds to the log odds of the twin, near and far.
+
+        Where both are far apart only what was foretold speaks for the twin: no fault is, but the
+        rows after one that look like it.
+        """
         scale = state["scales"][-1]
         scale = np.where(scale > 0.0, scale, np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -225,13 +250,16 @@ class Trust:
             far = (np.abs(mine) > self.reach).any(axis=1)
             apart = (np.abs(mine - yours) > self.reach).any(axis=1)
             sizes = np.abs(y - ours)[apart & (gains > 0.0)]
+            knows = (np.abs(yours) <= np.maximum(0.5 * self.reach, 0.25 * np.abs(mine))).all(axis=1)
         first = far & ~np.append(state["is_far"], far[:-1])
         state["is_far"] = bool(far[-1])
         gains = np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
         state["explained"] = np.maximum(state["explained"], sizes.max(axis=0, initial=0.0))
-        kept = state["kept"] + float(gains[apart].sum())
-        state["kept"] = min(max(kept, self.odds - self.limit), 2.0 * self.odds)
-        return gains
+        kept = _walk(state["kept"], gains[apart], self.odds - self.limit, 2.0 * self.odds)
+        state["kept"] = float(kept[-1])
+        counts = (gains < 0.0) | first & knows
+        counts &= self._are_apart(state["scales"][-1], ours, theirs)
+        return gains, np.where(counts, gains, 0.0)
 
     def judge(self, state: Any, t: Any) -> Any:
         """Return whether, before round t, the twin has won, True, or lost, False; else None.
@@ -239,15 +267,20 @@ class Trust:
         One of them has won if it was far ahead at the ends of two blocks, the second of which is
         now: a new level or unit may have been learnt in between.
         """
-        odds, before = state["odds"], state["surely"]
-        has_won = bool(odds[-1] > 0.0)
-        side = odds if has_won else -odds
+        odds, far, before = state["odds"], state["far"], state["surely"]
         is_over = t - state["since"] >= self.patience or self._are_alike(state, t)
-        state["apart"] = np.zeros(2)
-        state["surely"] = float(odds[-1]) if side[-1] > self.limit - 0.25 or is_over else 0.0
+        state["between"] = np.zeros(2)
+        foretells = bool(far[-1] > 0.0)
+        has_won = bool(odds[-1] > 0.0 or (is_over and foretells))
+        sign = 1.0 if has_won else -1.0
         if is_over:  # the likelier one is taken, and heard alone from here on
-            odds[-1] = self.limit if has_won else -self.limit
-        if before * state["surely"] <= 0.0 or side.min() < self.settled:
+            odds[-1] = sign * self.limit
+        is_sure = sign * odds[-1] > self.limit - 0.25 and (has_won or not foretells)
+        state["surely"] = float(odds[-1]) if is_sure else 0.0
+        if is_sure:
+            far[-1] = sign * self.settled
+        heard_alone = (sign * np.append(odds, far)).min() >= self.settled
+        if before * state["surely"] <= 0.0 or not heard_alone:
             return None
         length = 2 * int(state["rest"][1]) if has_won == state["won"] else 0
         length = max(length, self.rest)
@@ -256,8 +289,16 @@ class Trust:
 
     def _are_alike(self, state, t):
         """Return whether the two have hardly differed since the latest decision."""
-        n, squares = state["apart"].tolist()
+        n, squares = state["between"].tolist()
         return t - state["since"] > n > 0.0 and squares <= n * self.alike**2
+
+
+def _walk(start, steps, least, most):
+    """Return the sums (n + 1,) of steps (n,), each of which stays within limits."""
+    path = [start]
+    for step in steps.tolist():
+        path.append(min(max(path[-1] + step, least), most))
+    return np.array(path)
 
 
 def usual_errors(state, twin=None):
