@@ -35,13 +35,14 @@ def events(seed, n=1500, size=200.0):
 
 def loop(y, ours, theirs, scale, delay):
     """Mix two forecasts by the definition; return what they make, both log odds, what is kept."""
-    odds, far, made, kept = [-TRUST.odds] * (1 + delay), [-TRUST.odds] * (1 + delay), [], 0.0
+    odds, far, made, kept = [-TRUST.odds] * (1 + delay), [-TRUST.limit] * (1 + delay), [], 0.0
     was_far = False
     for target, mine, yours in zip(y, ours, theirs, strict=True):
         t = len(made)
         is_apart = abs(mine - yours) > TRUST.apart * scale
         # usual errors are late, too: none were known before
-        known = (far if is_apart and t >= delay else odds)[-1 - delay]
+        has_own = is_apart and t >= delay and far[-1 - delay] > -TRUST.limit
+        known = (far if has_own else odds)[-1 - delay]
         weight = max(1.0 / (1.0 + np.exp(abs(known))) - 1.0 / (1.0 + np.exp(TRUST.settled)), 0.0)
         most = TRUST.pull * scale * (t >= delay)
         pull = weight * np.clip(yours - mine, -most, most)
@@ -54,7 +55,11 @@ def loop(y, ours, theirs, scale, delay):
         is_foretold = is_first and errors[1] <= max(3.0, 0.25 * errors[0])
         odds.append(np.clip(odds[-1] + gain, -TRUST.limit, TRUST.limit))
         counts = is_apart and (gain < 0.0 or is_foretold)
-        far.append(np.clip(far[-1] + gain * counts, -TRUST.settled, TRUST.settled))
+        far.append(far[-1])
+        if far[-1] > -TRUST.limit:
+            far[-1] = np.clip(far[-1] + gain * counts, -TRUST.settled, TRUST.settled)
+        elif is_apart and is_foretold:
+            far[-1] = gain - TRUST.odds
         kept += gain * (abs(mine - yours) > TRUST.reach * scale)
         kept = min(max(kept, TRUST.odds - TRUST.limit), 2.0 * TRUST.odds)
     return np.array(made), odds, far, kept
@@ -133,7 +138,7 @@ def test_faults_that_come_in_runs_and_are_alike_speak_for_nobody():
         for said in (0.0, 40.0, 40.0, 40.0):  # who takes them for sound expects the next
             TRUST.learn(state, zero + 40.0, zero, zero + said)
         TRUST.learn(state, zero, zero, zero + 40.0)
-    assert state["far"] == -TRUST.settled
+    assert state["far"] == -TRUST.limit  # nothing was foretold
 
 
 def test_no_minority_moves_a_forecast_by_more_than_three_usual_errors():

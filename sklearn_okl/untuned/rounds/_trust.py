@@ -62,10 +62,10 @@ class Trust:
     patience : int, default=512
         Rounds after which the likelier one is taken.
     apart : float, default=18.0
-        Usual errors from which on both are far apart: there other odds are kept, as who is a little
-        worse in most rows may be the one who knows when a target will jump. They move within
-        `settled`; for the twin only the first of a run of far targets speaks, and only if it was
-        foretold, as no fault is.
+        Usual errors from which on both are far apart. Who is a little worse in most rows may be the
+        one who knows when a target will jump. So once a far target has been foretold, as no fault
+        is, such rows have log odds of their own, within `settled`: for the twin speaks in them only
+        the first target of a run of far ones, if it was foretold, against it every round.
     alike : float, default=0.1
         Usual errors by which the two differ at most, in the root mean square of the rows between
         two decisions, if their losses are all but the same whoever is taken: by a hundredth of the
@@ -100,7 +100,8 @@ class Trust:
         return {
             "twin": {},  # the state of a model, or nothing
             "odds": np.full(1 + delay, -self.odds),  # after each of the latest rounds
-            "far": np.full(1 + delay, -self.odds),  # those where both are far apart
+            # those where both are far apart, at the limit before anything was foretold
+            "far": np.full(1 + delay, -self.limit),
             # usual errors, as targets came, known then; 0 where there are none
             "scales": np.zeros((1 + delay, n_targets)),
             "largest": np.zeros(n_targets),  # errors of targets that were learnt as they came
@@ -146,8 +147,8 @@ class Trust:
             odds = self.odds
         kept = state["kept"] if is_heard_of else min(state["kept"], 0.0)
         odds = min(max(odds + kept, -self.limit), self.odds)
-        state |= {"twin": twin, "since": t}
-        state |= {name: np.full(len(state["odds"]), odds) for name in ("odds", "far")}
+        state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
+        state["far"] = np.full(len(state["far"]), -self.limit)
         state |= {"surely": 0.0, "is_far": False, "between": np.zeros(2)}
         self.rescale(state, scale)
 
@@ -180,7 +181,8 @@ class Trust:
 
     def _odds_of(self, odds, far, scale, ours, theirs):
         """Return the log odds (n, 1) of rows: others are kept where both are far apart."""
-        return np.where(self._are_apart(scale, ours, theirs)[:, None], far, odds)
+        has_own = self._are_apart(scale, ours, theirs)[:, None] & (far > -self.limit)
+        return np.where(has_own, far, odds)
 
     def _are_apart(self, scale, ours, theirs):
         """Tell in which rows forecasts (n, q) are far apart, errors in units (q,) or (n, q)."""
@@ -216,8 +218,8 @@ class Trust:
         asked, odds = np.where(stuck, ours, theirs), []
         state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
         gains = self._gains(state, y, ours, asked)
-        for name, most, own in zip(("odds", "far"), (self.limit, self.settled), gains, strict=True):
-            path = _walk(float(state[name][-1]), own, -most, most)
+        paths = self._walk(state, *gains)
+        for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
             state[name] = np.append(past, path[-1])
             odds.append(known)
@@ -227,6 +229,19 @@ class Trust:
         state["scales"] = np.vstack([past, state["scales"][-1:]])
         odds = self._odds_of(*(known[:, None] for known in odds), scales, ours, theirs)
         return self._mixed(odds, scales, ours, theirs)
+
+    def _walk(self, state, gains, of_far):
+        """Return the log odds (n + 1,) before each of n rounds, and after them, near and far."""
+        odds, far = [float(state["odds"][-1])], [float(state["far"][-1])]
+        for gain, own in zip(gains.tolist(), of_far.tolist(), strict=True):
+            odds.append(min(max(odds[-1] + gain, -self.limit), self.limit))
+            if far[-1] == -self.limit and own > 0.0:  # the first target that was foretold
+                far.append(own - self.odds)
+            elif far[-1] == -self.limit:
+                far.append(far[-1])
+            else:
+                far.append(min(max(far[-1] + own, -self.settled), self.settled))
+        return np.array(odds), np.array(far)
 
     def _squares_between(self, state, ours, theirs):
         """Return the sum of squares, in usual errors, by which forecasts (n, q) differ at most."""
@@ -255,8 +270,9 @@ class Trust:
         state["is_far"] = bool(far[-1])
         gains = np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
         state["explained"] = np.maximum(state["explained"], sizes.max(axis=0, initial=0.0))
-        kept = _walk(state["kept"], gains[apart], self.odds - self.limit, 2.0 * self.odds)
-        state["kept"] = float(kept[-1])
+        for gain in gains[apart].tolist():
+            kept = max(state["kept"] + gain, self.odds - self.limit)
+            state["kept"] = min(kept, 2.0 * self.odds)
         counts = (gains < 0.0) | first & knows
         counts &= self._are_apart(state["scales"][-1], ours, theirs)
         return gains, np.where(counts, gains, 0.0)
@@ -277,9 +293,9 @@ class Trust:
             odds[-1] = sign * self.limit
         is_sure = sign * odds[-1] > self.limit - 0.25 and (has_won or not foretells)
         state["surely"] = float(odds[-1]) if is_sure else 0.0
-        if is_sure:
+        if is_sure and far[-1] > -self.limit:
             far[-1] = sign * self.settled
-        heard_alone = (sign * np.append(odds, far)).min() >= self.settled
+        heard_alone = (sign * np.append(odds, far[far > -self.limit])).min() >= self.settled
         if before * state["surely"] <= 0.0 or not heard_alone:
             return None
         length = 2 * int(state["rest"][1]) if has_won == state["won"] else 0
@@ -291,14 +307,6 @@ class Trust:
         """Return whether the two have hardly differed since the latest decision."""
         n, squares = state["between"].tolist()
         return t - state["since"] > n > 0.0 and squares <= n * self.alike**2
-
-
-def _walk(start, steps, least, most):
-    """Return the sums (n + 1,) of steps (n,), each of which stays within limits."""
-    path = [start]
-    for step in steps.tolist():
-        path.append(min(max(path[-1] + step, least), most))
-    return np.array(path)
 
 
 def usual_errors(state, twin=None):
