@@ -429,9 +429,7 @@ def test_a_search_ranks_by_a_loss_of_ones_own(tmp_path):
     y[::9] += 30.0
     grid, loss = {"alpha": [1.0, 1e3]}, Huber(0.3)
     search = PrequentialSearch(VAWRegressor(), grid, loss=loss).fit(X, y)
-    for params, found in zip(
-        search.cv_results_["params"], search.cv_results_["mean_loss"], strict=True
-    ):
+    for params, found in zip(search.results_["params"], search.results_["mean_loss"], strict=True):
         result = prequential(VAWRegressor(**params), X, y, loss=loss)
         assert found == pytest.approx(result.mean_loss, rel=1e-12)
     assert_array_equal(clone(search).fit(X, y).predict(X), search.predict(X))
