@@ -9,7 +9,6 @@ import copy
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from .._validation import refuse_second_writer
 from ._state import (
     _is_finite,
     _same,
@@ -87,7 +86,12 @@ class SwapMixin:
 
     def _become(self, former, model):
         """Become what a twin is, unless another thread has replaced `former`, where it began."""
-        refuse_second_writer(self, former is vars(self).get("_state"))
+        if self.__dict__.get("_state") is not former:
+            raise RuntimeError(
+                f"Another thread has taught this {type(self).__name__} while these rows were "
+                "learnt; they are not learnt, and the model is as the other thread left it. Let "
+                "one thread at a time teach a model."
+            )
         self.__dict__ = model.__dict__  # the one assignment
 
     def _is_sound(self, state, answers=None):
