@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_okl import (
     BOARegressor,
+    CertifiedRegressor,
     EWARegressor,
     ExpertsRegressor,
     FixedShareRegressor,
@@ -460,3 +461,21 @@ def test_a_loss_of_targets_scores_no_labels():
         prequential(FOGDClassifier(), X, labels, loss=Huber())
     with pytest.raises(TypeError, match="the candidates are classifiers"):
         PrequentialSearch(FOGDClassifier(), {"eta0": [0.1]}, loss=Huber()).fit(X, labels)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_certificate_is_in_the_loss_of_ones_own(seed):
+    (X, y), loss = stream(20 + seed), Huber(0.3)
+    model = CertifiedRegressor(BOARegressor(loss=loss))
+    losses = loss.value(y, model.prequential_predict(X, y))
+    told = model.regret_certificate()
+    assert told.loss == pytest.approx(losses.sum(), rel=1e-12)
+    assert_allclose(told.experts, losses.sum() - loss.value(y[:, None], X).sum(axis=0))
+    for mixture in np.random.default_rng(seed).dirichlet(np.ones(3), size=50):
+        assert losses.sum() - loss.value(y, X @ mixture).sum() <= told.mixtures + 1e-9
+
+
+def test_no_certificate_is_given_for_a_loss_without_a_theorem():
+    X, y = stream(23, n=20)
+    with pytest.raises(ValueError, match="not convex, and the theorem"):
+        CertifiedRegressor(BOARegressor(loss=Wavy())).fit(X, y)
