@@ -338,13 +338,3 @@ def refuse_arguments(estimator, method, arguments):
             else "Leave it out."
         )
         raise TypeError(f"{type(estimator).__name__}.{method} takes no argument {names}. {hint}")
-
-
-def refuse_second_writer(estimator, is_as_it_was):
-    """Refuse to install what was learnt from a state that another thread has replaced since."""
-    if not is_as_it_was:
-        raise RuntimeError(
-            f"Another thread has taught this {type(estimator).__name__} while these rows were "
-            "learnt; they are not learnt, and the model is as the other thread left it. Let one "
-            "thread at a time teach a model."
-        )

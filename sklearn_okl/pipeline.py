@@ -219,9 +219,9 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         if not isinstance(other, StreamingPipeline):
             raise TypeError(f"merge needs another pipeline, got {type(other).__name__}.")
         mine, theirs = self._still_steps("merge"), other._still_steps("merge")
-        before = _merged_steps(mine[:-1], theirs[:-1])
+        former, before = self._state, _merged_steps(mine[:-1], theirs[:-1])
         final = copied_step(mine[-1][1]).merge(theirs[-1][1])
-        return self._with_final(before, final, self._state["t"] + other._state["t"])
+        return self._with_final(former, before, final, former["t"] + other._state["t"])
 
     @explained_by(SumsOfRows.unlearn, DelegatingVerbs.partial_fit)
     def unlearn(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
@@ -236,7 +236,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         A TypeError says if the order of rows matters to a step, as :meth:`merge` does.
         """
         steps, X = self._still_steps("unlearn"), self._checked(X)
-        before = dict(steps[:-1])
+        former, before = self._state, dict(steps[:-1])
         for name, transformer in active(steps[:-1]):
             if isinstance(transformer, RunningScaler):
                 transformer._refuse_learnt(X)
@@ -244,7 +244,7 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
                 before[name] = transformer._without(X)
             X = transformer.transform(X)
         final = copied_step(steps[-1][1]).unlearn(X, y, **params)
-        return self._with_final(list(before.items()), final, self._state["t"] - len(y))
+        return self._with_final(former, list(before.items()), final, former["t"] - len(y))
 
     def _row_work(self):
         return PipelineWork(self)
@@ -270,12 +270,12 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
             )
         return steps
 
-    def _with_final(self, steps, final, n_rows):
+    def _with_final(self, former, steps, final, n_rows):
         """Put another last step in place, after so many rows, in one assignment; return self."""
         model = twin(self)
         model.steps_ = [*steps, (self.steps_[-1][0], final)]
-        model._state = self._state | {"t": n_rows}
-        self.__dict__ = model.__dict__
+        model._state = former | {"t": n_rows}
+        self._become(former, model)
         return self
 
     def _explained(self, X):

@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin, clone
 
 from sklearn_okl import (
     ExpertsRegressor,
+    KeyedRegressor,
     OKSPlusPlusRegressor,
     OnlineForecaster,
     OnlineKernelRegressor,
@@ -309,3 +310,45 @@ def test_values_that_can_be_edited_are_remembered_as_they_were():
     given["gamma"][0] = 0.5
     with pytest.raises(ValueError, match=r"\['kernels'\] .* cannot change in mid-stream"):
         model.predict(case.X)
+
+
+# two models become one, and rows are taken away, by the same swap
+
+LARGE = np.diag([1.1e154, 1.0, 1.0])  # the square is a number, twice that is none
+MERGING = {
+    "estimator": (VAWRegressor(), {}),
+    "pipeline": (make_streaming_pipeline(VAWRegressor()), {}),
+    "keys": (KeyedRegressor(VAWRegressor(), prior=None), {"keys": ["a", "a", "a"]}),
+}
+each_that_merges = pytest.mark.parametrize(("model", "more"), MERGING.values(), ids=[*MERGING])
+
+
+@each_that_merges
+def test_a_merge_that_overflows_is_refused_in_the_same_sentence(model, more):
+    one, other = (clone(model).fit(LARGE, np.zeros(3), **more) for _ in range(2))
+    before = pickle.dumps(one)
+    with pytest.raises(ValueError, match="Numbers overflowed"):
+        one.merge(other)
+    assert pickle.dumps(one) == before
+
+
+@each_that_merges
+def test_a_merge_beside_a_second_writer_is_refused(model, more, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(3, 2)), rng.normal(size=3)
+    one, other, expected = (clone(model).fit(X, y, **more) for _ in range(3))
+    expected.partial_fit(X, y, **more)
+    become, waiting = SwapMixin._become, [one]
+
+    def late(self, *given):
+        if self is one and waiting:
+            waiting.pop()
+            in_a_thread(lambda: one.partial_fit(X, y, **more))
+        return become(self, *given)
+
+    monkeypatch.setattr(SwapMixin, "_become", late)
+    with pytest.raises(RuntimeError, match=rf"taught this {type(model).__name__} while"):
+        one.merge(other)
+    asked = [m.predict(X, **more) for m in (one, expected)]
+    np.testing.assert_allclose(*asked, rtol=1e-12, atol=1e-12)
+    assert one.n_samples_seen_ == 6

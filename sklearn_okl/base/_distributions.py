@@ -9,7 +9,6 @@ from sklearn.utils.validation import _num_samples
 from .._documentation import explained_by
 from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike
-from .._validation import refuse_second_writer
 from ._state import twin
 from ._weighted import WeightedRegressor
 
@@ -98,8 +97,7 @@ class DistributionVerbs:
             weights = None if sample_weight is None else _rows(sample_weight, rows)
             law, is_known = model._laws_on_the_way(_rows(X, rows), _rows(y, rows), weights)
             found.append(np.where(is_known.T, law.ppf(alpha).T, np.nan).T)
-        refuse_second_writer(self, before is vars(self).get("_state"))
-        self.__dict__ = vars(model)  # the one assignment
+        self._become(before, model)
         return np.concatenate(found)
 
     @explained_by(predict_distribution, interval_frame)

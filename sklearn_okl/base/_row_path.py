@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Self
-from .._validation import refuse_second_writer
 from ._answers import checked_answers
 from ._state import _copied, _is_finite, twin
 from ._swap import _OVERFLOWED
@@ -136,8 +135,7 @@ class RowPath:
         return self._work
 
     def _hand_over(self, learnt):
-        refuse_second_writer(self._model, self._former is vars(self._model).get("_state"))
-        self._model.__dict__ = learnt.__dict__  # the one assignment
+        self._model._become(self._former, learnt)
         self._former = learnt._state
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, ArrayLike, Self
-from ._state import _copied, _is_finite, _same
+from ._state import _copied, _same, twin
 from ._weighted import WeightedRegressor
 
 NO_RECORD = {"n_rows": 0, "digest": ""}
@@ -113,16 +113,15 @@ class SumsOfRows(KeepsRecord):
             fault = "The models have learnt features of different names."
         if fault is not None:
             raise ValueError(fault)
-        state, theirs = _copied(self._state), _copied(other._state)
+        former, model = self._state, twin(self)
+        state, theirs = _copied(former), _copied(other._state)
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             self._merged(state, theirs)
         records = [part.pop("unlearnt") for part in (state, theirs) if "unlearnt" in part]
         if records:
             state["unlearnt"] = _joined(records)
         state.pop("lookout", None)  # which judges rows in their order
-        if not _is_finite(state):
-            raise ValueError("The sums of both overflow; the model is as it was.")
-        self._state = state
+        self._take_over(former, model, state)
         return self
 
     @explained_by(WeightedRegressor.partial_fit)

@@ -1,6 +1,7 @@
 """The swap of states: a call teaches a twin, which takes the model's place if it is sound.
 
-Estimators, transformers, pipelines, searches and forecasters learn so, and no other way.
+Estimators, transformers, pipelines, searches and forecasters learn so, and no other way. What has
+a twin already, as a merge or a row path, installs it by `_take_over`, or `_become` if it was sound.
 """
 
 import copy
@@ -8,7 +9,6 @@ import copy
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from .._validation import refuse_second_writer
 from ._state import (
     _is_finite,
     _same,
@@ -72,14 +72,27 @@ class SwapMixin:
             state, answers = model._learn_given(None if is_start else former, *given)
         except (np.linalg.LinAlgError, OverflowError) as error:  # the latter of plain numbers
             raise ValueError(_OVERFLOWED) from error
+        self._take_over(former, model, state, answers)
+        return answers
+
+    def _take_over(self, former, model, state, answers=None):
+        """Give a twin its new state, if that is sound, and take its place."""
         with np.errstate(over="ignore", invalid="ignore"):
             is_sound = model._is_sound(state, answers)
         if not is_sound:
             raise ValueError(_OVERFLOWED)
         model._state = state
-        refuse_second_writer(self, former is vars(self).get("_state"))
+        self._become(former, model)
+
+    def _become(self, former, model):
+        """Become what a twin is, unless another thread has replaced `former`, where it began."""
+        if self.__dict__.get("_state") is not former:
+            raise RuntimeError(
+                f"Another thread has taught this {type(self).__name__} while these rows were "
+                "learnt; they are not learnt, and the model is as the other thread left it. Let "
+                "one thread at a time teach a model."
+            )
         self.__dict__ = model.__dict__  # the one assignment
-        return answers
 
     def _is_sound(self, state, answers=None):
         return _is_finite([answers, state])

@@ -61,7 +61,8 @@ def compare(
         How forecasts are scored. The default is the mean squared error. A string is a loss of
         :func:`prequential`, ``"squared_error"``, ``"absolute_error"`` or ``"zero_one"``, whose mean
         over the rows is the score; or a name of :func:`sklearn.metrics.get_scorer_names` that needs
-        forecasts only, of which more is better, errors having the other sign. A callable gets
+        forecasts only, of which more is better, errors having the other sign. A
+        :class:`~sklearn_okl.losses.Loss` is one, too, called by its ``repr``. A callable gets
         ``(y_true, y_pred)``, as the metrics of :mod:`sklearn.metrics` do, and returns one number,
         or one loss for each row; as with those metrics, more is better if the function's own name
         ends with ``_score``, else less. Rows for which there could be no forecast are left out, as

@@ -16,6 +16,7 @@ from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_
 from .._delay import delay_of
 from .._documentation import cites
 from .._types import Any, ArrayLike, Callable
+from ..losses import Loss
 
 _ONLINE_CHUNK = 4096  # rows a call of prequential_predict: the progress bar's step, nothing else
 
@@ -43,6 +44,7 @@ _LOSSES = {  # of forecasts in the form of targets; the log loss is of probabili
     "absolute_error": _absolute_error,
     "zero_one": _zero_one,
 }
+_OF_LABELS = ("zero_one", "log_loss")
 
 
 @cites
@@ -53,7 +55,7 @@ def prequential(
     *,
     delay: int | ArrayLike | None = None,
     chunk_size: int | None = None,
-    loss: str | Callable[..., Any] = "squared_error",
+    loss: str | Loss | Callable[..., Any] = "squared_error",
     window: int = 500,
     initial_forecast: Any = np.nan,
     scoring: Any = None,
@@ -87,13 +89,14 @@ def prequential(
         true row-by-row evaluation. Larger chunks are faster, and their forecasts are made with a
         model up to ``chunk_size`` rows old. Not to be given with a delay other than that
         of None: there the arrivals cut the stream.
-    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
+    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"}, Loss or callable, \
             default="squared_error"
-        Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss per row. With
-        several targets the named losses are averaged over the targets. ``"zero_one"`` and
-        ``"log_loss"`` are for classifiers, whose first call gets ``classes=np.unique(y)`` if it
-        takes ``classes``. The log loss is in nats, of ``predict_proba`` and
-        ``prequential_predict_proba``; probabilities below the machine's precision count as that.
+        Loss of a row. A callable gets ``(y_true, y_pred)`` and returns one loss per row. Named
+        losses and a :class:`~sklearn_okl.losses.Loss` are averaged over several targets.
+        ``"zero_one"`` and ``"log_loss"`` are for classifiers, whose first call gets
+        ``classes=np.unique(y)`` if it takes ``classes``. The log loss is in nats, of
+        ``predict_proba`` and ``prequential_predict_proba``; probabilities below the machine's
+        precision count as that.
     window : int, default=500
         Rows over which ``windowed_loss`` is a mean.
     initial_forecast : float or label, default=nan
@@ -282,7 +285,7 @@ def _checked_stream(X, y, loss):
     if y.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got the shape {y.shape}.")
     check_consistent_length(X, y)
-    if loss in ("squared_error", "absolute_error") and y.dtype.kind not in "biuf":
+    if not callable(loss) and loss not in _OF_LABELS and y.dtype.kind not in "biuf":
         raise ValueError(f"loss={loss!r} needs numbers in y; use loss='zero_one' for labels.")
     return X, y
 
@@ -402,11 +405,22 @@ def _run(model, X, y, verbs, online, chunk_size, initial_forecast, verbose):
     return forecasts
 
 
+def is_class_of_losses(loss):
+    """Tell whether a class is given for one of its instances."""
+    return isinstance(loss, type) and issubclass(loss, Loss)
+
+
 def check_loss(loss):
     """Refuse what is no loss of a row."""
     names = sorted([*_LOSSES, "log_loss"])
-    if not callable(loss) and loss not in names:
-        raise ValueError(f"loss must be a callable or one of {names}, got {loss!r}.")
+    if isinstance(loss, Loss):
+        if loss.of_labels:
+            raise ValueError(
+                f"loss={loss!r} is one of labels -1 and +1 and decision values. Forecasts are "
+                "scored by losses of targets; for labels give 'zero_one' or 'log_loss'."
+            )
+    elif is_class_of_losses(loss) or (not callable(loss) and loss not in names):
+        raise ValueError(f"loss must be one of {names}, a Loss or another callable, got {loss!r}.")
 
 
 def _row_losses(loss, y_true, y_pred):
@@ -417,7 +431,7 @@ def _row_losses(loss, y_true, y_pred):
     if loss == "log_loss":
         return _log_loss(y_true, y_pred)
     if not callable(loss):
-        losses = _LOSSES[loss](y_true, y_pred)
+        losses = (loss.value if isinstance(loss, Loss) else _LOSSES[loss])(y_true, y_pred)
         return losses if losses.ndim == 1 else losses.mean(axis=1)
     losses = np.asarray(loss(y_true, y_pred), dtype=np.float64)
     if losses.shape != y_true.shape[:1]:

@@ -10,6 +10,7 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike, Callable
+from ..losses import Loss
 from ._display_parts import (
     CurveDisplay,
     axes_of,
@@ -39,7 +40,7 @@ class PrequentialDisplay(CurveDisplay):
     mean_losses : dict of str to ndarray of shape (n_samples,)
         Name of each learner and its mean loss after each round, over all rounds so far or over a
         window; NaN before the first forecast.
-    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or callable, \
+    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"}, Loss or callable, \
             default="squared_error"
         The loss, which labels the axis.
     window : int, default=None
@@ -86,7 +87,7 @@ class PrequentialDisplay(CurveDisplay):
         self,
         mean_losses: dict[str, Any],
         *,
-        loss: str | Callable[..., Any] = "squared_error",
+        loss: str | Loss | Callable[..., Any] = "squared_error",
         window: int | None = None,
     ) -> None:
         self.mean_losses = mean_losses
@@ -136,7 +137,7 @@ class PrequentialDisplay(CurveDisplay):
         if callable(self.loss):
             loss = getattr(self.loss, "__name__", "loss").replace("_", " ").strip().capitalize()
         else:
-            loss = _LOSS_LABELS[self.loss]
+            loss = repr(self.loss) if isinstance(self.loss, Loss) else _LOSS_LABELS[self.loss]
         mean = "running mean" if self.window is None else f"mean of {self.window} rounds"
         return f"{loss},\n{mean}"
 
@@ -148,7 +149,7 @@ class PrequentialDisplay(CurveDisplay):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        loss: str | Callable[..., Any] = "squared_error",
+        loss: str | Loss | Callable[..., Any] = "squared_error",
         window: int | None = None,
         delay: int | ArrayLike | None = None,
         chunk_size: int | None = None,
@@ -204,7 +205,7 @@ class PrequentialDisplay(CurveDisplay):
         y_true: ArrayLike,
         forecasts: ArrayLike | dict[str, Any],
         *,
-        loss: str | Callable[..., Any] = "squared_error",
+        loss: str | Loss | Callable[..., Any] = "squared_error",
         window: int | None = None,
         ax: Any = None,
         **kwargs: Any,

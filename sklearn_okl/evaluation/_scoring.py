@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 
-from ._prequential import _LOSSES, _row_losses
+from ..losses import Loss
+from ._prequential import _LOSSES, _row_losses, check_loss, is_class_of_losses
 
 
 class Score(NamedTuple):
@@ -17,7 +18,7 @@ class Score(NamedTuple):
 
     Attributes
     ----------
-    given : str or callable
+    given : str, Loss or callable
         What the user gave, by which stored runs are found again.
     function : callable
         ``(y_true, y_pred)`` -> a number for all rows together, or a loss for each row.
@@ -25,7 +26,7 @@ class Score(NamedTuple):
         Whether the better of two models has the larger score.
     """
 
-    given: str | Callable
+    given: str | Loss | Callable
     function: Callable
     greater_is_better: bool
 
@@ -106,8 +107,10 @@ def score_forecasts(score, y_true, y_pred, counts):
 def _name_of(part):
     if isinstance(part, str):
         return part
+    if isinstance(part, Loss):
+        return repr(part)
     name = getattr(part, "__name__", None)
-    if not callable(part) or name is None:
+    if not callable(part) or name is None or is_class_of_losses(part):
         raise TypeError(
             f"scoring must be the name of a loss or scorer, a metric function (y_true, y_pred), a "
             f"list of these or a dict of them with names, got {part!r}."
@@ -116,12 +119,13 @@ def _name_of(part):
 
 
 def _score(part):
-    if isinstance(part, str) and part in _LOSSES:
+    if isinstance(part, Loss) or (isinstance(part, str) and part in _LOSSES):
+        check_loss(part)
         return Score(part, partial(_named_losses, part), False)
     if isinstance(part, str):
         return Score(part, partial(_scored, _checked_scorer(part)), True)
-    if not callable(part):
-        raise TypeError(f"A score must be a name or a metric function, got {part!r}.")
+    if not callable(part) or is_class_of_losses(part):
+        raise TypeError(f"A score must be a name, a loss or a metric function, got {part!r}.")
     # scikit-learn's rule: what ends with "_score" is to be large, errors and losses small
     return Score(part, part, getattr(part, "__name__", "").endswith("_score"))
 

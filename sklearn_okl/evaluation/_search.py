@@ -26,8 +26,9 @@ from .._validation import (
     weights_of,
 )
 from ..base import OnlineTransformer, SwapMixin, _is_finite, _same, described
+from ..losses import Loss
 from ..pipeline import StreamingPipeline
-from ._prequential import _progress
+from ._prequential import _progress, check_loss
 from ._race import Race
 
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
@@ -51,9 +52,10 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
     n_iter : int, default=None
         Number of candidates drawn by :class:`sklearn.model_selection.ParameterSampler`. None tries
         the whole grid.
-    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"}, default=None
-        What ranks the candidates. None is the square loss for regressors and the rate of mistakes,
-        ``"zero_one"``, for classifiers; ``"log_loss"`` is for those with probabilities.
+    loss : {"squared_error", "absolute_error", "zero_one", "log_loss"} or Loss, default=None
+        What ranks the candidates: a name, or a loss of targets as an object. None is the square
+        loss for regressors and the rate of mistakes, ``"zero_one"``, for classifiers;
+        ``"log_loss"`` is for those with probabilities.
     halving_rounds : sequence of int, default=()
         Counts of rows after which the worst candidates leave the race, e.g. ``[500, 1500]``. The
         default keeps all of them.
@@ -139,7 +141,11 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         "estimator": [HasMethods(["partial_fit", "prequential_predict", "predict"])],
         "param_grid": [dict, list],
         "n_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "loss": [StrOptions({"squared_error", "absolute_error", "zero_one", "log_loss"}), None],
+        "loss": [
+            StrOptions({"squared_error", "absolute_error", "zero_one", "log_loss"}),
+            Loss,
+            None,
+        ],
         "halving_rounds": ["array-like"],
         "factor": [Interval(Real, 1, None, closed="neither")],
         "n_jobs": [Integral, None],
@@ -153,7 +159,7 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         param_grid: Any,
         *,
         n_iter: int | None = None,
-        loss: str | None = None,
+        loss: str | Loss | None = None,
         halving_rounds: Any = (),
         factor: float = 3,
         n_jobs: int | None = None,
@@ -285,6 +291,13 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
                 "loss='log_loss' ranks by probabilities, and the estimator has no "
                 "'prequential_predict_proba'. Give one that has it, or loss='zero_one'."
             )
+        if isinstance(self.loss, Loss):
+            check_loss(self.loss)
+            if is_classifier(self.estimator):
+                raise TypeError(
+                    f"loss={self.loss!r} is one of targets, and the candidates are classifiers. "
+                    "Give 'zero_one' or 'log_loss'."
+                )
 
     def _advance(self, X, y, method, params, restart):
         return self._swap(restart, X, y, method, params)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._delegating import inner_has
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
-from .._validation import refuse_dates, refuse_other_targets, refuse_second_writer
+from .._validation import refuse_dates, refuse_other_targets
 from ..algorithms import ImproperLogisticClassifier
 from ..base import twin
 from ..base._distributions import DECILES, DistributionVerbs
@@ -182,8 +182,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
         model._alpha = alpha
         issued = model._advance(X, y, "prequential_quantiles", keys, **params)
         del model._alpha
-        refuse_second_writer(self, before is vars(self).get("_state"))
-        self.__dict__ = vars(model)  # the one assignment
+        self._become(before, model)
         return issued
 
     @available_if(inner_has("predict_interval"))

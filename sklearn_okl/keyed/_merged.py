@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, Self
-from ..base import SumsOfRows, _same
+from ..base import SumsOfRows, _same, twin
 from ._record import YOUNG, Record
 from ._teaching import copied, labelled
 
@@ -46,7 +46,9 @@ class MergesKeys:
             )
         self._refuse_other(other)
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
-            self._state = _merged(self, dict(self._state), other._state)
+            former, model = self._state, twin(self)
+            state = _merged(self, dict(former), other._state)
+        self._take_over(former, model, state)
         return self
 
     def _refuse_other(self, other):

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_okl import (
     BOARegressor,
+    CertifiedRegressor,
     EWARegressor,
     ExpertsRegressor,
     FixedShareRegressor,
@@ -32,7 +33,13 @@ from sklearn_okl import (
     load,
     save,
 )
-from sklearn_okl.evaluation import PrequentialSearch, check_online_estimator
+from sklearn_okl.evaluation import (
+    PrequentialDisplay,
+    PrequentialSearch,
+    check_online_estimator,
+    compare,
+    prequential,
+)
 from sklearn_okl.losses import (
     AbsoluteError,
     Hinge,
@@ -398,3 +405,77 @@ def test_a_file_with_a_loss_that_is_none_is_refused(tmp_path):
     vars(loss)["quantile"] = 7.0
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         save(model, tmp_path / "model.skops")
+
+
+# evaluation takes them too
+
+
+def test_streams_are_scored_by_a_loss_of_ones_own():
+    X, y = stream(13)
+    loss = Huber(0.3)
+    result = prequential(VAWRegressor(), X, y, loss=loss)
+    assert_allclose(result.losses, loss.value(y, result.forecasts))
+    assert_allclose(prequential(VAWRegressor(), X, y, loss=loss.value).losses, result.losses)
+    both = prequential(VAWRegressor(), X, np.column_stack([y, y]), loss=loss)
+    assert_allclose(both.losses, result.losses)  # averaged over the targets
+    found = compare({"vaw": VAWRegressor()}, {"s": (X, y)}, 1, scoring=[loss, "absolute_error"])
+    assert found.results["Huber(delta=0.3)"][0] == pytest.approx(result.mean_loss, rel=1e-12)
+    display = PrequentialDisplay.from_predictions(y, {"vaw": result.forecasts}, loss=loss)
+    assert_allclose(display.mean_losses["vaw"], result.running_loss)
+    assert display.ax_.get_ylabel().startswith("Huber(delta=0.3)")
+
+
+def test_a_search_ranks_by_a_loss_of_ones_own(tmp_path):
+    X, y = stream(14)
+    y[::9] += 30.0
+    grid, loss = {"alpha": [1.0, 1e3]}, Huber(0.3)
+    search = PrequentialSearch(VAWRegressor(), grid, loss=loss).fit(X, y)
+    for params, found in zip(search.results_["params"], search.results_["mean_loss"], strict=True):
+        result = prequential(VAWRegressor(**params), X, y, loss=loss)
+        assert found == pytest.approx(result.mean_loss, rel=1e-12)
+    assert_array_equal(clone(search).fit(X, y).predict(X), search.predict(X))
+    search.set_params(loss=Huber(0.3)).partial_fit(X, y)  # equal to the old one
+    with pytest.raises(ValueError, match=r"\['loss'\] of PrequentialSearch cannot change"):
+        search.set_params(loss=Huber(0.4)).partial_fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [(Hinge(), "one of labels -1 and"), (Huber, "an? .*(Loss|losses|function)")],
+)
+def test_what_is_no_loss_of_forecasts_scores_none(given, sentence):
+    X, y = stream(15, n=20)
+    for score in (
+        lambda: prequential(VAWRegressor(), X, y, loss=given),
+        lambda: compare({"vaw": VAWRegressor()}, {"s": (X, y)}, 1, scoring={"it": given}),
+        lambda: PrequentialSearch(VAWRegressor(), {"alpha": [1.0]}, loss=given).fit(X, y),
+    ):
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            score()
+
+
+def test_a_loss_of_targets_scores_no_labels():
+    X, y = stream(16, n=40)
+    labels = np.where(y > 0.0, "up", "down")
+    with pytest.raises(ValueError, match="needs numbers in y"):
+        prequential(FOGDClassifier(), X, labels, loss=Huber())
+    with pytest.raises(TypeError, match="the candidates are classifiers"):
+        PrequentialSearch(FOGDClassifier(), {"eta0": [0.1]}, loss=Huber()).fit(X, labels)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_certificate_is_in_the_loss_of_ones_own(seed):
+    (X, y), loss = stream(20 + seed), Huber(0.3)
+    model = CertifiedRegressor(BOARegressor(loss=loss))
+    losses = loss.value(y, model.prequential_predict(X, y))
+    told = model.regret_certificate()
+    assert told.loss == pytest.approx(losses.sum(), rel=1e-12)
+    assert_allclose(told.experts, losses.sum() - loss.value(y[:, None], X).sum(axis=0))
+    for mixture in np.random.default_rng(seed).dirichlet(np.ones(3), size=50):
+        assert losses.sum() - loss.value(y, X @ mixture).sum() <= told.mixtures + 1e-9
+
+
+def test_no_certificate_is_given_for_a_loss_without_a_theorem():
+    X, y = stream(23, n=20)
+    with pytest.raises(ValueError, match="not convex, and the theorem"):
+        CertifiedRegressor(BOARegressor(loss=Wavy())).fit(X, y)
