@@ -326,3 +326,17 @@ def test_a_row_that_was_asked_for_is_given_to_one_thread():
     assert len(taken) > 1000
     assert len({id(row) for row in taken}) == len(taken)
     assert all(row.state is states[0] for row in taken)
+
+
+@pytest.mark.parametrize("size", [3.0, 8.0, 20.0])
+def test_a_doubt_is_one_at_the_age_of_targets_that_began_to_differ_late(size):
+    """A hundred equal targets are no age: 40 rows after them a stream is young."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(220, 2))
+    y = np.r_[np.full(100, 7.0), X[100:, 0] + 0.1 * rng.normal(size=120)]
+    y[140] += size
+    one, other = (OnlineKernelRegressor(budget="fast", random_state=0) for _ in range(2))
+    told = one_by_one(one.fit(X[:1], y[:1]), X[1:], y[1:])[1]
+    expected = other.fit(X[:1], y[:1]).prequential_predict(X[1:], y[1:])
+    np.testing.assert_allclose(told, expected, rtol=1e-7, atol=1e-9)
+    assert one.n_faulty_ == other.n_faulty_

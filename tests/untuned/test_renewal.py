@@ -32,6 +32,19 @@ def loss(model, X, y, rows):
     return np.mean((model.prequential_predict(X, y) - y)[rows] ** 2)
 
 
+@pytest.mark.parametrize("studies", [True, False])
+def test_a_jump_that_was_foretold_counts_three_rounds_where_levels_moved_often(studies):
+    renewal, zero = Renewal(), np.zeros((3, 1))
+    anew = renewal.start(1) | {"studies": studies, "twin": {"t": 0}, "odds": np.full(1, -4.5)}
+    renewal.rescale(anew, np.ones(1))
+    renewal.learn(anew, zero[:1] + 40.0, zero[:1], zero[:1] + 31.0)  # nearly
+    assert anew["odds"] == (-1.5 if studies else -3.5)
+    renewal.learn(anew, zero[:1] + 40.0, zero[:1], zero[:1] + 29.0)  # not quite
+    assert anew["odds"] == (-0.5 if studies else -2.5)
+    renewal.learn(anew, zero, zero, zero + 40.0)  # against it at most as always
+    assert anew["odds"] == (-3.5 if studies else -5.5)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("base", "kind", "size"), [("table", "sign", 1.0), ("series", "level", 1.0)]

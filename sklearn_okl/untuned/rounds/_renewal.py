@@ -39,7 +39,8 @@ class Renewal(Trust):
     block : int, default=64
         Rounds at whose ends decisions are taken.
     unheard, study : int, default=32 and 256
-        Rounds that it learns before it is heard, and where it is to learn what levels follow.
+        Rounds that it learns before it is heard, and where it is to learn what levels follow. There
+        a jump that it has foretold, by a quarter of what the old one missed, counts as `foretold`.
     margin : int, default=2
         Rows after it that are left out.
     n_ahead, n_behind : int, default=4 and 2
@@ -230,9 +231,12 @@ class Renewal(Trust):
         scale = state["scales"][-1]
         scale = np.where(scale > 0.0, scale, np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
-            losses = [np.square(np.minimum(np.abs(y - F) / scale, _FAR)) for F in (ours, theirs)]
-        gains = 0.25 * np.nan_to_num(losses[0] - losses[1])
-        gains = np.clip(gains, -self.bound, self.bound).mean(axis=1)
+            mine, yours = (np.minimum(np.abs(y - F) / scale, _FAR) for F in (ours, theirs))
+        gains = 0.25 * np.nan_to_num(np.square(mine) - np.square(yours))
+        # what a jump follows, and that it was foretold
+        foretold = state["studies"] & (mine > self.pull) & (yours <= 0.25 * mine)
+        most = np.where(foretold, self.foretold, self.bound)
+        gains = np.clip(gains, -self.bound, most).mean(axis=1)
         return gains, np.zeros_like(gains)
 
     def _odds_of(self, odds, far, scale, ours, theirs):
