@@ -91,7 +91,7 @@ class Experts:
         return {
             "inputs": self.inputs.start(n_features, n_trees),
             "banks": self._start_banks(plans, rng, seed),
-            "leaves": self.leaves.start(n_features),  # the last expert, once it is there
+            "leaves": self.leaves.start(n_features - n_trees),  # the last expert, once it is there
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast

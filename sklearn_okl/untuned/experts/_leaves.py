@@ -5,6 +5,9 @@ tree is tried on the latest 256: grown from the first half of them it forecasts 
 its forecasts tell what the mixture has missed, by more than chance, it is one more expert from then
 on, see `_steps.py`, for each target one. Elsewhere it costs nothing.
 
+It sees no forecasts of other trees, which stand behind the columns: they wander as these learn, and
+a split that parts two of them today parts others tomorrow.
+
 Of many columns it sees those that tell most. That sizes tell of interactions is from Y. Fan, Y.
 Kong, D. Li, Z. Zheng, "Innovated interaction screening for high-dimensional nonlinear
 classification", Annals of Statistics 43(3), 2015; there they are squares.
@@ -45,7 +48,7 @@ class Leaves:
         self.n_targets, self.delay, self.apart = n_targets, delay, apart
 
     def start(self, n_columns):
-        """Return the state before the first row: there is no tree yet."""
+        """Return the state before the first row, of so many first columns: no tree yet."""
         nothing = np.empty((0, self.n_targets))
         return {
             "kept": Shared(rows=np.empty((0, n_columns)), y=nothing, forecasts=nothing),
@@ -65,7 +68,8 @@ class Leaves:
         wanted = np.zeros(len(u), dtype=bool)
         for trial in TRIALS:
             wanted |= (ends > trial - _N_ROWS) & (ends <= trial)
-        new = {"rows": X, "y": u.reshape(len(u), -1), "forecasts": forecasts}
+        n_columns = state["kept"]["rows"].shape[1]
+        new = {"rows": X[:, :n_columns], "y": u.reshape(len(u), -1), "forecasts": forecasts}
         state["kept"] = Shared(
             {
                 name: np.concatenate([kept, new[name][wanted]])[-_N_ROWS:]
