@@ -1,9 +1,9 @@
 """An expert of steps: a tree on the columns as they came, where it sees what kernels do not.
 
-What jumps, in a column or in a pair of columns, costs kernels many rows. After 256 and 1024 rows a
-tree is tried on the latest 256: grown from the first half of them it forecasts the others. Where
-its forecasts tell what the mixture has missed, by more than chance, it is one more expert from then
-on, see `_steps.py`, for each target one. Elsewhere it costs nothing.
+What jumps, in a column or in a pair of columns, costs kernels many rows. After 256, 512 and 1024
+rows a tree is tried on the latest 512: grown from the first half of them it forecasts the others.
+Where its forecasts tell what the mixture has missed, by more than chance, it is one more expert
+from then on, see `_steps.py`, for each target one. Elsewhere it costs nothing.
 
 It sees no forecasts of other trees, which stand behind the columns: they wander as these learn, and
 a split that parts two of them today parts others tomorrow.
@@ -19,7 +19,7 @@ from ..._tail import Shared
 from ...base import _copied
 from ..rows import _steps as steps
 
-TRIALS = 256, 1024  # rounds after which it is tried
+TRIALS = 256, 512, 1024  # rounds after which it is tried
 MEMBER = {
     "kernel": "tree",
     "bandwidth": np.nan,
@@ -31,7 +31,7 @@ MEMBER = {
     "learnt": False,
     "trees": True,
 }
-_N_ROWS = 256  # of a trial
+_N_ROWS = 512  # of a trial
 _MOST = 24  # columns that it sees
 _SURELY = 3.0  # standard errors by which it is to tell what the mixture has missed
 _SHARE = 0.1  # and which share of the squares at least
