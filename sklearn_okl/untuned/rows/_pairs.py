@@ -47,7 +47,8 @@ def best_pair(rows, y, least, rounding):
     for _ in range(_ROUNDS):
         for side, (mine, other) in enumerate(((i, j), (j, i))):
             is_above = rows[:, other] > cuts[1 - side]
-            gain, cuts[side] = _best_cut(rows[:, mine], is_above, y, least, rounding, cuts[side])
+            sides = np.stack([~is_above, is_above], axis=1)
+            gain, cuts[side] = best_cut(rows[:, mine], sides, y, least, rounding, cuts[side])
     return gain, [(i, cuts[0]), (j, cuts[1])]
 
 
@@ -92,12 +93,24 @@ def _parts(table):
     return low, of_rows - low, of_columns - low, total - of_rows - of_columns + low
 
 
-def _best_cut(column, is_above, y, least, rounding, known):
-    """Return the gain of the best cut through a column, beside one that is fixed, and its place."""
+def best_cut(column, sides, y, least, rounding, known):
+    """Return what the best cut through all sides of a split explains, and its place.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n,)
+    sides : ndarray of bool of shape (n, k)
+        On which side each row is of a split that is there already: all on one where there is none.
+    y : ndarray of shape (n,)
+        Targets less their mean.
+    least, rounding
+        As of `best_pair`.
+    known : float
+        The place where no cut is possible.
+    """
     order = np.argsort(column, kind="stable")
-    values = column[order]
-    both = np.stack([~is_above[order], is_above[order]], axis=1)
-    counts, sums = both.cumsum(axis=0).astype(float), (both * y[order, None]).cumsum(axis=0)
+    values, sides = column[order], sides[order]
+    counts, sums = sides.cumsum(axis=0).astype(float), (sides * y[order, None]).cumsum(axis=0)
     others = counts[-1] - counts, sums[-1] - sums
     gains = sum(
         (np.square(total) / np.maximum(n, 1.0)).sum(axis=1) for n, total in ((counts, sums), others)

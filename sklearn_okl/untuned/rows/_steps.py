@@ -10,7 +10,7 @@ later: values are compared and not counted. A missing value is below all others.
 import numpy as np
 
 from ..._tail import Shared
-from ._pairs import best_pair, n_pairs_of_cuts
+from ._pairs import best_cut, best_pair, n_pairs_of_cuts
 
 N_LOOKED_AT = 64  # rows by which it is known which columns have few values
 FEW = N_LOOKED_AT // 2  # distinct values of these
@@ -178,7 +178,7 @@ def boxes(state, n_columns):
 
 def grown(rows, y, pairs=False):
     """Return a tree grown from rows (n, p) and targets (n,); by pairs of columns, too, if asked."""
-    bins, splits = _binned(rows)
+    bins, splits, is_coarse = _binned(rows)
     tree = {name: part.tolist() for name, part in _stump().items()}
     y = y - y.mean()
     all_squares = left = y @ y
@@ -186,6 +186,7 @@ def grown(rows, y, pairs=False):
 
     def best_of(mine):
         found = _best_cut(bins[mine], y[mine], splits)
+        found = _brought_to_its_place(found, rows[mine], y[mine], is_coarse)
         return found if len(mine) < n_least else _better(found, rows[mine], y[mine])
 
     members = {0: np.arange(len(y))}
@@ -209,7 +210,7 @@ def grown(rows, y, pairs=False):
 
 def gain_of(rows, Y):
     """Return by how much a split of rows (n, p) lessens the sums of squares of targets (n, q)."""
-    bins, splits = _binned(seen(rows, np.arange(rows.shape[1])))
+    bins, splits, _ = _binned(seen(rows, np.arange(rows.shape[1])))
     return sum(_best_cut(bins, y, splits)[0] / max(len(y) * y.var(), 1e-300) for y in Y.T)
 
 
@@ -223,6 +224,16 @@ def _chance(n, n_columns, n_cuts):
     if n_cuts == 1:
         return 2.0 * np.log(n * n_columns)
     return 3.0 + 2.0 * np.log(n_pairs_of_cuts(n, n_columns))
+
+
+def _brought_to_its_place(cut, rows, y, is_coarse):
+    """Return a split at the place of its column that explains most, of all that there are."""
+    gain, [(column, threshold)] = cut
+    if not is_coarse[column] or gain == 0.0:
+        return cut
+    of_column = rows[:, column], np.ones((len(y), 1), dtype=bool), y - y.mean()
+    gain, threshold = best_cut(*of_column, _LEAST, _ROUNDING, threshold)
+    return gain, [(column, threshold)]
 
 
 def _better(cut, rows, y):
@@ -254,17 +265,22 @@ def _stump():
 
 
 def _binned(rows):
-    """Return where the values (n, p) stand among all splits, and these: columns and thresholds."""
+    """Return where the values (n, p) stand among all splits, and these: columns and thresholds.
+
+    And of which columns (p,) they are not all that there are.
+    """
     bins, thresholds, low = np.empty(rows.shape, dtype=int), [], 0
+    is_coarse = np.zeros(rows.shape[1], dtype=bool)
     for j, column in enumerate(rows.T):
         values = np.unique(column)
         middles = values[:-1] + 0.5 * (values[1:] - values[:-1])
+        is_coarse[j] = len(middles) > _LEVELS
         middles = middles[:: -(-len(middles) // _LEVELS) or 1]
         bins[:, j] = low + np.searchsorted(middles, column)
         thresholds.append(np.append(middles, np.inf))  # the last one parts nothing
         low += len(middles) + 1
     columns = np.repeat(np.arange(rows.shape[1]), [len(part) for part in thresholds])
-    return bins, (columns, np.concatenate(thresholds))
+    return bins, (columns, np.concatenate(thresholds)), is_coarse
 
 
 def _best_cut(bins, y, splits):
