@@ -135,10 +135,11 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     split, as long as a split explains more than chance would, into at most 32 leaves, whose means
     learn every row. Its forecast is one more input of the linear experts; kernels do not see it.
 
-    *Jumps.* After 256, 512 and 1024 rows a tree on up to 24 columns is tried on the latest 512:
-    grown from the first half of them it forecasts the others. Where that tells by three standard
-    errors what the mixture has missed, and a tenth of its squares, the tree is one more expert from
-    then on. It parts rows by pairs of columns, too, where four parts explain more for each of their
+    *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, a tree on up to 24
+    columns is tried on the latest 512: grown from the first half of them it forecasts the others.
+    Where that tells by two standard errors what the mixture has missed, and a fiftieth of its
+    squares, the tree is one more expert from then on, grown anew whenever the past has grown by
+    half. It parts rows by pairs of columns, too, where four parts explain more for each of their
     splits than any single one [8]_: a product of signs depends on neither of its columns alone.
     Elsewhere it costs nothing.
 

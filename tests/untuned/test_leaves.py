@@ -83,10 +83,56 @@ def test_products_of_signs_are_learnt_by_a_tree():
 
 
 def test_where_kernels_are_enough_there_is_no_tree():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 3))
-    model = regressor().fit(X, np.sin(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=N))
+    y = np.sin(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=N)
+    model = regressor(budget="fast").fit(X, y)
     assert TREE not in model.experts_["name"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tree_sees_no_forecasts_of_other_trees(seed):
+    rng = np.random.default_rng(seed)
+    hours, days, x = rng.integers(24, size=600), rng.integers(7, size=600), rng.normal(size=600)
+    y = np.where((hours >= 8) & (hours < 18) & (days < 5), 50.0, 10.0) + 5.0 * np.sin(x)
+    model = regressor(budget="fast").fit(np.column_stack([hours, days, x]), y)
+    leaves = model._state["leaves"]
+    assert TREE in model.experts_["name"]
+    assert model._state["inputs"]["n_trees"] == 1
+    assert_array_equal(leaves["columns"], [0, 1, 2])
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cut_among_many_values_is_in_the_middle_of_the_gap_that_it_is_for(seed, pairs):
+    rng = np.random.default_rng(seed)
+    is_high = rng.random(2000) < 0.4
+    X = np.where(is_high, 3.0, 0.0)[:, None] + rng.uniform(-1.0, 1.0, size=(2000, 1))
+    tree = steps.grown(X, 40.0 * is_high, pairs)
+    assert len(tree["columns"]) == 3
+    assert_allclose(tree["thresholds"][0], 1.5, atol=0.05)
+
+
+def test_one_row_is_learnt_as_in_a_block():
+    X, y = signs(700)
+    X[5, 1] = np.nan
+    leaves = Leaves(2, 0, apart=True)
+    state = leaves.start(3)
+    leaves.keep(state, 0, X[:256], np.column_stack([y, -y])[:256], np.zeros((256, 2)))
+    assert leaves.try_out(state) is not None
+    of_rows = pickle.loads(pickle.dumps(state))
+    for t in range(256, 700):  # trees grow anew on the way
+        u = np.array([y[t], -y[t]])
+        expected = leaves.learn(state, X[t : t + 1], u[None])[0]
+        assert_array_equal(leaves.ask_row(of_rows, X[t : t + 1]), expected)
+        leaves.teach_row(of_rows, X[t : t + 1], u)
+    assert of_rows["n_before"] == state["n_before"] == 700
+    for tree, other in zip(of_rows["trees"].values(), state["trees"].values(), strict=True):
+        assert tree["next"] == other["next"] > 700
+        for name in ("sums", "counts"):
+            assert_array_equal(tree[name], other[name])
+        for name in ("rows", "y"):
+            assert_array_equal(tree["past"][name], other["past"][name])
 
 
 def test_a_tree_is_better_where_it_tells_what_was_missed():
@@ -142,7 +188,7 @@ def test_several_targets_have_a_tree_each():
 def test_a_target_without_jumps_does_not_hear_the_tree_of_another():
     X, y = signs()
     plain = X[:, 2] + 0.1 * np.random.default_rng(1).normal(size=N)
-    other = np.random.default_rng(2).normal(size=N)
+    other = np.random.default_rng(3).normal(size=N)
     together = [regressor(lags=0) for _ in range(2)]
     for model, beside in zip(together, (y, other), strict=True):
         model.constants = Constants(births=())

@@ -1,9 +1,11 @@
 """An expert of steps: a tree on the columns as they came, where it sees what kernels do not.
 
-What jumps, in a column or in a pair of columns, costs kernels many rows. After 256, 512 and 1024
-rows a tree is tried on the latest 512: grown from the first half of them it forecasts the others.
-Where its forecasts tell what the mixture has missed, by more than chance, it is one more expert
-from then on, see `_steps.py`, for each target one. Elsewhere it costs nothing.
+What jumps, in a column or in a pair of columns, costs kernels many rows. After 256 rows, and
+whenever there are twice as many up to 4096, a tree is tried on the latest 512: grown from the first
+half of them it forecasts the others. Where its forecasts tell what the mixture has missed, by more
+than chance, it is one more expert from then on, see `_steps.py`, for each target one. Elsewhere it
+costs nothing, and where it is there in vain no more than its time, as the mixture hears who is
+better: so little evidence is enough.
 
 It sees no forecasts of other trees, which stand behind the columns: they wander as these learn, and
 a split that parts two of them today parts others tomorrow.
@@ -19,7 +21,7 @@ from ..._tail import Shared
 from ...base import _copied
 from ..rows import _steps as steps
 
-TRIALS = 256, 512, 1024  # rounds after which it is tried
+TRIALS = 256, 512, 1024, 2048, 4096  # rounds after which it is tried
 MEMBER = {
     "kernel": "tree",
     "bandwidth": np.nan,
@@ -33,8 +35,8 @@ MEMBER = {
 }
 _N_ROWS = 512  # of a trial
 _MOST = 24  # columns that it sees
-_SURELY = 3.0  # standard errors by which it is to tell what the mixture has missed
-_SHARE = 0.1  # and which share of the squares at least
+_SURELY = 2.0  # standard errors by which it is to tell what the mixture has missed
+_SHARE = 0.02  # and which share of the squares at least
 _FEWEST = 64  # rows on which anything is tried
 
 
@@ -117,6 +119,19 @@ class Leaves:
         rows, waiting = self.seen(state, X), state["waiting"]
         n_known = np.maximum(len(waiting["y"]) - np.broadcast_to(ago, len(X)), 0)
         return self._asked(_copied(state), waiting, rows, np.append(n_known, n_known[-1:]))
+
+    def ask_row(self, state, X):
+        """Return what is forecast (q,) of a row X (1, d) where no label is late."""
+        row = self.seen(state, X)[0]
+        return [steps.ask_row(tree, row)[0] for tree in state["trees"].values()]
+
+    def teach_row(self, state, X, u):
+        """Learn targets u (q,) of a row X (1, d) where no label is late."""
+        row, n_before = self.seen(state, X)[0], state["n_before"]
+        for tree, target in zip(state["trees"].values(), u.tolist(), strict=True):
+            _, leaf = steps.ask_row(tree, row)
+            steps.teach_row(tree, row, target, leaf, n_before)
+        state["n_before"] = n_before + 1
 
     def seen(self, state, X):
         """Return the columns (n, p) of rows that the trees see, without gaps."""

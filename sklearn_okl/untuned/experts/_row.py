@@ -113,7 +113,7 @@ class ExpertsRow:
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= self.missing
         if self.has_leaves:
-            F[:, -1] = experts.leaves.look(state["leaves"], self.Z)[0]
+            F[:, -1] = experts.leaves.ask_row(state["leaves"], self.Z)
             asleep[:, -1] |= ~state["leaves"]["heard"]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
@@ -144,7 +144,7 @@ class ExpertsRow:
             of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
             experts.sizes.learn(state["sizes"], *of_row)
         if self.has_leaves:
-            experts.leaves.learn(state["leaves"], self.Z, u[None])
+            experts.leaves.teach_row(state["leaves"], self.Z, u)
         if not experts.budget.compact:
             experts.leaves.keep(state["leaves"], t, self.Z, u[None], forecasts[None])
 

@@ -45,10 +45,13 @@ def best_pair(rows, y, least, rounding):
     cuts = [edges[i][at[0]], edges[j][at[1]]]
     gain = 0.0
     for _ in range(_ROUNDS):
+        before = tuple(cuts)
         for side, (mine, other) in enumerate(((i, j), (j, i))):
             is_above = rows[:, other] > cuts[1 - side]
             sides = np.stack([~is_above, is_above], axis=1)
             gain, cuts[side] = best_cut(rows[:, mine], sides, y, least, rounding, cuts[side])
+        if tuple(cuts) == before:
+            break
     return gain, [(i, cuts[0]), (j, cuts[1])]
 
 

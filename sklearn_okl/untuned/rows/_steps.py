@@ -1,9 +1,9 @@
 """A tree on columns of few values: what steps and combinations of them say of the target.
 
 Its forecast is one more column of what the experts see. It is grown anew when the past has grown by
-a quarter, the split that explains most first, as long as that is more than chance would explain:
-L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees", 1984. From then
-on the means of its leaves learn the rows that come. A column may get as many values as it likes
+a quarter, or by half where it stands alone, the split that explains most first, as long as that is
+more than chance would explain: L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and
+Regression Trees", 1984. From then on the means of its leaves learn the rows that come. A column may get as many values as it likes
 later: values are compared and not counted. A missing value is below all others.
 """
 
@@ -115,6 +115,31 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
             state |= {"next": _NEVER, "past": Shared(past)}
 
 
+def ask_row(state, row):
+    """Return what a tree that stands alone forecasts of a row (p,), and the leaf that says so."""
+    tree, leaf = state["tree"], 0
+    columns, thresholds, children = (tree[name] for name in ("columns", "thresholds", "children"))
+    while (column := columns[leaf]) != _LEAF:
+        leaf = children[leaf, int(row[column] > thresholds[leaf])]
+    return state["sums"][leaf] / max(state["counts"][leaf], 1.0), leaf
+
+
+def teach_row(state, row, target, leaf, n_before):
+    """Learn a row (p,) of a leaf after so many others: `forecasts` of one row, in few calls."""
+    for name, term in (("sums", target), ("counts", 1.0)):
+        state[name] = state[name].copy()
+        state[name][[leaf, -1]] += term
+    if state["next"] == _NEVER:
+        return
+    past, low = state["past"], len(state["past"]["y"]) + 1 - N_ROWS
+    state["past"] = Shared(
+        rows=np.concatenate([past["rows"][max(low, 0) :], row[None]]),
+        y=np.append(past["y"][max(low, 0) :], target),
+    )
+    if n_before + 1 == state["next"]:
+        _begin_anew(state, pairs=True)
+
+
 def _begin_anew(state, pairs):
     """Grow a tree from the latest rows; its leaves begin with the means of these."""
     rows, y = state["past"]["rows"], state["past"]["y"]
@@ -124,7 +149,7 @@ def _begin_anew(state, pairs):
     for name, weights in (("sums", y), ("counts", np.ones(len(y)))):
         of_leaves = np.bincount(places, weights=weights, minlength=n_nodes)
         state[name] = np.append(of_leaves, weights.sum())
-    state["next"] += state["next"] // 4
+    state["next"] += state["next"] // (2 if pairs else 4)
 
 
 def _means(state, places, y, asked, n_known, alone):
@@ -186,7 +211,6 @@ def grown(rows, y, pairs=False):
 
     def best_of(mine):
         found = _best_cut(bins[mine], y[mine], splits)
-        found = _brought_to_its_place(found, rows[mine], y[mine], is_coarse)
         return found if len(mine) < n_least else _better(found, rows[mine], y[mine])
 
     members = {0: np.arange(len(y))}
@@ -194,6 +218,9 @@ def grown(rows, y, pairs=False):
     while len(members) < _N_LEAVES:
         node = max(best, key=lambda node: best[node][0] / (2 * len(best[node][1]) - 1))
         gain, cuts = best.pop(node)
+        if len(cuts) == 1 and is_coarse[cuts[0][0]]:
+            mine = members[node]
+            gain, cuts = _brought_to_its_place(gain, *cuts[0], rows[mine], y[mine])
         variance = max(left - gain, 0.0) / max(len(y) - len(members) - 1, 1)
         chance = _chance(len(y), rows.shape[1], len(cuts))
         if gain <= max(chance * variance, _ROUNDING * all_squares):
@@ -226,11 +253,10 @@ def _chance(n, n_columns, n_cuts):
     return 3.0 + 2.0 * np.log(n_pairs_of_cuts(n, n_columns))
 
 
-def _brought_to_its_place(cut, rows, y, is_coarse):
+def _brought_to_its_place(gain, column, threshold, rows, y):
     """Return a split at the place of its column that explains most, of all that there are."""
-    gain, [(column, threshold)] = cut
-    if not is_coarse[column] or gain == 0.0:
-        return cut
+    if gain == 0.0:
+        return gain, [(column, threshold)]
     of_column = rows[:, column], np.ones((len(y), 1), dtype=bool), y - y.mean()
     gain, threshold = best_cut(*of_column, _LEAST, _ROUNDING, threshold)
     return gain, [(column, threshold)]
