@@ -3,8 +3,9 @@
 Its forecast is one more column of what the experts see. It is grown anew when the past has grown by
 a quarter, or by half where it stands alone, the split that explains most first, as long as that is
 more than chance would explain: L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and
-Regression Trees", 1984. From then on the means of its leaves learn the rows that come. A column may get as many values as it likes
-later: values are compared and not counted. A missing value is below all others.
+Regression Trees", 1984. From then on the means of its leaves learn the rows that come. A column may
+get as many values as it likes later: values are compared and not counted. A missing value is below
+all others.
 """
 
 import numpy as np
