@@ -10,13 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection._parts import Boxes
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _is_better, _telling
+from sklearn_okl.untuned.experts._leaves import TRIALS, Leaves, _gain, _telling
 from sklearn_okl.untuned.rows import _steps as steps
 from sklearn_okl.untuned.rows._pairs import best_pair
 from tests.oracles import steps as oracle
 
 N = TRIALS[0] + 60
-TREE = "a tree on its own"
+TREE, ON_A_LINE = "a tree on its own", "a tree on a line"
+NOTHING = np.zeros((256, 2))
 
 
 def signs(n=N, seed=0, noise=0.2):
@@ -97,9 +98,10 @@ def test_a_tree_sees_no_forecasts_of_other_trees(seed):
     y = np.where((hours >= 8) & (hours < 18) & (days < 5), 50.0, 10.0) + 5.0 * np.sin(x)
     model = regressor(budget="fast").fit(np.column_stack([hours, days, x]), y)
     leaves = model._state["leaves"]
-    assert TREE in model.experts_["name"]
+    assert {TREE, ON_A_LINE} & set(model.experts_["name"])
     assert model._state["inputs"]["n_trees"] == 1
-    assert_array_equal(leaves["columns"], [0, 1, 2])
+    for kind in ("alone", "on a line"):
+        assert set(leaves[kind]["columns"]) <= {0, 1, 2}
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -118,30 +120,64 @@ def test_one_row_is_learnt_as_in_a_block():
     X[5, 1] = np.nan
     leaves = Leaves(2, 0, apart=True)
     state = leaves.start(3)
-    leaves.keep(state, 0, X[:256], np.column_stack([y, -y])[:256], np.zeros((256, 2)))
-    assert leaves.try_out(state) is not None
+    Y, slopes = np.column_stack([y, -y]), np.column_stack([X[:, 2], -X[:, 2]])
+    Y[:, 1] += slopes[:, 1]
+    for low in (0, 256):  # of each kind one begins
+        rows = slice(low, low + 256)
+        leaves.keep(state, low, X[rows], Y[rows], NOTHING, slopes[rows])
+        assert leaves.try_out(state) is not None
+    assert leaves.there(state).all()
     of_rows = pickle.loads(pickle.dumps(state))
-    for t in range(256, 700):  # trees grow anew on the way
-        u = np.array([y[t], -y[t]])
-        expected = leaves.learn(state, X[t : t + 1], u[None])[0]
-        assert_array_equal(leaves.ask_row(of_rows, X[t : t + 1]), expected)
-        leaves.teach_row(of_rows, X[t : t + 1], u)
-    assert of_rows["n_before"] == state["n_before"] == 700
-    for tree, other in zip(of_rows["trees"].values(), state["trees"].values(), strict=True):
-        assert tree["next"] == other["next"] > 700
-        for name in ("sums", "counts"):
-            assert_array_equal(tree[name], other[name])
-        for name in ("rows", "y"):
-            assert_array_equal(tree["past"][name], other["past"][name])
+    for t in range(512, 700):  # trees grow anew on the way
+        row = X[t : t + 1]
+        expected = leaves.learn(state, row, Y[t][None], slopes[t][None])[0]
+        assert_array_equal(leaves.ask_row(of_rows, row, slopes[t]), expected)
+        leaves.teach_row(of_rows, row, Y[t], slopes[t])
+    for kind in ("alone", "on a line"):
+        ours, others = (part[kind] for part in (of_rows, state))
+        assert ours["n_before"] == others["n_before"] > 400
+        for tree, other in zip(ours["trees"].values(), others["trees"].values(), strict=True):
+            assert tree["next"] == other["next"] > 512
+            for name in ("sums", "counts"):
+                assert_array_equal(tree[name], other[name])
+            for name in ("rows", "y"):
+                assert_array_equal(tree["past"][name], other["past"][name])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_on_a_slope_are_learnt_by_a_tree_on_a_line(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(700, 4))
+    y = X @ [3.0, -2.0, 1.0, 0.0] + 3.0 * (X[:, 3] > 0.3) * (X[:, 0] > 0.0)
+    model = OnlineKernelRegressor(budget="fast", random_state=seed, lags=0)
+    errors = model.prequential_predict(X, y + 0.1 * rng.normal(size=700)) - y
+    table = model.experts_
+    best = table["name"][table["mean_loss"].argmin()]
+    assert best == ON_A_LINE
+    assert np.square(errors[512:]).mean() < 0.5 * np.square(errors[156:256]).mean()
+    found = model.explain(X[:10], background=X[:50])
+    assert np.abs(found.remainder).max() < 0.1  # what is clipped: the tree has its columns
+
+
+def test_without_a_line_there_is_no_tree_on_one():
+    X, y = signs(600)
+    leaves = Leaves(2, 0, apart=True)
+    state = leaves.start(3)
+    for low in (0, 256):
+        rows = slice(low, low + 256)
+        Y = np.column_stack([y, -y])[rows]
+        leaves.keep(state, low, X[rows], Y, NOTHING, NOTHING)
+        leaves.try_out(state, has_line=False)
+    assert_array_equal(leaves.there(state), [True, False])
 
 
 def test_a_tree_is_better_where_it_tells_what_was_missed():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(100, 1))
-    assert _is_better(y, 0.0 * y, 0.5 * y)
-    assert not _is_better(y, 0.5 * y, 0.0 * y)  # the same, as others forecast it already
-    assert not _is_better(y, 0.0 * y, rng.normal(size=y.shape))
-    assert not _is_better(0.0 * y, 0.0 * y, 0.0 * y)
+    assert_allclose(_gain(y, 0.0 * y, 0.5 * y), 0.75)
+    assert _gain(y, 0.5 * y, 0.0 * y) == 0.0  # the same, as others forecast it already
+    assert _gain(y, 0.0 * y, rng.normal(size=y.shape)) == 0.0
+    assert _gain(0.0 * y, 0.0 * y, 0.0 * y) == 0.0
 
 
 @pytest.mark.long(every=2)
@@ -215,12 +251,13 @@ def test_what_a_tree_forecasts_is_a_sum_of_boxes(delay):
     X, Y = signs(400)[0], np.column_stack([signs(400)[1], signs(400, seed=1)[1]])
     leaves = Leaves(2, delay, apart=True)
     state = leaves.start(3)
-    leaves.keep(state, 0, X[:256], Y[:256], np.zeros((256, 2)))
-    assert leaves.try_out(state) is not None
-    leaves.learn(state, X[256:], Y[256:])
-    expected = leaves.look(state, X[:50])
-    for j, (low, high, means) in enumerate(leaves.boxes(state)):
-        boxes = Boxes(leaves.seen(state, X[:50]), low, high, means[:, None], np.arange(3))
+    leaves.keep(state, 0, X[:256], Y[:256], NOTHING, NOTHING)
+    kind, _ = leaves.try_out(state)
+    leaves.learn(state, X[256:], Y[256:], NOTHING[:144])
+    expected = leaves.look(state, X[:50], NOTHING[:50])[..., kind]
+    part = state[("alone", "on a line")[kind]]
+    for j, (low, high, means) in enumerate(leaves.boxes(part)):
+        boxes = Boxes(leaves.seen(part, X[:50]), low, high, means[:, None], np.arange(3))
         assert_allclose(boxes.sums()[:, 0], expected[:, j])
 
 

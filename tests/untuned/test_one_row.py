@@ -191,7 +191,7 @@ def test_rows_of_tables_are_blocks_of_one(kind, budget, n_targets, monkeypatch):
     asked, told = one_by_one(model, X[250:], y[250:])
     np.testing.assert_allclose(told, asked, rtol=1e-9)
     assert len(taught) > (15 if kind in ("gaps", "jumps") else 60)  # else by blocks
-    assert model._state["leaves"]["trees"] or kind != "jumps"
+    assert model._state["leaves"]["alone"]["trees"] or kind != "jumps"
     assert bool(model._state["inputs"]["gaps"]) == (kind == "gaps")
     without_rows(monkeypatch)
     np.testing.assert_allclose(told, one_by_one(other, X[250:], y[250:])[1], rtol=1e-8)

@@ -24,13 +24,13 @@ from ._banks import (
     slopes,
     start_bank,
 )
-from ._leaves import MEMBER as LEAVES
-from ._leaves import Leaves
+from ._leaves import KINDS, MEMBERS, Leaves
 from ._plan import BORN, IN_RESERVE, MAIN, WALKS, births_of, chain, name_of, plan, refined, reserves
 from ._reserve import is_better_without, stand_by, taken_over, with_reserves, without_reserves
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
+_TREES = slice(-len(KINDS), None)  # among all experts: the last ones, where there are any
 _SMALL_PAST = 512  # rows that a small model keeps of columns of few values, until there are more
 
 
@@ -73,6 +73,7 @@ class Experts:
         # who is born is of one shape
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
         self.judged = (judged,) if self.has_reserve else ()
+        self.lines = (f"linear, {1.0 if forgetting is None else forgetting}",)
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -87,11 +88,11 @@ class Experts:
         rng, plans = np.random.RandomState(seed), self.plan(n_features - n_trees, n_trees)
         if self.has_reserve:
             plans = with_reserves(plans, self.reserves(n_features - n_trees))
-        n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + 1
+        n_experts = self.inputs.n_walks + sum(bank.room for bank in plans.values()) + len(KINDS)
         return {
             "inputs": self.inputs.start(n_features, n_trees),
             "banks": self._start_banks(plans, rng, seed),
-            "leaves": self.leaves.start(n_features - n_trees),  # the last expert, once it is there
+            "leaves": self.leaves.start(n_features - n_trees),
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
@@ -137,9 +138,10 @@ class Experts:
         F = self._forecasts(state, awake, seen, len(u), teach)
         for _, places in awake:
             state["rounds"][places] += len(u)
-        if state["leaves"]["trees"]:
-            F[..., -1] = self.leaves.learn(state["leaves"], X, u).T
-            state["rounds"][-1] += len(u)
+        base, there = self._base(state, F), self.leaves.there(state["leaves"])
+        if there.any():
+            F[..., _TREES] = self.leaves.learn(state["leaves"], X, u, base).swapaxes(0, 1)
+            state["rounds"][_TREES] += there * len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
         squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
@@ -153,7 +155,8 @@ class Experts:
         state["masses"] += np.where(np.isnan(F[0, -1]), 0.0, counted[n_first:].sum())
         forecasts = self.kind.learn(state, F, y, seen, heard, weights)
         if not self.budget.compact:
-            self.leaves.keep(state["leaves"], n_learnt, X, u, self.kind.as_targets(forecasts))
+            issued = self.kind.as_targets(forecasts)
+            self.leaves.keep(state["leaves"], n_learnt, X, u, issued, base)
         if state.get("sizes"):
             n_first = max(1 + self.delay - n_learnt, 0)
             self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
@@ -181,17 +184,30 @@ class Experts:
         seen = self.inputs.look(state["inputs"], X, ago if of_inputs is None else of_inputs)
         awake = self._awake(state)
         F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago))
-        if state["leaves"]["trees"]:
-            F[..., -1] = self.leaves.look(state["leaves"], X, ago).T
+        if self.leaves.there(state["leaves"]).any():
+            base = self._base(state, F)
+            F[..., _TREES] = self.leaves.look(state["leaves"], X, base, ago).swapaxes(0, 1)
         return F, seen
+
+    def line(self, state):
+        """Return the place of the linear expert of which a tree learns what it leaves, or None."""
+        lines = [place.start for name, place in self._places(state).items() if name in self.lines]
+        return lines[0] if lines else None
+
+    def _base(self, state, F):
+        """Return, of F (q, n, K), what that expert forecasts (n, q): 0 where there is none."""
+        place = self.line(state)
+        return np.zeros(F.shape[1::-1]) if place is None else F[..., place].T
 
     def try_leaves(self, state):
         """Let a tree be one more expert from now on if it would have helped so far."""
-        losses = self.leaves.try_out(state["leaves"])
-        if losses is not None:  # as if it had always been there
+        found = self.leaves.try_out(state["leaves"], self.line(state) is not None)
+        if found is not None:  # as if it had always been there
+            kind, losses = found
+            place = kind - len(KINDS)
             n, masses = self.n_learnt(state), state["masses"].max()
-            state["rounds"][-1], state["masses"][-1] = n, masses
-            state["losses"][..., -1] = masses * (losses if self.kind.shape else losses.sum())
+            state["rounds"][place], state["masses"][place] = n, masses
+            state["losses"][..., place] = masses * (losses if self.kind.shape else losses.sum())
 
     def that_see_rows(self, state, X, ago=0):
         """Return the forecasts (q, n, K) of the experts that see rows and no lags.
@@ -286,13 +302,12 @@ class Experts:
 
     def _heard(self, state, ages, ago=0):
         known = {age: self.heard(state, age, ago) for age in set(ages)}
-        if not state["leaves"]["trees"]:
+        if not self.leaves.there(state["leaves"]).any():
             return [known[age] for age in ages]
-        last = np.arange(len(state["rounds"])) == len(state["rounds"]) - 1
-        return [
-            known[age] & (of_target | ~last)
-            for age, of_target in zip(ages, state["leaves"]["heard"][: len(ages)], strict=True)
-        ]
+        found = [known[age].copy() for age in ages]
+        for of_one, of_trees in zip(found, self.leaves.heard(state["leaves"]).T, strict=False):
+            of_one[_TREES] &= of_trees
+        return found
 
     def _existed(self, state, ago):
         """Return which experts (K,) existed some rounds ago, or in the first round."""
@@ -319,8 +334,8 @@ class Experts:
             banks, order = taken_over(banks, places, born, None, self.delay, self.kind.n_targets)
         else:
             banks, order = without_reserves(banks, places)
-        last = len(state["rounds"]) - 1  # the tree's
-        order = np.concatenate([np.arange(self.inputs.n_walks), order, [last]])
+        trees = np.arange(len(state["rounds"]))[_TREES]
+        order = np.concatenate([np.arange(self.inputs.n_walks), order, trees])
         state["banks"] = banks
         for name in ("rounds", "losses", "masses"):
             state[name] = state[name][..., order]
@@ -409,12 +424,15 @@ class Experts:
         for name, bank in state["banks"].items():
             stands_by = IN_RESERVE if name.endswith(IN_RESERVE) else ""
             members += [(member, stands_by) for member in bank["members"]]
-        has_leaves = bool(state["leaves"]["trees"])
+        there = self.leaves.there(state["leaves"])
+        sees_lags = False, self.lags > 0  # as the line does
+        trees = [(one | {"lags": sees}, "") for one, sees in zip(MEMBERS, sees_lags, strict=True)]
+        trees = [one for one, is_there in zip(trees, there, strict=True) if is_there]
         # the last ones of the banks, born at this very round, have learnt nothing
-        members = members[: len(born) - has_leaves] + [(LEAVES, "")] * has_leaves
+        members = members[: len(born) - len(trees)] + trees
         names = np.array([name_of(**member) + stands_by for member, stands_by in members])
         members = [member for member, _ in members]
-        columns = {name: np.array([member[name] for member in members]) for name in LEAVES}
+        columns = {name: np.array([member[name] for member in members]) for name in MEMBERS[0]}
         n_forecasts = np.maximum(state["rounds"][born] - self.delay, 1)
         mean_weights = self._mean_weights(state)[born]
         mean_weights[mean_weights == 0.0] = 1.0  # nothing was lost

@@ -1,16 +1,18 @@
 """An expert of steps: a tree on the columns as they came, where it sees what kernels do not.
 
 What jumps, in a column or in a pair of columns, costs kernels many rows. After 256 rows, and
-whenever there are twice as many up to 4096, a tree is tried on the latest 512: grown from the first
-half of them it forecasts the others. Where its forecasts tell what the mixture has missed, by more
-than chance, it is one more expert from then on, see `_steps.py`, for each target one. Elsewhere it
-costs nothing, and where it is there in vain no more than its time, as the mixture hears who is
-better: so little evidence is enough.
+whenever there are twice as many up to 4096, trees are tried on the latest 512: grown from the first
+half of them they forecast the others. One learns the targets, another what a linear expert leaves
+of them, and its forecasts are added to those of that expert: steps on a slope are many for a tree,
+and few once the slope is known. The one whose forecasts tell more of what the mixture has missed is
+an expert from then on, see `_steps.py`, for each target one, if that is more than chance; the other
+may follow in a later trial. Elsewhere they cost nothing, and where one is there in vain no more than
+its time, as the mixture hears who is better: so little evidence is enough.
 
-It sees no forecasts of other trees, which stand behind the columns: they wander as these learn, and
-a split that parts two of them today parts others tomorrow.
+They see no forecasts of other trees, which stand behind the columns: they wander as these learn,
+and a split that parts two of them today parts others tomorrow.
 
-Of many columns it sees those that tell most. That sizes tell of interactions is from Y. Fan, Y.
+Of many columns one sees those that tell most. That sizes tell of interactions is from Y. Fan, Y.
 Kong, D. Li, Z. Zheng, "Innovated interaction screening for high-dimensional nonlinear
 classification", Annals of Statistics 43(3), 2015; there they are squares.
 """
@@ -22,17 +24,21 @@ from ...base import _copied
 from ..rows import _steps as steps
 
 TRIALS = 256, 512, 1024, 2048, 4096  # rounds after which it is tried
-MEMBER = {
-    "kernel": "tree",
-    "bandwidth": np.nan,
-    "lags": False,
-    "alpha": np.nan,
-    "forgetting": 1.0,
-    "ranks": False,
-    "pairs": True,
-    "learnt": False,
-    "trees": True,
-}
+KINDS = "alone", "on a line"  # what trees are taught, and the last experts are, in this order
+MEMBERS = tuple(
+    {
+        "kernel": name,
+        "bandwidth": np.nan,
+        "lags": False,
+        "alpha": np.nan,
+        "forgetting": 1.0,
+        "ranks": False,
+        "pairs": True,
+        "learnt": False,
+        "trees": True,
+    }
+    for name in ("tree", "tree on a line")
+)
 _N_ROWS = 512  # of a trial
 _MOST = 24  # columns that it sees
 _SURELY = 2.0  # standard errors by which it is to tell what the mixture has missed
@@ -44,6 +50,7 @@ class Leaves:
     """Tries trees on q targets of a row, and lets those that have passed forecast and learn.
 
     Where they are `apart`, each target hears its tree for reasons of its own; else all or none do.
+    Wherever a `base` (n, q) is asked for, it is what the linear expert forecasts.
     """
 
     def __init__(self, n_targets, delay, apart):
@@ -52,17 +59,31 @@ class Leaves:
     def start(self, n_columns):
         """Return the state before the first row, of so many first columns: no tree yet."""
         nothing = np.empty((0, self.n_targets))
+        kept = Shared(
+            rows=np.empty((0, n_columns)), y=nothing, forecasts=nothing, bases=nothing
+        )
+        return {"kept": kept} | {kind: self._nobody() for kind in KINDS}
+
+    def _nobody(self):
+        """Return the state of trees of a kind before there are any."""
         return {
-            "kept": Shared(rows=np.empty((0, n_columns)), y=nothing, forecasts=nothing),
             "columns": np.empty(0, dtype=int),  # that the trees see
             "trees": {},  # of each target, by its number, once there are any
             "heard": np.zeros(self.n_targets, dtype=bool),  # by which targets
             # the latest rows, whose targets no forecast knows yet, and how many there were before
-            "waiting": Shared(rows=np.empty((0, 0)), y=nothing),
+            "waiting": Shared(rows=np.empty((0, 0)), y=np.empty((0, self.n_targets))),
             "n_before": 0,
         }
 
-    def keep(self, state, t, X, u, forecasts):
+    def there(self, state):
+        """Return of which kinds there are trees, in the order of `KINDS`."""
+        return np.array([bool(state[kind]["trees"]) for kind in KINDS])
+
+    def heard(self, state):
+        """Return which targets hear trees of each kind, (2, q)."""
+        return np.array([state[kind]["heard"] for kind in KINDS])
+
+    def keep(self, state, t, X, u, forecasts, base):
         """Keep the rows after round t with which trees will be tried, and what was forecast."""
         if all(t >= trial or t + len(u) <= trial - _N_ROWS for trial in TRIALS):
             return
@@ -71,105 +92,170 @@ class Leaves:
         for trial in TRIALS:
             wanted |= (ends > trial - _N_ROWS) & (ends <= trial)
         n_columns = state["kept"]["rows"].shape[1]
-        new = {"rows": X[:, :n_columns], "y": u.reshape(len(u), -1), "forecasts": forecasts}
+        new = {"rows": X[:, :n_columns], "y": u, "forecasts": forecasts, "bases": base}
         state["kept"] = Shared(
             {
-                name: np.concatenate([kept, new[name][wanted]])[-_N_ROWS:]
+                name: np.concatenate([kept, _as_columns(new[name])[wanted]])[-_N_ROWS:]
                 for name, kept in state["kept"].items()
             }
         )
 
-    def try_out(self, state):
-        """Let trees begin where one would have helped; return their losses a row, None if not."""
-        rows, y, forecasts = (state["kept"][name] for name in ("rows", "y", "forecasts"))
+    def try_out(self, state, has_line=True):
+        """Let trees of a kind begin where they would have helped; None where no kind would have.
+
+        Parameters
+        ----------
+        state : dict
+        has_line : bool, default=True
+            Whether there is a linear expert.
+
+        Returns
+        -------
+        kind : int
+            Its place in `KINDS`.
+        losses : ndarray of shape (q,)
+            A row, in the trial.
+        """
+        rows, y, forecasts, bases = state["kept"].values()
         state["kept"] = Shared({name: part[:0] for name, part in state["kept"].items()})
         n = len(rows) // 2
-        if state["trees"] or n < _FEWEST // 2 or n <= self.delay:
+        if n < _FEWEST // 2 or n <= self.delay:
             return None
+        taught = y, y - bases
+        tried = {
+            kind: self._tried(rows, taught[kind], forecasts - (y - taught[kind]), n)
+            for kind in np.flatnonzero(~self.there(state) & [True, has_line]).tolist()
+        }
+        best = max(tried, key=lambda kind: tried[kind][2].sum(), default=None)
+        if best is None or not tried[best][2].any():
+            return None
+        columns, heard, _, losses = tried[best]
+        state[KINDS[best]] = self._begun(rows, taught[best], columns, heard)
+        return best, losses
+
+    def _tried(self, rows, y, forecasts, n):
+        """Return what columns trees see, whom they help, by how much, and their losses a row."""
         columns = _telling(rows, y)
         rows, asked = steps.seen(rows, columns), slice(n + self.delay, None)
         F = np.stack([_grown(rows[:n], of_one[:n], rows[asked])[0] for of_one in y.T], axis=1)
-        heard = self._are_better(y[asked], forecasts[asked], F)
-        if not heard.any():
-            return None
+        gains = self._gains(y[asked], forecasts[asked], F)
+        return columns, gains > 0.0, gains, np.square(y[asked] - F).mean(axis=0)
+
+    def _begun(self, rows, y, columns, heard):
+        """Return the state of trees of a kind that know these rows, as far as labels are there."""
+        rows = steps.seen(rows, columns)
         known, waits = slice(len(rows) - self.delay), slice(len(rows) - self.delay, None)
-        state |= {"columns": columns, "heard": heard, "n_before": len(rows[known])}
-        state["trees"] = {
+        trees = {
             str(j): _grown(rows[known], of_one[known], rows[:0])[1] for j, of_one in enumerate(y.T)
         }
-        state["waiting"] = Shared(rows=rows[waits], y=y[waits])
-        return np.square(y[asked] - F).mean(axis=0)
+        return {
+            "columns": columns,
+            "trees": trees,
+            "heard": heard,
+            "waiting": Shared(rows=rows[waits], y=y[waits]),
+            "n_before": len(rows[known]),
+        }
 
-    def learn(self, state, X, u):
-        """Learn rows (n, d) and their targets; return what was forecast for each, (n, q)."""
-        waiting, rows = state["waiting"], self.seen(state, X)
-        past = Shared(
-            rows=np.concatenate([waiting["rows"], rows]),
-            y=np.concatenate([waiting["y"], u.reshape(len(u), -1)]),
-        )
-        n_known = len(waiting["y"]) + np.arange(len(u) + 1) - self.delay
-        F = self._asked(state, past, rows, np.maximum(n_known, 0))
-        n = max(int(n_known[-1]), 0)
-        state["waiting"] = Shared({name: part[n:].copy() for name, part in past.items()})
-        state["n_before"] += n
+    def learn(self, state, X, u, base):
+        """Learn rows (n, d) and their targets; return what was forecast for each, (n, q, 2)."""
+        F = np.full((*base.shape, len(KINDS)), np.nan)
+        for k, (part, of_base) in self._parts(state, base):
+            F[..., k] = of_base + self._learn(part, X, _as_columns(u) - of_base)
         return F
 
-    def look(self, state, X, ago=0):
-        """Return what is forecast (n, q) by what was known some rounds ago; learns nothing."""
-        rows, waiting = self.seen(state, X), state["waiting"]
-        n_known = np.maximum(len(waiting["y"]) - np.broadcast_to(ago, len(X)), 0)
-        return self._asked(_copied(state), waiting, rows, np.append(n_known, n_known[-1:]))
+    def look(self, state, X, base, ago=0):
+        """Return what is forecast (n, q, 2) by what was known some rounds ago; learns nothing."""
+        F = np.full((*base.shape, len(KINDS)), np.nan)
+        for k, (part, of_base) in self._parts(state, base):
+            rows, waiting = self.seen(part, X), part["waiting"]
+            n_known = np.maximum(len(waiting["y"]) - np.broadcast_to(ago, len(X)), 0)
+            n_known = np.append(n_known, n_known[-1:])
+            F[..., k] = of_base + self._asked(_copied(part), waiting, rows, n_known)
+        return F
 
-    def ask_row(self, state, X):
-        """Return what is forecast (q,) of a row X (1, d) where no label is late."""
-        row = self.seen(state, X)[0]
-        return [steps.ask_row(tree, row)[0] for tree in state["trees"].values()]
+    def _parts(self, state, base):
+        """Return the places of kinds of which there are trees, their states, and what is added."""
+        of_kinds = [state[kind] for kind in KINDS], (0.0, base)
+        return [(k, part) for k, part in enumerate(zip(*of_kinds, strict=True)) if part[0]["trees"]]
 
-    def teach_row(self, state, X, u):
+    def _learn(self, part, X, u):
+        waiting, rows = part["waiting"], self.seen(part, X)
+        past = Shared(
+            rows=np.concatenate([waiting["rows"], rows]), y=np.concatenate([waiting["y"], u])
+        )
+        n_known = len(waiting["y"]) + np.arange(len(u) + 1) - self.delay
+        F = self._asked(part, past, rows, np.maximum(n_known, 0))
+        n = max(int(n_known[-1]), 0)
+        part["waiting"] = Shared({name: known[n:].copy() for name, known in past.items()})
+        part["n_before"] += n
+        return F
+
+    def ask_row(self, state, X, base):
+        """Return what is forecast (q, 2) of a row X (1, d) where no label is late; base (q,)."""
+        F = np.full((self.n_targets, len(KINDS)), np.nan)
+        for k, (part, of_base) in self._parts(state, base):
+            row = self.seen(part, X)[0]
+            F[:, k] = of_base + np.array([steps.ask_row(tree, row)[0] for tree in _trees(part)])
+        return F
+
+    def teach_row(self, state, X, u, base):
         """Learn targets u (q,) of a row X (1, d) where no label is late."""
-        row, n_before = self.seen(state, X)[0], state["n_before"]
-        for tree, target in zip(state["trees"].values(), u.tolist(), strict=True):
-            _, leaf = steps.ask_row(tree, row)
-            steps.teach_row(tree, row, target, leaf, n_before)
-        state["n_before"] = n_before + 1
+        for _, (part, of_base) in self._parts(state, base):
+            row, n_before = self.seen(part, X)[0], part["n_before"]
+            for tree, target in zip(_trees(part), (u - of_base).tolist(), strict=True):
+                _, leaf = steps.ask_row(tree, row)
+                steps.teach_row(tree, row, target, leaf, n_before)
+            part["n_before"] = n_before + 1
 
-    def seen(self, state, X):
-        """Return the columns (n, p) of rows that the trees see, without gaps."""
-        return steps.seen(X, state["columns"])
+    def seen(self, part, X):
+        """Return the columns (n, p) of rows that trees of a kind see, without gaps."""
+        return steps.seen(X, part["columns"])
 
-    def boxes(self, state):
-        """Return the low and high ends (p, m) of the m leaves of each tree, and their means."""
-        state, waiting = _copied(state), state["waiting"]
+    def boxes(self, part):
+        """Return the low and high ends (p, m) of the m leaves of trees of a kind, and their means.
+
+        One of each for each target.
+        """
+        part, waiting = _copied(part), part["waiting"]
         everything = np.full(1, len(waiting["y"]))
-        self._asked(state, waiting, waiting["rows"][:0], everything)
-        return [steps.boxes(tree, len(state["columns"])) for tree in state["trees"].values()]
+        self._asked(part, waiting, waiting["rows"][:0], everything)
+        return [steps.boxes(tree, len(part["columns"])) for tree in _trees(part)]
 
     def forget_target(self, state, j):
         """Forget what was learnt of target j: nothing of it counts as missed."""
         kept = state["kept"]
         y = np.where(np.arange(self.n_targets) == j, kept["forecasts"], kept["y"])
         state["kept"] = Shared(kept | {"y": y})
-        if state["trees"]:
-            state["trees"][str(j)] = steps.start(len(state["columns"]))
+        for _, (part, _) in self._parts(state, 0.0):
+            part["trees"][str(j)] = steps.start(len(part["columns"]))
 
-    def _are_better(self, y, forecasts, F):
-        """Return for which targets (q,) forecasts F (n, q) tell what others miss."""
+    def _gains(self, y, forecasts, F):
+        """Return of each target (q,) which share of what others miss forecasts F (n, q) tell."""
         if not self.apart:
-            return np.full(self.n_targets, _is_better(y, forecasts, F))
+            return np.full(self.n_targets, _gain(y, forecasts, F))
         parts = zip(y.T, forecasts.T, F.T, strict=True)
-        return np.array([_is_better(*(part[:, None] for part in parts_of)) for parts_of in parts])
+        return np.array([_gain(*(part[:, None] for part in parts_of)) for parts_of in parts])
 
-    def _asked(self, state, past, rows, n_known):
+    def _asked(self, part, past, rows, n_known):
         """Return forecasts (n, q) for rows before each of which so many of the past are known."""
+        n_before = part["n_before"]
         return np.stack(
             [
-                steps.forecasts(
-                    tree, past["rows"], of_one, rows, n_known, state["n_before"], alone=True
-                )
-                for tree, of_one in zip(state["trees"].values(), past["y"].T, strict=True)
+                steps.forecasts(tree, past["rows"], of_one, rows, n_known, n_before, alone=True)
+                for tree, of_one in zip(_trees(part), past["y"].T, strict=True)
             ],
             axis=1,
         )
+
+
+def _trees(part):
+    """Return the trees of a kind, one for each target."""
+    return part["trees"].values()
+
+
+def _as_columns(values):
+    """Return values (n,) or (n, q) as (n, 1) or (n, q)."""
+    return values.reshape(len(values), -1)
 
 
 def _grown(rows, y, asked):
@@ -178,8 +264,11 @@ def _grown(rows, y, asked):
     return steps.forecasts(tree, rows, y, asked, n_known, 0, alone=True), tree
 
 
-def _is_better(y, forecasts, F):
-    """Tell whether forecasts F (n, q) tell what others miss of targets, of all q together."""
+def _gain(y, forecasts, F):
+    """Return which share of what others miss of targets, of all q, forecasts F (n, q) tell.
+
+    0 where that is not sure, or too little.
+    """
     weights = 1.0 / np.maximum(y.var(axis=0), np.finfo(float).tiny)
     misses, moves = y - forecasts, F - forecasts
     told = (misses * moves) @ weights
@@ -187,7 +276,7 @@ def _is_better(y, forecasts, F):
     share = min(told.sum() / max(moved.sum(), np.finfo(float).tiny), 1.0)
     gain = share * (2.0 * told.sum() - share * moved.sum())
     is_sure = told.sum() > _SURELY * np.sqrt(np.square(told).sum())
-    return bool(is_sure and gain > _SHARE * missed.sum())
+    return gain / missed.sum() if is_sure and gain > _SHARE * missed.sum() else 0.0
 
 
 def _telling(rows, y):

@@ -33,10 +33,12 @@ class ExpertsRow:
         banks = _awake(state)
         self.parts = [state["inputs"], state["mixture"], *banks]
         self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
-        self.there, self.has_leaves = layout.there_of_all, bool(state["leaves"]["trees"])
+        self.there, self.trees = layout.there_of_all, experts.leaves.there(state["leaves"])
+        self.has_leaves = bool(self.trees.any())
         if self.has_leaves:
             self.there = self.there.copy()
-            self.there[-1] = True
+            self.there[-len(self.trees) :] = self.trees
+        self.line = experts.line(state)
         self.missing = ~self.there
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
@@ -80,7 +82,7 @@ class ExpertsRow:
             state is self.state
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
-            and bool(state["leaves"]["trees"]) == self.has_leaves
+            and (self.experts.leaves.there(state["leaves"]) == self.trees).all()
             and self.of_banks.is_current
         )
 
@@ -113,8 +115,9 @@ class ExpertsRow:
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= self.missing
         if self.has_leaves:
-            F[:, -1] = experts.leaves.ask_row(state["leaves"], self.Z)
-            asleep[:, -1] |= ~state["leaves"]["heard"]
+            leaves, n = experts.leaves, len(self.trees)
+            F[:, -n:] = leaves.ask_row(state["leaves"], self.Z, self._base())
+            asleep[:, -n:] |= ~leaves.heard(state["leaves"]).T[: len(asleep)]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
             return forecasts
@@ -144,9 +147,14 @@ class ExpertsRow:
             of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
             experts.sizes.learn(state["sizes"], *of_row)
         if self.has_leaves:
-            experts.leaves.teach_row(state["leaves"], self.Z, u)
+            experts.leaves.teach_row(state["leaves"], self.Z, u, self._base())
         if not experts.budget.compact:
-            experts.leaves.keep(state["leaves"], t, self.Z, u[None], forecasts[None])
+            of_row = u[None], forecasts[None], self._base()[None]
+            experts.leaves.keep(state["leaves"], t, self.Z, *of_row)
+
+    def _base(self):
+        """Return what the linear expert has forecast (q,) of which a tree learns what it leaves."""
+        return np.zeros(len(self.F)) if self.line is None else self.F[:, self.line]
 
     def _seen_by_sizes(self):
         """Return what is seen of the row as a block of one."""

@@ -12,6 +12,7 @@ import numpy as np
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
 from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of
+from ._leaves import KINDS
 
 OTHERS = "missing values", "trees of few values"  # who play besides the columns
 
@@ -38,6 +39,7 @@ def parts_of(experts, state, X, columns, ages):
     inputs = np.delete(steady, np.arange(low, low + n_trees))
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
+    weights, trees = _with_lines(experts, state, weights)
     for bank, places in experts._awake(state):
         mine = weights[:, places]
         if bank is None:  # the latest targets are the same for all rows
@@ -46,8 +48,8 @@ def parts_of(experts, state, X, columns, ages):
             parts.append(Line(*nothing, constant, np.zeros(0, dtype=int)))
         else:
             parts += _of_bank(awake(bank), seen, mine, inputs, steady)
-    if state["leaves"]["trees"]:
-        parts += _of_leaves(experts.leaves, state["leaves"], Z, weights[:, -1], steady)
+    for part, of_trees in trees:
+        parts += _of_leaves(experts.leaves, part, Z, of_trees, steady)
     if links is not None:
         bank = awake(state["boosting"]["bank"])
         parts += _of_bank(bank, seen, links, inputs, steady)
@@ -74,6 +76,18 @@ def _of_bank(bank, seen, weights, inputs, steady):
         waves = waves_of_bank(U, frequencies, coef[:, 1 + u :], known)
         parts.append(replace(waves, spreads=spreads))
     return parts
+
+
+def _with_lines(experts, state, weights):
+    """Return the weights (q, K) with those of trees on a line put on it, and trees with theirs."""
+    leaves, line = state["leaves"], experts.line(state)
+    of_kinds = weights[:, -len(KINDS) :].T
+    there = experts.leaves.there(leaves)
+    if there[1]:
+        weights = weights.copy()
+        weights[:, line] += of_kinds[1]
+    kinds = zip(KINDS, of_kinds, there, strict=True)
+    return weights, [(leaves[kind], of_trees) for kind, of_trees, is_there in kinds if is_there]
 
 
 def _of_leaves(leaves, state, Z, weights, steady):
