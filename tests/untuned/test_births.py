@@ -113,7 +113,7 @@ def test_a_newborn_forecasts_the_level_of_the_latest_block():
     state, guard = model._state, model._state["targets"][0]
     level = guard["level"] * guard["unit"] + guard["origin"]
     np.testing.assert_allclose(level, np.median(y[448:]))
-    F = model._experts().ask(state, X[:1])[0][0, 0, -6:]
+    F = model._experts().ask(state, X[:1])[0][0, 0, -8:-2]
     born = F[~np.isnan(F)] * guard["unit"] + guard["origin"]
     assert len(born)
     np.testing.assert_allclose(born, level)

@@ -80,9 +80,12 @@ def test_forecasts_are_those_of_a_queue(surprise, delay, monkeypatch):
 
 
 def size_but_for_past(model):
-    """Return the bytes of a model, but for the latest rows, of which 1024 are kept at most."""
-    past = model._state["anew"]["rows"]
-    return len(pickle.dumps(model)) - sum(part.nbytes for part in past.rows)
+    """Return the bytes of a model, but for the latest rows, of which 1024 are kept at most.
+
+    And but for trees, and the rows that they will be tried on or grown from.
+    """
+    past, trees = model._state["anew"]["rows"].rows, pickle.dumps(model._state["leaves"])
+    return len(pickle.dumps(model)) - sum(part.nbytes for part in past) - len(trees)
 
 
 def test_the_state_holds_what_the_rows_that_are_out_need():

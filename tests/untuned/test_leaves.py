@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
 from sklearn_okl.inspection._parts import Boxes
@@ -18,6 +19,7 @@ from tests.oracles import steps as oracle
 N = TRIALS[0] + 60
 TREE, ON_A_LINE = "a tree on its own", "a tree on a line"
 NOTHING = np.zeros((256, 2))
+LINE = NOTHING[..., None]  # that forecasts 0
 
 
 def signs(n=N, seed=0, noise=0.2):
@@ -118,14 +120,14 @@ def test_a_cut_among_many_values_is_in_the_middle_of_the_gap_that_it_is_for(seed
 def test_one_row_is_learnt_as_in_a_block():
     X, y = signs(700)
     X[5, 1] = np.nan
-    leaves = Leaves(2, 0, apart=True)
+    leaves = Leaves(2, 0, apart=True, n_lines=1)
     state = leaves.start(3)
-    Y, slopes = np.column_stack([y, -y]), np.column_stack([X[:, 2], -X[:, 2]])
-    Y[:, 1] += slopes[:, 1]
+    Y, slopes = np.column_stack([y, -y]), np.column_stack([X[:, 2], -X[:, 2]])[..., None]
+    Y[:, 1] += slopes[:, 1, 0]
     for low in (0, 256):  # of each kind one begins
         rows = slice(low, low + 256)
         leaves.keep(state, low, X[rows], Y[rows], NOTHING, slopes[rows])
-        assert leaves.try_out(state) is not None
+        assert leaves.try_out(state, 0) is not None
     assert leaves.there(state).all()
     of_rows = pickle.loads(pickle.dumps(state))
     for t in range(512, 700):  # trees grow anew on the way
@@ -161,13 +163,13 @@ def test_steps_on_a_slope_are_learnt_by_a_tree_on_a_line(seed):
 
 def test_without_a_line_there_is_no_tree_on_one():
     X, y = signs(600)
-    leaves = Leaves(2, 0, apart=True)
+    leaves = Leaves(2, 0, apart=True, n_lines=1)
     state = leaves.start(3)
     for low in (0, 256):
         rows = slice(low, low + 256)
         Y = np.column_stack([y, -y])[rows]
-        leaves.keep(state, low, X[rows], Y, NOTHING, NOTHING)
-        leaves.try_out(state, has_line=False)
+        leaves.keep(state, low, X[rows], Y, NOTHING, LINE)
+        leaves.try_out(state)
     assert_array_equal(leaves.there(state), [True, False])
 
 
@@ -203,6 +205,19 @@ def test_predict_is_the_forecast_on_the_way(delay):
     asked = model.predict(X[N + delay : N + delay + 1])
     expected = model.prequential_predict(X[N:], y[N:])[delay : delay + 1]
     assert_allclose(asked, expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("budget", ["fast", 6])
+def test_a_trial_knows_no_label_that_is_late(budget, seed):
+    trial, delay = TRIALS[0], 9
+    X, y = signs(trial + 40, seed)
+    model = regressor(budget=budget, label_delay=delay, random_state=seed)
+    expected = model.prequential_predict(X, y)
+    assert {TREE, ON_A_LINE} & set(model.experts_["name"])
+    for row in (trial - 1, trial, trial + 4, trial + delay - 1, trial + delay, trial + delay + 1):
+        known = clone(model).fit(X[: row - delay], y[: row - delay])
+        assert_allclose(known.predict(X[row : row + 1])[0], expected[row], rtol=1e-7, atol=1e-7)
 
 
 def test_a_copy_goes_on_as_the_model():
@@ -249,12 +264,12 @@ def test_classes_are_learnt_by_a_tree():
 @pytest.mark.parametrize("delay", [0, 3])
 def test_what_a_tree_forecasts_is_a_sum_of_boxes(delay):
     X, Y = signs(400)[0], np.column_stack([signs(400)[1], signs(400, seed=1)[1]])
-    leaves = Leaves(2, delay, apart=True)
+    leaves = Leaves(2, delay, apart=True, n_lines=1)
     state = leaves.start(3)
-    leaves.keep(state, 0, X[:256], Y[:256], NOTHING, NOTHING)
-    kind, _ = leaves.try_out(state)
-    leaves.learn(state, X[256:], Y[256:], NOTHING[:144])
-    expected = leaves.look(state, X[:50], NOTHING[:50])[..., kind]
+    leaves.keep(state, 0, X[:256], Y[:256], NOTHING, LINE)
+    kind, _ = leaves.try_out(state, 0)
+    leaves.learn(state, X[256:], Y[256:], LINE[:144])
+    expected = leaves.look(state, X[:50], LINE[:50])[..., kind]
     part = state[("alone", "on a line")[kind]]
     for j, (low, high, means) in enumerate(leaves.boxes(part)):
         boxes = Boxes(leaves.seen(part, X[:50]), low, high, means[:, None], np.arange(3))

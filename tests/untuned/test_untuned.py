@@ -86,7 +86,7 @@ def test_oracle(arguments, seed):
             expert = maps["frequencies"][k], maps["masks"][k]
             experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
-    experts.append(None)  # a tree that is not tried yet
+    experts += [None] * 2  # trees that are not tried yet
     stacks = constants.stacks[: model._experts().budget.n_stacks]
     parts = experts, model.lags, constants.fadings, stacks, model.label_delay
     expected = oracle.default(100 * X - 7, 50 * y + 1000, *parts)
@@ -111,11 +111,16 @@ def test_the_cut_is_invisible_in_the_first_rows(seed):
 @pytest.mark.long
 def test_first_targets_that_are_alike_do_no_harm():
     # the scale of the targets is next to nothing then, and the third one is far off in it
-    X, y = make_friedman_stream(1500, n_features=5, random_state=1)
-    alike = y.copy()
-    alike[0] = y[1] + 1e-3
-    losses = [np.mean((fast().prequential_predict(X, z) - y)[500:] ** 2) for z in (y, alike)]
-    assert losses[1] < 1.02 * losses[0]
+    losses = []
+    for seed in range(5):  # what trees are there is in part chance
+        X, y = make_friedman_stream(1500, n_features=5, random_state=seed)
+        alike = y.copy()
+        alike[0] = y[1] + 1e-3
+        forecasts = [fast().prequential_predict(X, z) for z in (y, alike)]
+        losses.append([np.mean((F - y)[500:] ** 2) for F in forecasts])
+    of_alike = np.divide(*np.transpose(losses)[::-1])
+    assert of_alike.max() < 1.1
+    assert np.exp(np.log(of_alike).mean()) < 1.02
 
 
 @pytest.mark.long
@@ -316,12 +321,12 @@ def test_forecasts_stay_in_the_range_of_the_past(taught, friedman):
 def test_memory_is_constant():
     X, y = make_ar4(8400)
     model, sizes = fast(), []
-    # 1024 rows are kept
+    # 1024 rows are kept, and those that trees are grown from
     for low, high in ((0, 1100), (1100, 4000), (4000, 8300), (8300, 8400)):
         model.partial_fit(X[low:high], y[low:high])
         sizes.append(len(pickle.dumps(model)))
     # room for the kernels to be born is there from the start; their names come later
-    assert max(sizes) - min(sizes) < 0.01 * sizes[0]
+    assert max(sizes) - min(sizes) < 0.06 * sizes[0]
     assert sizes[-1] - sizes[-2] < 64
 
 

@@ -53,7 +53,7 @@ def oracle_of(model, X, y, w):
             expert = maps["frequencies"][k], maps["masks"][k]
             experts.append((*expert, *(member[n] for n in ("alpha", "forgetting", "ranks"))))
         experts += [None] * (len(maps["masks"]) - len(bank["members"]))
-    experts.append(None)  # a tree that is not tried yet
+    experts += [None] * 2  # trees that are not tried yet
     stacks = constants.stacks[: model._experts().budget.n_stacks]
     parts = experts, model.lags, constants.fadings, stacks, model.label_delay
     return oracle.default(X, y, *parts, weights=w)

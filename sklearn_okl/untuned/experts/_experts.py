@@ -65,7 +65,7 @@ class Experts:
             of.n_lags, delay, units_of(budget, constants), n_quantiles, of.n_targets, of.n_walks > 0
         )
         self.lags = self.inputs.n_lag_columns
-        self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape))
+        self.leaves = Leaves(of.n_targets or 1, delay, bool(of.shape), 1 + (self.lags > 0))
         m = max(int(budget.frequencies * constants.frequencies), 1)
         self.sizes = RowSizes(of.n_targets, self.lags, delay, m, forgetting)
         judged = np.inf if constants.judged is None else constants.judged + delay
@@ -73,7 +73,6 @@ class Experts:
         # who is born is of one shape
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
         self.judged = (judged,) if self.has_reserve else ()
-        self.lines = (f"linear, {1.0 if forgetting is None else forgetting}",)
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -138,9 +137,9 @@ class Experts:
         F = self._forecasts(state, awake, seen, len(u), teach)
         for _, places in awake:
             state["rounds"][places] += len(u)
-        base, there = self._base(state, F), self.leaves.there(state["leaves"])
+        bases, there = self._of_lines(state, F), self.leaves.there(state["leaves"])
         if there.any():
-            F[..., _TREES] = self.leaves.learn(state["leaves"], X, u, base).swapaxes(0, 1)
+            F[..., _TREES] = self.leaves.learn(state["leaves"], X, u, bases).swapaxes(0, 1)
             state["rounds"][_TREES] += there * len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
@@ -156,7 +155,7 @@ class Experts:
         forecasts = self.kind.learn(state, F, y, seen, heard, weights)
         if not self.budget.compact:
             issued = self.kind.as_targets(forecasts)
-            self.leaves.keep(state["leaves"], n_learnt, X, u, issued, base)
+            self.leaves.keep(state["leaves"], n_learnt, X, u, issued, bases)
         if state.get("sizes"):
             n_first = max(1 + self.delay - n_learnt, 0)
             self.sizes.learn(state["sizes"], seen, forecasts, u, n_first, run, weights)
@@ -185,23 +184,34 @@ class Experts:
         awake = self._awake(state)
         F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago))
         if self.leaves.there(state["leaves"]).any():
-            base = self._base(state, F)
-            F[..., _TREES] = self.leaves.look(state["leaves"], X, base, ago).swapaxes(0, 1)
+            bases = self._of_lines(state, F)
+            F[..., _TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
         return F, seen
 
-    def line(self, state):
-        """Return the place of the linear expert of which a tree learns what it leaves, or None."""
-        lines = [place.start for name, place in self._places(state).items() if name in self.lines]
-        return lines[0] if lines else None
+    def lines(self, state):
+        """Return the places of the linear experts of which a tree may learn what one leaves.
 
-    def _base(self, state, F):
-        """Return, of F (q, n, K), what that expert forecasts (n, q): 0 where there is none."""
-        place = self.line(state)
-        return np.zeros(F.shape[1::-1]) if place is None else F[..., place].T
+        Of those that forget as they are asked to, with the first ridge: one that sees lags, if
+        there are any, and one that does not. None where there is no room for so many inputs.
+        """
+        name = f"linear, {1.0 if self.forgetting is None else self.forgetting}"
+        if name not in state["banks"]:
+            return np.empty(0, dtype=int)
+        return self._places(state)[name].start + np.arange(self.leaves.n_lines)
+
+    def _of_lines(self, state, F):
+        """Return, of F (q, n, K), what they forecast (n, q, L): 0 where there are none."""
+        places = self.lines(state)
+        if not len(places):
+            return np.zeros((F.shape[1], len(F), self.leaves.n_lines))
+        return F[..., places].swapaxes(0, 1)
 
     def try_leaves(self, state):
         """Let a tree be one more expert from now on if it would have helped so far."""
-        found = self.leaves.try_out(state["leaves"], self.line(state) is not None)
+        shares, lines = self.kind.shares(state), self.lines(state)
+        losses = state["losses"] if shares is None else shares @ state["losses"]
+        best = losses[lines].argmin() if len(lines) else None
+        found = self.leaves.try_out(state["leaves"], best)
         if found is not None:  # as if it had always been there
             kind, losses = found
             place = kind - len(KINDS)
@@ -305,8 +315,9 @@ class Experts:
         if not self.leaves.there(state["leaves"]).any():
             return [known[age] for age in ages]
         found = [known[age].copy() for age in ages]
-        for of_one, of_trees in zip(found, self.leaves.heard(state["leaves"]).T, strict=False):
-            of_one[_TREES] &= of_trees
+        of_trees = self.leaves.heard(state["leaves"], ago).T
+        for of_one, of_target in zip(found, of_trees, strict=False):
+            of_one[_TREES] &= of_target
         return found
 
     def _existed(self, state, ago):

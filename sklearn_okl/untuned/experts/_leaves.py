@@ -43,6 +43,9 @@ _N_ROWS = 512  # of a trial
 _MOST = 24  # columns that it sees
 _SURELY = 2.0  # standard errors by which it is to tell what the mixture has missed
 _SHARE = 0.02  # and which share of the squares at least
+_LEAST = (
+    0.1  # how far to go from the mixture's forecasts to them: who enters has some weight at once
+)
 _FEWEST = 64  # rows on which anything is tried
 
 
@@ -50,18 +53,19 @@ class Leaves:
     """Tries trees on q targets of a row, and lets those that have passed forecast and learn.
 
     Where they are `apart`, each target hears its tree for reasons of its own; else all or none do.
-    Wherever a `base` (n, q) is asked for, it is what the linear expert forecasts.
+    Wherever `bases` (n, q, L) are asked for, they are what L linear experts forecast, one of which
+    is the line of the trees on one.
     """
 
-    def __init__(self, n_targets, delay, apart):
+    def __init__(self, n_targets, delay, apart, n_lines):
         self.n_targets, self.delay, self.apart = n_targets, delay, apart
+        self.n_lines = n_lines
 
     def start(self, n_columns):
         """Return the state before the first row, of so many first columns: no tree yet."""
         nothing = np.empty((0, self.n_targets))
-        kept = Shared(
-            rows=np.empty((0, n_columns)), y=nothing, forecasts=nothing, bases=nothing
-        )
+        bases = np.empty((0, self.n_targets, self.n_lines))
+        kept = Shared(rows=np.empty((0, n_columns)), y=nothing, forecasts=nothing, bases=bases)
         return {"kept": kept} | {kind: self._nobody() for kind in KINDS}
 
     def _nobody(self):
@@ -73,17 +77,23 @@ class Leaves:
             # the latest rows, whose targets no forecast knows yet, and how many there were before
             "waiting": Shared(rows=np.empty((0, 0)), y=np.empty((0, self.n_targets))),
             "n_before": 0,
+            "began": 0,  # how many rows had come when they began
+            "line": 0,  # which one of the lines they are on
         }
 
     def there(self, state):
         """Return of which kinds there are trees, in the order of `KINDS`."""
         return np.array([bool(state[kind]["trees"]) for kind in KINDS])
 
-    def heard(self, state):
-        """Return which targets hear trees of each kind, (2, q)."""
-        return np.array([state[kind]["heard"] for kind in KINDS])
+    def heard(self, state, ago=0):
+        """Return which targets heard trees of each kind some rounds ago, (2, q).
 
-    def keep(self, state, t, X, u, forecasts, base):
+        What has let them begin was not known before: nobody hears them in forecasts of then.
+        """
+        parts = [state[kind] for kind in KINDS]
+        return np.array([part["heard"] & (_n_rows(part) - part["began"] >= ago) for part in parts])
+
+    def keep(self, state, t, X, u, forecasts, bases):
         """Keep the rows after round t with which trees will be tried, and what was forecast."""
         if all(t >= trial or t + len(u) <= trial - _N_ROWS for trial in TRIALS):
             return
@@ -92,22 +102,23 @@ class Leaves:
         for trial in TRIALS:
             wanted |= (ends > trial - _N_ROWS) & (ends <= trial)
         n_columns = state["kept"]["rows"].shape[1]
-        new = {"rows": X[:, :n_columns], "y": u, "forecasts": forecasts, "bases": base}
+        of_targets = {"y": _as_columns(u), "forecasts": _as_columns(forecasts), "bases": bases}
+        new = {"rows": X[:, :n_columns]} | of_targets
         state["kept"] = Shared(
             {
-                name: np.concatenate([kept, _as_columns(new[name])[wanted]])[-_N_ROWS:]
+                name: np.concatenate([kept, new[name][wanted]])[-_N_ROWS:]
                 for name, kept in state["kept"].items()
             }
         )
 
-    def try_out(self, state, has_line=True):
+    def try_out(self, state, line=None):
         """Let trees of a kind begin where they would have helped; None where no kind would have.
 
         Parameters
         ----------
         state : dict
-        has_line : bool, default=True
-            Whether there is a linear expert.
+        line : int, default=None
+            The best of the lines so far; None: there are none.
 
         Returns
         -------
@@ -121,16 +132,17 @@ class Leaves:
         n = len(rows) // 2
         if n < _FEWEST // 2 or n <= self.delay:
             return None
-        taught = y, y - bases
+        taught = y, y if line is None else y - bases[..., line]
         tried = {
             kind: self._tried(rows, taught[kind], forecasts - (y - taught[kind]), n)
-            for kind in np.flatnonzero(~self.there(state) & [True, has_line]).tolist()
+            for kind in np.flatnonzero(~self.there(state) & [True, line is not None]).tolist()
         }
         best = max(tried, key=lambda kind: tried[kind][2].sum(), default=None)
         if best is None or not tried[best][2].any():
             return None
         columns, heard, _, losses = tried[best]
-        state[KINDS[best]] = self._begun(rows, taught[best], columns, heard)
+        part = self._begun(rows, taught[best], columns, heard)
+        state[KINDS[best]] = part | {"line": int(line or 0)}
         return best, losses
 
     def _tried(self, rows, y, forecasts, n):
@@ -154,29 +166,31 @@ class Leaves:
             "heard": heard,
             "waiting": Shared(rows=rows[waits], y=y[waits]),
             "n_before": len(rows[known]),
+            "began": len(rows),
         }
 
-    def learn(self, state, X, u, base):
+    def learn(self, state, X, u, bases):
         """Learn rows (n, d) and their targets; return what was forecast for each, (n, q, 2)."""
-        F = np.full((*base.shape, len(KINDS)), np.nan)
-        for k, (part, of_base) in self._parts(state, base):
+        F = np.full((len(X), self.n_targets, len(KINDS)), np.nan)
+        for k, (part, of_base) in self._parts(state, bases):
             F[..., k] = of_base + self._learn(part, X, _as_columns(u) - of_base)
         return F
 
-    def look(self, state, X, base, ago=0):
+    def look(self, state, X, bases, ago=0):
         """Return what is forecast (n, q, 2) by what was known some rounds ago; learns nothing."""
-        F = np.full((*base.shape, len(KINDS)), np.nan)
-        for k, (part, of_base) in self._parts(state, base):
+        F = np.full((len(X), self.n_targets, len(KINDS)), np.nan)
+        for k, (part, of_base) in self._parts(state, bases):
             rows, waiting = self.seen(part, X), part["waiting"]
             n_known = np.maximum(len(waiting["y"]) - np.broadcast_to(ago, len(X)), 0)
             n_known = np.append(n_known, n_known[-1:])
             F[..., k] = of_base + self._asked(_copied(part), waiting, rows, n_known)
         return F
 
-    def _parts(self, state, base):
-        """Return the places of kinds of which there are trees, their states, and what is added."""
-        of_kinds = [state[kind] for kind in KINDS], (0.0, base)
-        return [(k, part) for k, part in enumerate(zip(*of_kinds, strict=True)) if part[0]["trees"]]
+    def _parts(self, state, bases):
+        """Yield the places of kinds of which there are trees, their states, and what is added."""
+        for k, part in enumerate(state[kind] for kind in KINDS):
+            if part["trees"]:
+                yield k, (part, bases[..., part["line"]] if k else 0.0)
 
     def _learn(self, part, X, u):
         waiting, rows = part["waiting"], self.seen(part, X)
@@ -190,17 +204,17 @@ class Leaves:
         part["n_before"] += n
         return F
 
-    def ask_row(self, state, X, base):
-        """Return what is forecast (q, 2) of a row X (1, d) where no label is late; base (q,)."""
+    def ask_row(self, state, X, bases):
+        """Return what is forecast (q, 2) of a row X (1, d) where no label is late; bases (q, L)."""
         F = np.full((self.n_targets, len(KINDS)), np.nan)
-        for k, (part, of_base) in self._parts(state, base):
+        for k, (part, of_base) in self._parts(state, bases):
             row = self.seen(part, X)[0]
             F[:, k] = of_base + np.array([steps.ask_row(tree, row)[0] for tree in _trees(part)])
         return F
 
-    def teach_row(self, state, X, u, base):
+    def teach_row(self, state, X, u, bases):
         """Learn targets u (q,) of a row X (1, d) where no label is late."""
-        for _, (part, of_base) in self._parts(state, base):
+        for _, (part, of_base) in self._parts(state, bases):
             row, n_before = self.seen(part, X)[0], part["n_before"]
             for tree, target in zip(_trees(part), (u - of_base).tolist(), strict=True):
                 _, leaf = steps.ask_row(tree, row)
@@ -226,8 +240,9 @@ class Leaves:
         kept = state["kept"]
         y = np.where(np.arange(self.n_targets) == j, kept["forecasts"], kept["y"])
         state["kept"] = Shared(kept | {"y": y})
-        for _, (part, _) in self._parts(state, 0.0):
-            part["trees"][str(j)] = steps.start(len(part["columns"]))
+        for part in (state[kind] for kind in KINDS):
+            if part["trees"]:
+                part["trees"][str(j)] = steps.start(len(part["columns"]))
 
     def _gains(self, y, forecasts, F):
         """Return of each target (q,) which share of what others miss forecasts F (n, q) tell."""
@@ -253,6 +268,11 @@ def _trees(part):
     return part["trees"].values()
 
 
+def _n_rows(part):
+    """Return how many rows trees of a kind have seen, those included whose targets are late."""
+    return part["n_before"] + len(part["waiting"]["y"])
+
+
 def _as_columns(values):
     """Return values (n,) or (n, q) as (n, 1) or (n, q)."""
     return values.reshape(len(values), -1)
@@ -276,7 +296,8 @@ def _gain(y, forecasts, F):
     share = min(told.sum() / max(moved.sum(), np.finfo(float).tiny), 1.0)
     gain = share * (2.0 * told.sum() - share * moved.sum())
     is_sure = told.sum() > _SURELY * np.sqrt(np.square(told).sum())
-    return gain / missed.sum() if is_sure and gain > _SHARE * missed.sum() else 0.0
+    is_enough = gain > _SHARE * missed.sum() and share > _LEAST
+    return gain / missed.sum() if is_sure and is_enough else 0.0
 
 
 def _telling(rows, y):

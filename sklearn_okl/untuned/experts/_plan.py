@@ -291,7 +291,9 @@ def refined(parents, size, factor):
 def name_of(kernel, bandwidth, lags, alpha, forgetting, ranks, pairs, learnt, trees):
     """Name an expert by all that makes it another one than its neighbours."""
     if np.isnan(alpha):
-        return {"tree": "a tree on its own", "tree on a line": "a tree on a line"}.get(kernel, kernel)
+        return {"tree": "a tree on its own", "tree on a line": "a tree on a line"}.get(
+            kernel, kernel
+        )
     parts = [kernel if kernel == "linear" else f"{kernel} {bandwidth:.2g}", f"alpha {alpha:g}"]
     parts += ["lags"] if lags else []
     parts += ["ranks"] if ranks else []

@@ -38,7 +38,7 @@ class ExpertsRow:
         if self.has_leaves:
             self.there = self.there.copy()
             self.there[-len(self.trees) :] = self.trees
-        self.line = experts.line(state)
+        self.lines = experts.lines(state)
         self.missing = ~self.there
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
@@ -116,7 +116,7 @@ class ExpertsRow:
         asleep |= self.missing
         if self.has_leaves:
             leaves, n = experts.leaves, len(self.trees)
-            F[:, -n:] = leaves.ask_row(state["leaves"], self.Z, self._base())
+            F[:, -n:] = leaves.ask_row(state["leaves"], self.Z, self._of_lines())
             asleep[:, -n:] |= ~leaves.heard(state["leaves"]).T[: len(asleep)]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
@@ -147,14 +147,15 @@ class ExpertsRow:
             of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
             experts.sizes.learn(state["sizes"], *of_row)
         if self.has_leaves:
-            experts.leaves.teach_row(state["leaves"], self.Z, u, self._base())
+            experts.leaves.teach_row(state["leaves"], self.Z, u, self._of_lines())
         if not experts.budget.compact:
-            of_row = u[None], forecasts[None], self._base()[None]
+            of_row = u[None], forecasts[None], self._of_lines()[None]
             experts.leaves.keep(state["leaves"], t, self.Z, *of_row)
 
-    def _base(self):
-        """Return what the linear expert has forecast (q,) of which a tree learns what it leaves."""
-        return np.zeros(len(self.F)) if self.line is None else self.F[:, self.line]
+    def _of_lines(self):
+        """Return what the linear experts have forecast (q, L) that a tree may be on."""
+        n_lines = self.experts.leaves.n_lines
+        return self.F[:, self.lines] if len(self.lines) else np.zeros((len(self.F), n_lines))
 
     def _seen_by_sizes(self):
         """Return what is seen of the row as a block of one."""

@@ -80,12 +80,12 @@ def _of_bank(bank, seen, weights, inputs, steady):
 
 def _with_lines(experts, state, weights):
     """Return the weights (q, K) with those of trees on a line put on it, and trees with theirs."""
-    leaves, line = state["leaves"], experts.line(state)
+    leaves = state["leaves"]
     of_kinds = weights[:, -len(KINDS) :].T
     there = experts.leaves.there(leaves)
     if there[1]:
         weights = weights.copy()
-        weights[:, line] += of_kinds[1]
+        weights[:, experts.lines(state)[leaves[KINDS[1]]["line"]]] += of_kinds[1]
     kinds = zip(KINDS, of_kinds, there, strict=True)
     return weights, [(leaves[kind], of_trees) for kind, of_trees, is_there in kinds if is_there]
 

@@ -212,7 +212,8 @@ class Rounds:
         t, delay = state["t"], self.label_delay
         waits = 0, delay, delay + self.constants.burn_in
         births = [birth + wait for birth in self._experts().births for wait in waits]
-        stops = [*LAYOUTS, *TRIALS, *births, *self._experts().judged]
+        trials = [trial + wait for trial in TRIALS for wait in (0, delay)]
+        stops = [*LAYOUTS, *trials, *births, *self._experts().judged]
         stops += self._guard.stops(self, state)
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 
