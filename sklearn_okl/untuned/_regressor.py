@@ -135,13 +135,12 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     split, as long as a split explains more than chance would, into at most 32 leaves, whose means
     learn every row. Its forecast is one more input of the linear experts; kernels do not see it.
 
-    *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, a tree on up to 24
-    columns is tried on the latest 512: grown from the first half of them it forecasts the others.
-    Where that tells by two standard errors what the mixture has missed, and a fiftieth of its
-    squares, the tree is one more expert from then on, grown anew whenever the past has grown by
-    half. It parts rows by pairs of columns, too, where four parts explain more for each of their
-    splits than any single one [8]_: a product of signs depends on neither of its columns alone.
-    Elsewhere it costs nothing.
+    *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, two trees on up to 24
+    columns are tried on the latest 512: grown from the first half they forecast the others. One
+    learns the targets, the other what a linear expert leaves of them. The better one, if it tells
+    by two standard errors what the mixture has missed, and a fiftieth of its squares, is an expert
+    from then on, grown anew whenever the past has grown by half. Rows are parted by pairs of
+    columns, too, where four parts explain more for each of their splits than any single one [8]_.
 
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which

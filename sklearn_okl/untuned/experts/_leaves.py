@@ -6,8 +6,8 @@ half of them they forecast the others. One learns the targets, another what a li
 of them, and its forecasts are added to those of that expert: steps on a slope are many for a tree,
 and few once the slope is known. The one whose forecasts tell more of what the mixture has missed is
 an expert from then on, see `_steps.py`, for each target one, if that is more than chance; the other
-may follow in a later trial. Elsewhere they cost nothing, and where one is there in vain no more than
-its time, as the mixture hears who is better: so little evidence is enough.
+may follow in a later trial. Elsewhere they cost nothing, and where one is there in vain its time
+alone, as the mixture hears who is better: so little evidence is enough.
 
 They see no forecasts of other trees, which stand behind the columns: they wander as these learn,
 and a split that parts two of them today parts others tomorrow.
@@ -114,18 +114,8 @@ class Leaves:
     def try_out(self, state, line=None):
         """Let trees of a kind begin where they would have helped; None where no kind would have.
 
-        Parameters
-        ----------
-        state : dict
-        line : int, default=None
-            The best of the lines so far; None: there are none.
-
-        Returns
-        -------
-        kind : int
-            Its place in `KINDS`.
-        losses : ndarray of shape (q,)
-            A row, in the trial.
+        The line is the best one so far, None where there are none. Returned are the place of the
+        kind in `KINDS`, and the losses (q,) of its trees a row, in the trial.
         """
         rows, y, forecasts, bases = state["kept"].values()
         state["kept"] = Shared({name: part[:0] for name, part in state["kept"].items()})

@@ -101,17 +101,8 @@ def _parts(table):
 def best_cut(column, sides, y, least, rounding, known):
     """Return what the best cut through all sides of a split explains, and its place.
 
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-    sides : ndarray of bool of shape (n, k)
-        On which side each row is of a split that is there already: all on one where there is none.
-    y : ndarray of shape (n,)
-        Targets less their mean.
-    least, rounding
-        As of `best_pair`.
-    known : float
-        The place where no cut is possible.
+    On which sides (n, k) rows are says the split that is there already: all are on one where there
+    is none. Targets are less their mean, and `known` is the place where no cut is possible.
     """
     order = np.argsort(column, kind="stable")
     values, sides = column[order], sides[order]
