@@ -21,8 +21,9 @@ said by one of two kinds of the same few methods:
   scored on all classes together; forecasts are calibrated and mixed in the log loss. How is in
   `aggregators`, where all likelihoods are.
 
-Where columns jump, alone or in pairs, a tree on the rows as they came is one more expert,
-`_leaves`: it is tried on rows kept for that, and costs nothing where it would not have helped.
+Where columns jump, alone or in pairs, a tree on the rows as they came is one more expert, and one
+on what a linear expert leaves another, `_leaves`: they are tried on rows kept for that, and cost
+nothing where they would not have helped.
 
 Batch models may stand beside the kernels, `_trees`: one sees the rows, and one what the kernels say
 besides. They are fitted anew as the past grows, `_fits`; what the second one learns and how three

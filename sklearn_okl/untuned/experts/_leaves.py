@@ -25,6 +25,7 @@ from ..rows import _steps as steps
 
 TRIALS = 256, 512, 1024, 2048, 4096  # rounds after which it is tried
 KINDS = "alone", "on a line"  # what trees are taught, and the last experts are, in this order
+_KEPT = "rows", "y", "forecasts", "bases"  # of the latest rows, for the next trial
 MEMBERS = tuple(
     {
         "kernel": name,
@@ -117,7 +118,7 @@ class Leaves:
         The line is the best one so far, None where there are none. Returned are the place of the
         kind in `KINDS`, and the losses (q,) of its trees a row, in the trial.
         """
-        rows, y, forecasts, bases = state["kept"].values()
+        rows, y, forecasts, bases = (state["kept"][name] for name in _KEPT)
         state["kept"] = Shared({name: part[:0] for name, part in state["kept"].items()})
         n = len(rows) // 2
         if n < _FEWEST // 2 or n <= self.delay:
