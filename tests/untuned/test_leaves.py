@@ -161,6 +161,34 @@ def test_steps_on_a_slope_are_learnt_by_a_tree_on_a_line(seed):
     assert np.abs(found.remainder).max() < 0.1  # what is clipped: the tree has its columns
 
 
+@pytest.mark.parametrize("n_columns", [3, 80, 100, 120, 160])
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+def test_lines_are_linear_experts_however_few_there_is_room_for(budget, n_columns):
+    X = np.random.default_rng(0).normal(size=(30, n_columns))
+    model = OnlineKernelRegressor(budget=budget, random_state=0).fit(X, X[:, 0])
+    places = model._experts().lines(model._state)
+    table = model.experts_
+    assert (table["kernel"][places] == "linear").all()
+    assert (table["forgetting"][places] == 1.0).all()
+    assert (table["alpha"][places] == 0.1).all()
+    assert len(places) == (2 if "linear" in table["kernel"] else 0)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_a_tree_on_a_line_sees_lags_if_that_line_does(line):
+    X, y = signs()
+    model = regressor(budget="fast").fit(X, y + 3.0 * X[:, 2])
+    model._state["leaves"]["on a line"] |= {
+        "trees": {"0": steps.start(3)},
+        "line": line,
+        "heard": np.ones(1, dtype=bool),
+    }
+    model._state["rounds"][-1] = N
+    table = model.experts_
+    assert table["name"][-1] == ON_A_LINE
+    assert bool(table["lags"][-1]) == (line == 0)
+
+
 def test_without_a_line_there_is_no_tree_on_one():
     X, y = signs(600)
     leaves = Leaves(2, 0, apart=True, n_lines=1)

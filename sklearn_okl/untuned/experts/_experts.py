@@ -192,12 +192,14 @@ class Experts:
         """Return the places of the linear experts of which a tree may learn what one leaves.
 
         Of those that forget as they are asked to, with the first ridge: one that sees lags, if
-        there are any, and one that does not. None where there is no room for so many inputs.
+        there are any, and one that does not, or the first one twice where there is room for one.
+        None where there is no room for so many inputs.
         """
         name = f"linear, {1.0 if self.forgetting is None else self.forgetting}"
         if name not in state["banks"]:
             return np.empty(0, dtype=int)
-        return self._places(state)[name].start + np.arange(self.leaves.n_lines)
+        place = self._places(state)[name]
+        return np.minimum(place.start + np.arange(self.leaves.n_lines), place.stop - 1)
 
     def _of_lines(self, state, F):
         """Return, of F (q, n, K), what they forecast (n, q, L): 0 where there are none."""
@@ -436,7 +438,7 @@ class Experts:
             stands_by = IN_RESERVE if name.endswith(IN_RESERVE) else ""
             members += [(member, stands_by) for member in bank["members"]]
         there = self.leaves.there(state["leaves"])
-        sees_lags = False, self.lags > 0  # as the line does
+        sees_lags = False, self.lags > 0 and self.leaves.line(state["leaves"]) == 0  # as lines do
         trees = [(one | {"lags": sees}, "") for one, sees in zip(MEMBERS, sees_lags, strict=True)]
         trees = [one for one, is_there in zip(trees, there, strict=True) if is_there]
         # the last ones of the banks, born at this very round, have learnt nothing

@@ -86,6 +86,10 @@ class Leaves:
         """Return of which kinds there are trees, in the order of `KINDS`."""
         return np.array([bool(state[kind]["trees"]) for kind in KINDS])
 
+    def line(self, state):
+        """Return which one of the lines trees are on: the first one sees lags, if any does."""
+        return state[KINDS[1]]["line"]
+
     def heard(self, state, ago=0):
         """Return which targets heard trees of each kind some rounds ago, (2, q).
 

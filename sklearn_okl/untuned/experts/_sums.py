@@ -85,7 +85,7 @@ def _with_lines(experts, state, weights):
     there = experts.leaves.there(leaves)
     if there[1]:
         weights = weights.copy()
-        weights[:, experts.lines(state)[leaves[KINDS[1]]["line"]]] += of_kinds[1]
+        weights[:, experts.lines(state)[experts.leaves.line(leaves)]] += of_kinds[1]
     kinds = zip(KINDS, of_kinds, there, strict=True)
     return weights, [(leaves[kind], of_trees) for kind, of_trees, is_there in kinds if is_there]
 
