@@ -24,13 +24,12 @@ from ._banks import (
     slopes,
     start_bank,
 )
-from ._leaves import KINDS, MEMBERS, Leaves
+from ._leaves import KINDS, MEMBERS, TREES, Leaves
 from ._plan import BORN, IN_RESERVE, MAIN, WALKS, births_of, chain, name_of, plan, refined, reserves
 from ._reserve import is_better_without, stand_by, taken_over, with_reserves, without_reserves
 from ._sizes import RowSizes
 
 _TINY = np.finfo(float).tiny
-_TREES = slice(-len(KINDS), None)  # among all experts: the last ones, where there are any
 _SMALL_PAST = 512  # rows that a small model keeps of columns of few values, until there are more
 
 
@@ -137,10 +136,11 @@ class Experts:
         F = self._forecasts(state, awake, seen, len(u), teach)
         for _, places in awake:
             state["rounds"][places] += len(u)
-        bases, there = self._of_lines(state, F), self.leaves.there(state["leaves"])
+        bases = self.leaves.bases(F, self.lines(state))
+        there = self.leaves.there(state["leaves"])
         if there.any():
-            F[..., _TREES] = self.leaves.learn(state["leaves"], X, u, bases).swapaxes(0, 1)
-            state["rounds"][_TREES] += there * len(u)
+            F[..., TREES] = self.leaves.learn(state["leaves"], X, u, bases).swapaxes(0, 1)
+            state["rounds"][TREES] += there * len(u)
         F[..., yet_to_be_born] = np.nan
         n_first = max(1 + self.delay - n_learnt, 0)  # whose forecasts are none
         squares = self.kind.squares(F - u.T[..., None])[..., n_first:, :]
@@ -184,8 +184,8 @@ class Experts:
         awake = self._awake(state)
         F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago))
         if self.leaves.there(state["leaves"]).any():
-            bases = self._of_lines(state, F)
-            F[..., _TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
+            bases = self.leaves.bases(F, self.lines(state))
+            F[..., TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
         return F, seen
 
     def lines(self, state):
@@ -201,13 +201,6 @@ class Experts:
         place = self._places(state)[name]
         return np.minimum(place.start + np.arange(self.leaves.n_lines), place.stop - 1)
 
-    def _of_lines(self, state, F):
-        """Return, of F (q, n, K), what they forecast (n, q, L): 0 where there are none."""
-        places = self.lines(state)
-        if not len(places):
-            return np.zeros((F.shape[1], len(F), self.leaves.n_lines))
-        return F[..., places].swapaxes(0, 1)
-
     def try_leaves(self, state):
         """Let a tree be one more expert from now on if it would have helped so far."""
         shares, lines = self.kind.shares(state), self.lines(state)
@@ -216,7 +209,7 @@ class Experts:
         found = self.leaves.try_out(state["leaves"], best)
         if found is not None:  # as if it had always been there
             kind, losses = found
-            place = kind - len(KINDS)
+            place = np.arange(len(state["rounds"]))[TREES][kind]
             n, masses = self.n_learnt(state), state["masses"].max()
             state["rounds"][place], state["masses"][place] = n, masses
             state["losses"][..., place] = masses * (losses if self.kind.shape else losses.sum())
@@ -317,9 +310,9 @@ class Experts:
         if not self.leaves.there(state["leaves"]).any():
             return [known[age] for age in ages]
         found = [known[age].copy() for age in ages]
-        of_trees = self.leaves.heard(state["leaves"], ago).T
-        for of_one, of_target in zip(found, of_trees, strict=False):
-            of_one[_TREES] &= of_target
+        of_trees = self.leaves.heard(state["leaves"], ago).T[: len(ages)]
+        for of_one, of_target in zip(found, of_trees, strict=True):
+            of_one[TREES] &= of_target
         return found
 
     def _existed(self, state, ago):
@@ -347,7 +340,7 @@ class Experts:
             banks, order = taken_over(banks, places, born, None, self.delay, self.kind.n_targets)
         else:
             banks, order = without_reserves(banks, places)
-        trees = np.arange(len(state["rounds"]))[_TREES]
+        trees = np.arange(len(state["rounds"]))[TREES]
         order = np.concatenate([np.arange(self.inputs.n_walks), order, trees])
         state["banks"] = banks
         for name in ("rounds", "losses", "masses"):

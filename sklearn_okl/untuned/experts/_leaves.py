@@ -25,6 +25,7 @@ from ..rows import _steps as steps
 
 TRIALS = 256, 512, 1024, 2048, 4096  # rounds after which it is tried
 KINDS = "alone", "on a line"  # what trees are taught, and the last experts are, in this order
+TREES = slice(-len(KINDS), None)  # where they are among all experts
 _KEPT = "rows", "y", "forecasts", "bases"  # of the latest rows, for the next trial
 MEMBERS = tuple(
     {
@@ -85,6 +86,15 @@ class Leaves:
     def there(self, state):
         """Return of which kinds there are trees, in the order of `KINDS`."""
         return np.array([bool(state[kind]["trees"]) for kind in KINDS])
+
+    def bases(self, F, places):
+        """Return, of forecasts F (q, n, K) or (q, K), those (n, q, L) or (q, L) of the lines.
+
+        They are 0 where there are no lines, and no places of any.
+        """
+        if not len(places):
+            return np.zeros((*F.shape[1:-1], len(F), self.n_lines))
+        return np.moveaxis(F[..., places], 0, -2)
 
     def line(self, state):
         """Return which one of the lines trees are on: the first one sees lags, if any does."""
@@ -204,7 +214,7 @@ class Leaves:
         F = np.full((self.n_targets, len(KINDS)), np.nan)
         for k, (part, of_base) in self._parts(state, bases):
             row = self.seen(part, X)[0]
-            F[:, k] = of_base + np.array([steps.ask_row(tree, row)[0] for tree in _trees(part)])
+            F[:, k] = of_base + np.array([steps.ask_row(tree, row) for tree in _trees(part)])
         return F
 
     def teach_row(self, state, X, u, bases):
@@ -212,8 +222,7 @@ class Leaves:
         for _, (part, of_base) in self._parts(state, bases):
             row, n_before = self.seen(part, X)[0], part["n_before"]
             for tree, target in zip(_trees(part), (u - of_base).tolist(), strict=True):
-                _, leaf = steps.ask_row(tree, row)
-                steps.teach_row(tree, row, target, leaf, n_before)
+                steps.teach_row(tree, row, target, n_before)
             part["n_before"] = n_before + 1
 
     def seen(self, part, X):

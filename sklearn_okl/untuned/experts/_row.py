@@ -14,6 +14,7 @@ from ..rows._input_row import InputRow
 from ..rows._inputs import Seen
 from ._bank_rows import BankRow, PackedBankRow, layout_of
 from ._experts import ages_of
+from ._leaves import TREES
 
 
 class ExpertsRow:
@@ -37,7 +38,7 @@ class ExpertsRow:
         self.has_leaves = bool(self.trees.any())
         if self.has_leaves:
             self.there = self.there.copy()
-            self.there[-len(self.trees) :] = self.trees
+            self.there[TREES] = self.trees
         self.lines = experts.lines(state)
         self.missing = ~self.there
         self.without_lags = layout.without_lags
@@ -110,14 +111,14 @@ class ExpertsRow:
         self.seen = seen, walks, scales
         known = self.of_banks.ask(*seen).T
         np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
+        self.bases = experts.leaves.bases(F, self.lines)
         burn_in = experts.constants.burn_in
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= self.missing
         if self.has_leaves:
-            leaves, n = experts.leaves, len(self.trees)
-            F[:, -n:] = leaves.ask_row(state["leaves"], self.Z, self._of_lines())
-            asleep[:, -n:] |= ~leaves.heard(state["leaves"]).T[: len(asleep)]
+            F[:, TREES] = experts.leaves.ask_row(state["leaves"], self.Z, self.bases)
+            asleep[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T[: len(asleep)]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
             return forecasts
@@ -147,15 +148,10 @@ class ExpertsRow:
             of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
             experts.sizes.learn(state["sizes"], *of_row)
         if self.has_leaves:
-            experts.leaves.teach_row(state["leaves"], self.Z, u, self._of_lines())
+            experts.leaves.teach_row(state["leaves"], self.Z, u, self.bases)
         if not experts.budget.compact:
-            of_row = u[None], forecasts[None], self._of_lines()[None]
+            of_row = u[None], forecasts[None], self.bases[None]
             experts.leaves.keep(state["leaves"], t, self.Z, *of_row)
-
-    def _of_lines(self):
-        """Return what the linear experts have forecast (q, L) that a tree may be on."""
-        n_lines = self.experts.leaves.n_lines
-        return self.F[:, self.lines] if len(self.lines) else np.zeros((len(self.F), n_lines))
 
     def _seen_by_sizes(self):
         """Return what is seen of the row as a block of one."""

@@ -12,7 +12,7 @@ import numpy as np
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
 from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of
-from ._leaves import KINDS
+from ._leaves import KINDS, TREES
 
 OTHERS = "missing values", "trees of few values"  # who play besides the columns
 
@@ -81,7 +81,7 @@ def _of_bank(bank, seen, weights, inputs, steady):
 def _with_lines(experts, state, weights):
     """Return the weights (q, K) with those of trees on a line put on it, and trees with theirs."""
     leaves = state["leaves"]
-    of_kinds = weights[:, -len(KINDS) :].T
+    of_kinds = weights[:, TREES].T
     there = experts.leaves.there(leaves)
     if there[1]:
         weights = weights.copy()

@@ -103,10 +103,7 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
         path[i:stop] = _means(state, places[0], y[low:high], places[1], known, alone)
         past = state["past"]
         if state["next"] < _NEVER:
-            state["past"] = Shared(
-                rows=np.concatenate([past["rows"], rows[low:high]])[-N_ROWS:],
-                y=np.concatenate([past["y"], y[low:high]])[-N_ROWS:],
-            )
+            state["past"] = _with_rows(past, rows[low:high], y[low:high])
         i, low = min(stop, len(asked)), high
         if n_before + high < state["next"]:
             return path
@@ -117,26 +114,20 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
 
 
 def ask_row(state, row):
-    """Return what a tree that stands alone forecasts of a row (p,), and the leaf that says so."""
-    tree, leaf = state["tree"], 0
-    columns, thresholds, children = (tree[name] for name in ("columns", "thresholds", "children"))
-    while (column := columns[leaf]) != _LEAF:
-        leaf = children[leaf, int(row[column] > thresholds[leaf])]
-    return state["sums"][leaf] / max(state["counts"][leaf], 1.0), leaf
+    """Return what a tree that stands alone forecasts of a row (p,)."""
+    leaf = _leaf(state["tree"], row)
+    return state["sums"][leaf] / max(state["counts"][leaf], 1.0)
 
 
-def teach_row(state, row, target, leaf, n_before):
-    """Learn a row (p,) of a leaf after so many others: `forecasts` of one row, in few calls."""
+def teach_row(state, row, target, n_before):
+    """Learn a row (p,) after so many others: `forecasts` of one row, in few calls."""
+    leaf = _leaf(state["tree"], row)
     for name, term in (("sums", target), ("counts", 1.0)):
         state[name] = state[name].copy()
         state[name][[leaf, -1]] += term
     if state["next"] == _NEVER:
         return
-    past, low = state["past"], len(state["past"]["y"]) + 1 - N_ROWS
-    state["past"] = Shared(
-        rows=np.concatenate([past["rows"][max(low, 0) :], row[None]]),
-        y=np.append(past["y"][max(low, 0) :], target),
-    )
+    state["past"] = _with_rows(state["past"], row[None], np.array([target]))
     if n_before + 1 == state["next"]:
         _begin_anew(state, pairs=True)
 
@@ -170,6 +161,24 @@ def _means(state, places, y, asked, n_known, alone):
             path[i] = sums[k] / max(counts[k], 1.0) - (0.0 if alone else sums[-1] / counts[-1])
     state["sums"], state["counts"] = np.array(sums), np.array(counts)
     return path
+
+
+def _with_rows(past, rows, y):
+    """Return the latest rows, and these behind them."""
+    low = max(len(past["y"]) + len(y) - N_ROWS, 0)
+    return Shared(
+        rows=np.concatenate([past["rows"][low:], rows])[-N_ROWS:],
+        y=np.concatenate([past["y"][low:], y])[-N_ROWS:],
+    )
+
+
+def _leaf(tree, row):
+    """Return the leaf of one row (p,): `leaves`, without its arrays."""
+    columns, thresholds, children = (tree[name] for name in ("columns", "thresholds", "children"))
+    leaf = 0
+    while (column := columns[leaf]) != _LEAF:
+        leaf = children[leaf, int(row[column] > thresholds[leaf])]
+    return leaf
 
 
 def leaves(tree, rows):
