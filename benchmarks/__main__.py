@@ -230,6 +230,18 @@ JOBS = {
             "quick": SMALL_SIZES,
         },
     ),
+    "competition": Job(
+        "competition",
+        "the 3003 short series of the M3 competition: beside its published entries",
+        "The forecaster on the series of the M3 competition, those of a frequency in one panel, "
+        "beside published entries: sMAPE, MASE, and how often its intervals hold. The exit status "
+        "is 1 where sMAPE is above 13.0 or MASE above 1.45. Takes two minutes.",
+        {
+            "streams": "use only the first N series of each frequency",
+            "alone": "a forecaster of its own for each series; four minutes on two cores",
+            "quick": SMALL_SIZES,
+        },
+    ),
     "explain": Job(
         "explain",
         "exact attributions against KernelSHAP: time for the same rows and background",

@@ -12,8 +12,9 @@ All is per step and per series, but for the squared errors, which are shrunk a l
 over all series. A mixture learns the forecasts of an origin h rows old at step h when the target is
 known, as they were issued. So a mixture that follows what is already over is seen to be late, and
 is left out. The regressions count rows in units of the errors that the first mixture had until
-then: at the beginning these are large, and say little of what follows. Pooled series share them:
-`_shared_stacks.py`.
+then: at the beginning these are large, and say little of what follows. As long as it knows fewer
+rows than it has coefficients, a regression is expected to be no better than chance. Pooled series
+share them: `_shared_stacks.py`.
 
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
 Those under "recent" are written row by row, all others are replaced.
@@ -28,6 +29,8 @@ FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
 N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
 _ALPHA = 1.0  # their ridge, where errors have variance 1
 _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows had been at 1
+_EXPECTED = np.array([1.0, 4.0, 4.0])  # squared errors of the three beforehand, over the least
+_N_EXPECTED = 16.0  # targets that this counts for, about as many as there are coefficients
 _REFRESH = 64  # rounds between two inversions of their exact sums
 
 
@@ -81,8 +84,13 @@ def forecasts(state, F):
     weights, F = _heard(_powers.of_series(state["errors"], weight), F)
     mixed[0] = (weights * F).sum(axis=0)
     mixed[1:-1] = mixed[0] + (state["theta"] * (F - mixed[0])).sum(axis=1)
-    mixed[-1] = (_powers.of_series(state["mixed"], weight) * mixed[:-1]).sum(axis=0)
+    mixed[-1] = (_shares(state) * mixed[:-1]).sum(axis=0)
     return mixed
+
+
+def _shares(state):
+    """Return the weights (3, H, m) of the mixtures in the whole."""
+    return _powers.of_series(state["mixed"], state["weight"], _EXPECTED, _N_EXPECTED)
 
 
 def mean_squares(state):
@@ -104,14 +112,13 @@ def _heard(weights, F):
 
 def coefficients(state, F):
     """Return what the experts count for (E, H, m) in the whole mixture of forecasts F (E, H, m)."""
-    theta, weight = np.where(np.isnan(F), 0.0, state["theta"]), state["weight"]
-    plain, share = (_powers.of_series(state[name], weight) for name in ("errors", "mixed"))
-    plain = _heard(plain, F)[0]
+    theta, share = np.where(np.isnan(F), 0.0, state["theta"]), _shares(state)
+    plain = _heard(_powers.of_series(state["errors"], state["weight"]), F)[0]
     stacked = theta - plain * theta.sum(axis=1, keepdims=True)
     return plain + (share[1:, None] * stacked).sum(axis=0)
 
 
-def learn(state, t, F, mixtures, y):
+def learn(state, t, F, mixtures, y, trust=1.0):
     """Learn what was forecast of row t, and what came: an origin for each step.
 
     Parameters
@@ -124,15 +131,18 @@ def learn(state, t, F, mixtures, y):
         Forecasts of the mixtures, as they were issued: what they know now, they did not know then.
     y : ndarray of shape (H, m)
         What came; NaN is unknown.
+    trust : float or ndarray of shape (H, m), default=1.0
+        What an error counts for, over what it does in the long run.
     """
     known = np.isfinite(y)
     F = np.where(np.isnan(F), mixtures[0], F)
     F, y = np.where(known, F, 0.0), np.where(known, y, 0.0)
     mixtures = np.where(known, mixtures, 0.0)
     unit = np.sqrt((state["mixed"][0] + _FLOOR) / (state["weight"] + _FLOOR))
-    state["errors"] = _powers.faded(state["errors"], F - y, known)
-    state["mixed"] = _powers.faded(state["mixed"], mixtures - y, known)
-    share = (1.0 - _powers.FADING) * known
+    counts = known * trust
+    state["errors"] = _powers.faded(state["errors"], F - y, counts)
+    state["mixed"] = _powers.faded(state["mixed"], mixtures - y, counts)
+    share = (1.0 - _powers.FADING) * counts
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
     deviations, errors = (F - mixtures[0]) / unit, (y - mixtures[0]) / unit

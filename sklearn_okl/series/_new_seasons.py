@@ -1,4 +1,9 @@
-"""What begins anew when other seasons are found: features, experts, smoothing, what is heard."""
+"""What begins anew when other seasons are found: features, experts, smoothing, what is heard.
+
+What begins is heard as what it would have been worth in the rows so far. That is told as times of
+what the latest value was worth in the same rows: its record in the mixture was made in the units of
+its time, which may have been others than today's.
+"""
 
 import numpy as np
 
@@ -47,11 +52,21 @@ def _begin_season(plan, state, slot, season, values):
             n_last = plan.n_phases + _row_sizes.n_kinds(plan.n_ahead)
             _delayed_ridge.forget(state["row_sizes"]["ridge"], n_last, places)
     errors = _seasons.errors_again(values, int(season), plan.horizon)
-    scale = _views.level(state["views"][RAW])[1]
-    first = len(plan.experts) + 1
-    _mixture.begin_anew(state["mixture"], first + slot, errors[0] / scale**2)
+    latest = len(plan.experts)  # the place of the latest value
+    told = _told(state["mixture"], errors[:2], errors[2], latest)
+    _mixture.begin_anew(state["mixture"], latest + 1 + slot, told[0])
     if slot == 0:
-        _mixture.begin_anew(state["mixture"], first + len(state["slots"]), errors[1] / scale**2)
+        _mixture.begin_anew(state["mixture"], latest + 1 + len(state["slots"]), told[1])
+
+
+def _told(mixture, errors, of_latest, latest, steps=slice(None)):
+    """Return mean squared errors (..., H, m) in the units of the mixture's record.
+
+    They are told as times of those of the latest value in the same rows, (H, m), which stands at a
+    place among the experts. NaN where it never erred.
+    """
+    record = _mixture.mean_squares(mixture)[latest][steps]
+    return errors * (record / np.where(of_latest > 0.0, of_latest, np.nan))
 
 
 def _begin_smoothing(plan, state, lengths, values):
@@ -70,13 +85,28 @@ def _begin_smoothing(plan, state, lengths, values):
         changed.remove(SHORT)
     elif lengths == before.tolist():
         changed = [LOGS]
-    scale = _views.level(state["views"][RAW])[1]
-    errors = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
+    scale, steps = _views.level(state["views"][RAW])[1], _smoothing_rates.judged_steps(plan.horizon)
+    found = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
     _smoothing.begin_anew(smoothing, lengths, values)
-    if errors is None:
+    if found is None and changed != [LOGS]:
+        _believe(mixture, smoothing, [first + bank for bank in changed])
+    if found is None:
         return
-    smoothing["losses"] = errors * mixture["weight"][_smoothing_rates.judged_steps(plan.horizon)]
+    errors = np.nan_to_num(_told(mixture, *found, len(plan.experts), steps))
+    smoothing["losses"] = errors * mixture["weight"][steps]
     for bank in changed:
         shares = _powers.weights(errors[bank])
         told = _smoothing_rates.shares(plan.horizon) @ (shares * errors[bank]).sum(axis=0)
         _mixture.hear(mixture, first + bank, told)
+
+
+def _believe(mixture, smoothing, experts):
+    """Hear experts and members on seasons as the best so far, as no rows tell what they are worth.
+
+    What they were worth without these seasons says nothing of them.
+    """
+    best = _mixture.mean_squares(mixture).min(axis=0)
+    for expert in experts:
+        _mixture.hear(mixture, expert, best)
+    losses = smoothing["losses"]
+    smoothing["losses"] = np.zeros_like(losses) + losses.min(axis=(0, 1))

@@ -34,6 +34,8 @@ from . import (
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
 
+_SEEN = 32.0  # values from which on an error counts for more than half of what it does later
+
 
 def start(plan, waves):
     """Return the state before the first row, of a plan; waves are drawn by `_experts.py`."""
@@ -101,6 +103,8 @@ def heard(state):
     origin, slot = state["origin"], state["origin"]["slot"]
     first = len(slot["forecasts"]) - _smoothing_rates.N_BANKS - ("static" in state)
     silent = first - _echoes.N_ECHOES + np.flatnonzero(state["echoes"] == 0)
+    if not state["smoothing"]["seasons"]:
+        silent = np.append(silent, first + _smoothing_rates.SHORT)
     return origin | {"slot": slot | {"forecasts": np.delete(slot["forecasts"], silent, axis=0)}}
 
 
@@ -154,6 +158,8 @@ def issue(plan, state, calendar):
     members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     again = state["slots"], state["echoes"]
+    if not state["smoothing"]["seasons"]:
+        smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
     simple = _experts.simple_forecasts(views, *again, horizon, smoothed, plan.n_ahead > 0)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
@@ -301,7 +307,7 @@ def absorb(plan, state, row):
     recent["n_written"][0] = state["t"] = t + 1
     if (t + 1) % BLOCK == 0:
         state["recent"] = _waiting.moved_on(recent)
-    if _seasons.is_look_due(t + 1):
+    if _seasons.is_look_due(t + 1) or t + 1 in [2 * length for length in plan.seasons]:
         _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
 
@@ -315,13 +321,15 @@ def _teach(plan, state, said, x_ahead, y):
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     target = np.where(begun, y, np.nan)
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
-    near = (target - level) / unit
-    targets = [np.clip(near, -_views.FAR, _views.FAR)]
+    targets = [np.clip((target - level) / unit, -_views.FAR, _views.FAR)]
+    unit = np.where(np.isnan(unit), _views.unit_so_far(state["views"][RAW], y), unit)
+    near, trust = (target - level) / unit, _trust(state["views"][RAW]["count"], plan.horizon)
     F, three = (F - level) / unit, (mixed[:-1] - level) / unit
-    _mixture.learn(state["mixture"], state["t"], F, three, near)
+    _mixture.learn(state["mixture"], state["t"], F, three, near, trust)
     judged = _smoothing_rates.judged_steps(plan.horizon)
-    _smoothing.judge(state["smoothing"], (members - target[judged]) / unit[judged])
-    errors = np.where(target == issued, 0.0, (target - issued) / unit)
+    errors = (members - target[judged]) / unit[judged]
+    _smoothing.judge(state["smoothing"], errors, trust[judged])
+    errors = np.where(target == issued, 0.0, (target - issued) / scale[:, RAW])
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach)
     _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach)
@@ -333,9 +341,18 @@ def _teach(plan, state, said, x_ahead, y):
         wanted = targets[expert.view].reshape(plan.horizon, *z.shape[:2], n_targets)
         _delayed_ridge.learn(own["ridge"], z, wanted)
     if plan.n_ahead:
-        raw, known = state["views"][RAW], np.where(np.isnan(unit[0]), np.nan, target[0])
+        raw, known = state["views"][RAW], np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
         of_now = raw["mean"], _views.level(raw)[1]
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
+
+
+def _trust(n_known, horizon):
+    """Return what errors (H, m) count for, of series of which so many values (m,) were known.
+
+    Who has hardly seen a series is soon another one than the one who erred.
+    """
+    n_seen = np.maximum(n_known - np.arange(horizon)[:, None], 0.0)  # by the origin of each step
+    return n_seen / (n_seen + _SEEN)
 
 
 def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach):

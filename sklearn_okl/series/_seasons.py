@@ -201,12 +201,12 @@ def settled(slots, seasons):
 
 
 def errors_again(values, season, horizon):
-    """Return mean squared errors (2, H, m) of the season come again in the past (n, m).
+    """Return mean squared errors (3, H, m) of the season come again in the past (n, m).
 
-    Then those of it at the distance from it that there was. NaN where fewer than `_FIRST_LOOK` rows
-    tell.
+    Then those of it at the distance from it that there was, and those of the latest value. NaN
+    where fewer than `_FIRST_LOOK` rows tell.
     """
-    n, errors = len(values), np.full((2, horizon, values.shape[1]), np.nan)
+    n, errors = len(values), np.full((3, horizon, values.shape[1]), np.nan)
     for h in range(horizon):
         back = season * (1 + h // season)
         origin = np.arange(max(back - h, season + 1, n - _LATEST), n - h)
@@ -215,6 +215,7 @@ def errors_again(values, season, horizon):
             errors[0, h] = (plain**2).mean(axis=0)
             distance = values[origin - 1] - values[origin - 1 - season]
             errors[1, h] = ((plain - distance) ** 2).mean(axis=0)
+            errors[2, h] = ((values[origin + h] - values[origin - 1]) ** 2).mean(axis=0)
     return errors
 
 

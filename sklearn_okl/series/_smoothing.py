@@ -8,20 +8,22 @@ the error e that the latest row left, which lasts:
         + \rho^{h + 1} e_t, \qquad
     e_t = y_t - l_{t - 1} - \varphi b_{t - 1} - \sum_k s^k_t,
 
-    l_t = l_{t - 1} + \varphi b_{t - 1} + \alpha e_t, \qquad
-    b_t = \varphi b_{t - 1} + \alpha \beta e_t, \qquad
-    s^k_{t + n_k} = s^k_t + \gamma (1 - \alpha) e_t
+    l_t = l_{t - 1} + \varphi b_{t - 1} + \alpha_t e_t, \qquad
+    b_t = \varphi b_{t - 1} + \beta_t e_t, \qquad
+    s^k_{t + n_k} = s^k_t + \gamma (1 - \alpha_t) e_t
 
 (J. W. Taylor, "Short-term electricity demand forecasting using double seasonal exponential
 smoothing", Journal of the Operational Research Society 54, 2003; R. J. Hyndman, A. B. Koehler,
 J. K. Ord, R. D. Snyder, "Forecasting with exponential smoothing", 2008; E. S. Gardner, E. McKenzie,
 "Forecasting trends in time series", Management Science 31, 1985, for slopes that are damped). What
-a season was over many cycles is in it, which no window of the latest rows shows.
+a season was over many cycles is in it, which no window of the latest rows shows. Of few rows the
+rates are larger than they are later: those of the mean of all rows, and of the line through them
+(N. Morrison, "Introduction to sequential smoothing and prediction", 1969).
 
 The first bank is steady: it has no slopes. The others doubt something of it, and the mixture hears
-what that is worth: one has slopes; one follows the logarithm of a series that has been positive so
-far, for seasons and errors that grow with the level; one leaves the longest season out, which may
-have been seen too seldom, or be none.
+what that is worth: one has slopes; one has slopes and follows the logarithm of a series that has
+been positive so far, for growth, seasons and errors that grow with the level; one leaves the
+longest season out, which may have been seen too seldom, or be none, and is silent without seasons.
 
 The rates of a bank are a grid. Members are weighted by their faded squared errors as experts are,
 at some steps; between these the weights are interpolated. When the seasons change, members begin
@@ -32,7 +34,7 @@ them (W. James, C. Stein, "Estimation with quadratic loss", 1961), through which
 import numpy as np
 
 from . import _powers, _seasons, _smoothing_rates
-from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY
+from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY, WITH_SLOPES
 
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
 _LATEST = 500  # rows that past errors are taken from
@@ -46,9 +48,10 @@ def start(horizon, n_series):
     members, n_steps = (N_BANKS, N_MEMBERS), len(_smoothing_rates.judged_steps(horizon))
     return {
         "t": 0,  # rows since the members began, where phases are counted from
+        "n_learnt": np.zeros(n_series),  # values since then
         "lengths": np.empty(0, dtype=np.int64),  # of the seasons
         "level": np.zeros((*members, n_series)),
-        "slope": np.zeros((N_MEMBERS, n_series)),  # of the bank that has slopes
+        "slope": np.zeros((2, N_MEMBERS, n_series)),  # of the banks that have slopes
         "error": np.zeros((*members, n_series)),
         "seasons": [],  # what each season adds, (banks, members, length, series)
         "losses": np.zeros((*members, n_steps, n_series)),  # faded squared errors
@@ -64,6 +67,7 @@ def is_sound(state):
     return bool(
         all(np.isfinite(one).all() for one in known)
         and (state["losses"] >= 0.0).all()
+        and ((state["n_learnt"] >= 0.0) & (state["n_learnt"] < np.inf)).all()
         and (state["least"][state["has_logs"]] > 0.0).all()
         and (state["lengths"] > 1).all()
         and len(state["lengths"]) == len(state["seasons"])
@@ -77,7 +81,8 @@ def forecasts(state, horizon, last, steps=slice(None)):
     """
     said = _smoothing_rates.lasting(horizon)[:, :, steps] * state["error"][:, :, None]
     said += state["level"][:, :, None]
-    said[SLOPED] += _smoothing_rates.sloping(horizon)[:, steps] * state["slope"][:, None]
+    leads = _smoothing_rates.sloping(horizon)[:, :, steps]
+    said[WITH_SLOPES] += leads * state["slope"][:, :, None]
     rows = state["t"] + np.arange(horizon)[steps]
     for of_season in state["seasons"]:
         said += of_season[:, :, rows % of_season.shape[2]]
@@ -131,10 +136,13 @@ def parts(state, horizon):
     return (weights * level).sum(axis=0), seasons
 
 
-def judge(state, errors):
-    """Learn errors (4, J, steps, m) of what was said of a row, in units; NaN is unknown."""
+def judge(state, errors, trust):
+    """Learn errors (4, J, steps, m) of what was said of a row, in units; NaN is unknown.
+
+    `trust` (steps, m) is what an error counts for, over what it does in the long run.
+    """
     known = np.isfinite(errors)
-    state["losses"] = _powers.faded(state["losses"], np.where(known, errors, 0.0), known)
+    state["losses"] = _powers.faded(state["losses"], np.where(known, errors, 0.0), known * trust)
 
 
 def learn(state, y, is_first):
@@ -176,8 +184,8 @@ def begin_anew(state, lengths, values):
         seasons.append(np.repeat(profile.swapaxes(0, 1)[:, None], N_MEMBERS, axis=1))
     nothing = np.zeros_like(state["error"])
     lengths = np.array(lengths, dtype=np.int64)
-    state.update(t=0, lengths=lengths, seasons=seasons, error=nothing, slope=nothing[0])
-    state["level"] = nothing + level[:, None]
+    state.update(t=0, lengths=lengths, seasons=seasons, error=nothing)
+    state.update(level=nothing + level[:, None], slope=nothing[WITH_SLOPES], n_learnt=np.zeros(m))
     for row in rows:
         _follow(state, row, False)
 
@@ -186,7 +194,7 @@ def errors_again(state, lengths, values, horizon, scale):
     """Return mean squared errors (4, J, steps, m) that members on these seasons would have had.
 
     They begin in the rows (n, m) before the latest `_LATEST`, and go through these. In units of the
-    scale (m,); None where too few rows tell.
+    scale (m,), and followed by those of the latest value (steps, m); None where too few rows tell.
     """
     steps, n = _smoothing_rates.judged_steps(horizon), len(values)
     first = max(n - _LATEST, 2 * max(lengths, default=1))
@@ -194,13 +202,15 @@ def errors_again(state, lengths, values, horizon, scale):
         return None
     state = dict(state)
     begin_anew(state, lengths, values[:first])
-    squares = np.zeros_like(state["losses"])
+    squares, latest = np.zeros_like(state["losses"]), np.zeros(state["losses"].shape[2:])
     for t in range(first, n):
         known = steps[t + steps < n]
         said = forecasts(state, horizon, values[t - 1], known)
         squares[:, :, : len(known)] += _powers.squares((said - values[t + known]) / scale)
+        latest[: len(known)] += _powers.squares((values[t - 1] - values[t + known]) / scale)
         _follow(state, _seen(state, values[t]), False)
-    return squares / (n - first - steps)[:, None]
+    n_judged = (n - first - steps)[:, None]
+    return squares / n_judged, latest / n_judged
 
 
 def move(state, by):
@@ -215,16 +225,18 @@ def move(state, by):
 def _follow(state, row, is_first):
     """Let the members learn a row as the banks see it (4, m)."""
     row, (level, season, lasting, slope, damping) = row[:, None], _smoothing_rates.rates()
+    least_level, least_slope = _smoothing_rates.first_rates(state["n_learnt"])
+    level, slope = np.maximum(level, least_level), np.maximum(slope, least_slope)
     before = np.where(is_first, row, state["level"])
-    on = damping[SLOPED] * state["slope"]
-    before[SLOPED] += on
+    on = damping[WITH_SLOPES] * state["slope"]
+    before[WITH_SLOPES] += on
     place = [state["t"] % of_season.shape[2] for of_season in state["seasons"]]
     added = [s[:, :, k] for s, k in zip(state["seasons"], place, strict=True)]
     error = row - before - sum(added)
     known = ~np.isnan(error)
     state["error"] = np.where(known, error, lasting * state["error"])
     error = np.where(known, error, 0.0)
-    state["slope"] = on + (level * slope)[SLOPED] * error[SLOPED]
+    state["slope"] = on + slope[WITH_SLOPES] * error[WITH_SLOPES]
     state["level"] = before + level * error
     change = season * (1.0 - level) * error
     for s, k in zip(state["seasons"], place, strict=True):
@@ -232,6 +244,7 @@ def _follow(state, row, is_first):
         if s.shape[2] == max(state["lengths"]):
             s[SHORT, :, k] = 0.0
     state["t"] += 1
+    state["n_learnt"] = state["n_learnt"] + known[STEADY, 0]
 
 
 def _seen(state, rows):
@@ -249,11 +262,13 @@ def _may_have_logs(state):
 
 
 def _end_logs(state, which):
-    """Let members on logarithms of series (m,) that are not positive go on as the steady ones."""
+    """Let members on logarithms of series (m,) that are not positive go on as those on values."""
     arrays = {name: state[name].copy() for name in ("level", "error", "losses")}
     for array in (*arrays.values(), *state["seasons"]):
-        array[LOGS][..., which] = array[STEADY][..., which]
-    state.update(arrays, has_logs=state["has_logs"] & ~which)
+        array[LOGS][..., which] = array[SLOPED][..., which]
+    slopes = state["slope"].copy()
+    slopes[1][..., which] = slopes[0][..., which]
+    state.update(arrays, slope=slopes, has_logs=state["has_logs"] & ~which)
 
 
 def _trusted(profile, left, n_cycles):

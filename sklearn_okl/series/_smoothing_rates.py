@@ -11,11 +11,12 @@ _STEADY_RATES = list(
 )
 _SLOPES = (0.1, 0.9), (0.3, 0.9), (0.1, 0.98)  # beta and phi
 _SLOPED_RATES = list(product((0.1, 0.3, 0.7), (0.05, 0.2), (0.0, 0.7), _SLOPES))
+WITH_SLOPES = slice(SLOPED, LOGS + 1)  # banks
 # alpha, gamma, rho, beta and phi of each member of each bank, (4, members, 5)
 RATES = np.array(
     [
         [(*rates, *slope) for *rates, slope in bank]
-        for bank in (_STEADY_RATES, _SLOPED_RATES, _STEADY_RATES, _STEADY_RATES)
+        for bank in (_STEADY_RATES, _SLOPED_RATES, _SLOPED_RATES, _STEADY_RATES)
     ]
 )
 N_BANKS, N_MEMBERS = RATES.shape[:2]
@@ -43,12 +44,27 @@ def lasting(horizon):
 
 @cache
 def sloping(horizon):
-    """Return how far slopes lead (J, H, 1), as times of what they are."""
-    powers = RATES[SLOPED, :, 4, None] ** np.arange(1.0, horizon + 1.0)
-    return np.cumsum(powers, axis=1)[..., None]
+    """Return how far slopes lead (2, J, H, 1), as times of what they are."""
+    powers = RATES[WITH_SLOPES, :, 4, None] ** np.arange(1.0, horizon + 1.0)
+    return np.cumsum(powers, axis=2)[..., None]
 
 
 @cache
 def rates():
-    """Return the rates of all members, each kind (4, J, 1)."""
-    return np.moveaxis(RATES, -1, 0)[..., None]
+    """Return the rates of all members, each kind (4, J, 1); of slopes as times of errors."""
+    level, season, lasting, slope, damping = np.moveaxis(RATES, -1, 0)[..., None]
+    return level, season, lasting, level * slope, damping
+
+
+def first_rates(n_learnt):
+    """Return the least rates of level and slope (4, 1, m) of members that learnt some rows (m,).
+
+    With them a level is the mean of all rows so far, and one with a slope the line through them and
+    one row before, at which nothing had moved.
+    """
+    n = np.asarray(n_learnt) + 1.0
+    level, slope = np.zeros((N_BANKS, 1, len(n))), np.zeros((N_BANKS, 1, len(n)))
+    level[:] = 1.0 / n
+    level[WITH_SLOPES] = 2.0 * (2.0 * n + 1.0) / ((n + 1.0) * (n + 2.0))
+    slope[WITH_SLOPES] = 6.0 / ((n + 1.0) * (n + 2.0))
+    return level, slope

@@ -67,6 +67,17 @@ def unit(state):
     return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
 
 
+def unit_so_far(state, values):
+    """Return the deviations (m,) of all values so far and the next ones (m,); NaN where it is 0.
+
+    An error of a forecast that lies among the values so far is only some of these: so errors can
+    be compared before there is a unit to learn in.
+    """
+    share = 1.0 / np.clip(state["count"] + 1.0, 1.0, _MEMORY)
+    variance = (1.0 - share) * (state["variance"] + share * (values - state["mean"]) ** 2)
+    return np.sqrt(np.where(variance > 0.0, variance, np.nan))
+
+
 def reach(state):
     """Return how far from their means (m,) values are believed without a doubt."""
     deviation = np.where(state["count"] >= JUDGED, np.sqrt(state["variance"]), 0.0)

@@ -61,6 +61,7 @@ class Corrector:
         origin["z"] = [self.features(base, c) for c in range(self.m)]
         origin["units"] = [(v.last(), v.scale() if v.has_unit() else np.nan) for v in self.memories]
         origin["experts"], origin["issued"] = {}, {}
+        mixtures = Mixture.now(self.mixtures, self.H, self.m)
         for h, c in self.shares:
             last, unit = origin["units"][c]
             most = FENCE * unit if unit > 0 else np.inf
@@ -74,7 +75,7 @@ class Corrector:
             f = np.array([of_base - last, *corrected, own - last])
             if np.isnan(of_base):
                 f[:] = own - last
-            now = self.mixtures[h, c].now([self.mixtures[h, k] for k in range(self.m)])
+            now = mixtures[h, c]
             fenced = np.array([np.clip(f[0], -most, most), *f[1:]]) if of_base == of_base else f
             _, mixed = Mixture.forecasts(now, fenced)
             all_five = np.array([*f, mixed])

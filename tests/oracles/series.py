@@ -49,6 +49,14 @@ class Memory:
     def has_unit(self):
         return self.count >= 16 and self.variance > 0
 
+    def scale_with(self, value):
+        """The deviation of the values so far and one more; NaN where they are all the same."""
+        if np.isnan(value):
+            return np.nan
+        share = 1.0 / min(self.count + 1, MEMORY)
+        variance = (1 - share) * (self.variance + share * (value - self.mean) ** 2)
+        return np.sqrt(variance) if variance > 0 else np.nan
+
     def last(self):
         return self.rows[-1] if self.count else 0.0
 
@@ -130,13 +138,17 @@ def settled(slots, seasons):
 
 
 def errors_again(rows, season, h, with_distance):
-    """The mean squared error of the season come again h steps on, in the latest 500 rows."""
-    back, squares = season * (1 + h // season), []
+    """The squared error of the season come again h steps on, in the latest 500 rows.
+
+    As times of that of the latest value.
+    """
+    back, squares, latest = season * (1 + h // season), [], []
     for i in range(max(back - h, season + 1, len(rows) - 500), len(rows) - h):
         error = rows[i + h] - rows[i + h - back]
         error -= (rows[i - 1] - rows[i - 1 - season]) * with_distance
         squares.append(error**2)
-    return np.mean(squares) if len(squares) >= 32 else np.nan
+        latest.append((rows[i + h] - rows[i - 1]) ** 2)
+    return np.mean(squares) / np.mean(latest) if len(squares) >= 32 else np.nan
 
 
 def median_of_three(rows, season, h):
@@ -170,17 +182,18 @@ def smoothing_rates():
         for c in (0, 0.7)
         for d in slopes
     ]
-    return {"steady": steady, "sloped": sloped, "logs": steady, "short": steady}
+    return {"steady": steady, "sloped": sloped, "logs": sloped, "short": steady}
 
 
 class Smoothing:
     """Exponential smoothing of one series by one member, and how it fared at each step."""
 
-    def __init__(self, kind, rates, horizon, steady=None):
+    def __init__(self, kind, rates, horizon, plain=None):
         self.kind, self.rates, self.t, self.lengths, self.H = kind, rates, 0, [], horizon
         self.level, self.slope, self.error, self.seasons = 0.0, 0.0, 0.0, []
         self.losses, self.least, self.has_logs = np.zeros(horizon), np.inf, False
-        self.steady = steady  # the member whose ways one on logarithms takes when these end
+        self.n = 0  # values since it began
+        self.plain = plain  # the member whose ways one on logarithms takes when these end
 
     def seen(self, y):
         return np.log(max(y, self.least)) if self.has_logs and not np.isnan(y) else y
@@ -196,36 +209,49 @@ class Smoothing:
     def learn(self, y):
         self.least = self.least if np.isnan(y) else min(self.least, y)
         if self.has_logs and self.least <= 0:
-            self.has_logs, other = False, self.steady
+            self.has_logs, other = False, self.plain
             self.level, self.error, self.losses = other.level, other.error, other.losses.copy()
+            self.slope = other.slope
             self.seasons = [s.copy() for s in other.seasons]
         self.follow(self.seen(y))
 
     def follow(self, y):
         level, season, lasting, slope, damping = self.rates
+        n, slope = self.n + 1, level * slope
+        if self.kind in ("sloped", "logs"):
+            level = max(level, 2 * (2 * n + 1) / ((n + 1) * (n + 2)))
+            slope = max(slope, 6 / ((n + 1) * (n + 2)))
+        else:
+            level = max(level, 1 / n)
         self.level, self.slope = self.level + damping * self.slope, damping * self.slope
         if np.isnan(y):
             self.error *= lasting
         else:
             self.error = y - self.level - sum(s[self.t % len(s)] for s in self.seasons)
             self.level += level * self.error
-            self.slope += level * slope * self.error
+            self.slope += slope * self.error
+            self.n += 1
             for s in self.seasons:
                 if self.kind != "short" or len(s) < max(self.lengths):
                     s[self.t % len(s)] += season * (1 - level) * self.error
         self.t += 1
 
     def errors_again(self, lengths, rows, first, steps, scale):
-        """Mean squared errors at some steps of a twin that begins in the first rows."""
-        twin, squares = copy.copy(self), {step: [] for step in steps}
+        """Squared errors at some steps of a twin that begins in the first rows.
+
+        As times of those of the latest value.
+        """
+        twin, squares, latest = copy.copy(self), *({step: [] for step in steps} for _ in range(2))
         twin.begin_anew(lengths, rows[:first])
         for t in range(first, len(rows)):
             for step in steps:
                 if t + step < len(rows):
                     error = (twin.forecast(step, rows[t - 1]) - rows[t + step]) / scale
                     squares[step].append(min(max(error, -20), 20) ** 2)
+                    error = (rows[t - 1] - rows[t + step]) / scale
+                    latest[step].append(min(max(error, -20), 20) ** 2)
             twin.follow(twin.seen(rows[t]))
-        return [np.mean(squares[step]) for step in steps]
+        return [np.mean(squares[step]) / np.mean(latest[step]) for step in steps]
 
     def is_out_of_date(self, lengths):
         return lengths != self.lengths or (self.kind == "logs" and not self.has_logs and self.may())
@@ -235,7 +261,8 @@ class Smoothing:
 
     def begin_anew(self, lengths, rows):
         self.t, self.lengths, self.seasons = 0, list(lengths), []
-        self.slope, self.error, self.has_logs = 0.0, 0.0, self.kind == "logs" and self.may()
+        self.slope, self.error, self.n = 0.0, 0.0, 0
+        self.has_logs = self.kind == "logs" and self.may()
         rows = [self.seen(y) for y in rows]
         self.level = np.mean(rows)
         rest = np.array(rows) - self.level
@@ -289,13 +316,44 @@ class Mixture:
         powers = (errors / errors.min()) ** -4.0
         return powers / powers.sum()
 
-    def now(self, peers):
-        """What forecasts read, as it is now; `peers` are the mixtures of all series."""
-        thetas = [stack.theta.copy() for stack in self.stacks]
-        total = sum(peer.weight for peer in peers) or 1.0
-        errors = self.errors + 0.2 * sum(peer.errors for peer in peers) / total
-        mixed = self.mixed + 0.2 * sum(peer.mixed for peer in peers) / total
-        return self.weights(errors), thetas, self.weights(mixed)
+    def sums(self, peers, name):
+        """Faded squared errors with those of all series, what they count for, what is known."""
+        errors, total = getattr(self, name), sum(peer.weight for peer in peers)
+        if len(peers) == 1:
+            return errors, self.weight, self.weight
+        of_all = sum(getattr(peer, name) for peer in peers) / (total or 1.0)
+        weight = self.weight + 0.2 * (total > 0)
+        return errors + 0.2 * of_all, weight, min(self.weight + 0.2, total)
+
+    @staticmethod
+    def now(mixtures, horizon, n_series):
+        """What forecasts of each step and series read, as it is now."""
+        peers = [[mixtures[h, c] for c in range(n_series)] for h in range(horizon)]
+        found = {}
+        for c in range(n_series):
+            steps = [own[c] for own in peers]
+            weights = Mixture.shares(steps, peers, "errors", None, 2.0)
+            shares = Mixture.shares(steps, peers, "mixed", [1.0, 4.0, 4.0], 16.0)
+            for h, mixture in enumerate(steps):
+                thetas = [stack.theta.copy() for stack in mixture.stacks]
+                found[h, c] = weights[h], thetas, shares[h]
+        return found
+
+    @staticmethod
+    def shares(steps, peers, name, expected, lent):
+        """The weights at each step, of which few targets are known: with the errors of others."""
+        sums = [own.sums(all_series, name) for own, all_series in zip(steps, peers, strict=True)]
+        before, shares = sums[0][0] / (sums[0][1] or 1.0), []
+        if expected is not None:
+            total = sum(weight for _, weight, _ in sums)
+            least = min(sum(errors for errors, _, _ in sums)) / (total or 1.0)
+            before = (least or 1.0) * np.array(expected)
+        for h, (errors, weight, known) in enumerate(sums):
+            few = lent * 0.002 * (h + 1) * max(1 - known / (64 * 0.002), 0)
+            if few or weight:
+                before = (errors + few * before) / (weight + few)
+            shares.append(Mixture.weights(before))
+        return shares
 
     @staticmethod
     def forecasts(issued, f):
@@ -308,16 +366,16 @@ class Mixture:
         three = np.array([base, *(base + theta @ (f - base) for theta in thetas)])
         return three, shares @ three
 
-    def learn(self, issued, f, y):
+    def learn(self, issued, f, y, trust=1.0):
         three, _ = self.forecasts(issued, f)
         f = np.where(np.isnan(f), three[0], f)  # who says nothing says what the others say
         unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
-        self.weight += 0.002 * (1 - self.weight)
+        self.weight += 0.002 * trust * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
             stack.learn([(f - three[0]) / unit], [(y - three[0]) / unit])
             self.lost[k] = stack.forgetting * self.lost[k] + (1 - stack.forgetting) * ALPHA
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
-            means += 0.002 * (np.clip(errors, -20, 20) ** 2 - means)
+            means += 0.002 * trust * (np.clip(errors, -20, 20) ** 2 - means)
 
     def begin_anew(self, expert, error, ridge=ALPHA):
         """The expert is another one, of which no regression has heard."""
@@ -422,7 +480,10 @@ class Forecaster:
                         way(memory.rows, length, h) if length else np.nan
                         for way, length in zip(ECHOES, self.echoes, strict=True)
                     ]
-                    simple = [*again, again[1] + drift, *echoes, *self.smoothed(c, h, members)]
+                    smoothed = self.smoothed(c, h, members)
+                    if not self.members[c][0].lengths:
+                        smoothed[3] = np.nan  # without seasons it would say what the first says
+                    simple = [*again, again[1] + drift, *echoes, *smoothed]
                     origin["forecasts"][h, c, len(self.experts) :][: len(simple)] = simple
                 else:
                     origin["forecasts"][h, c] = 0.0
@@ -438,10 +499,7 @@ class Forecaster:
                     for v, r in zip(self.views[0], self.static, strict=True)
                 ],
             )
-        origin["mixtures"] = {
-            (h, c): mixture.now([self.mixtures[h, k] for k in range(self.m)])
-            for (h, c), mixture in self.mixtures.items()
-        }
+        origin["mixtures"] = Mixture.now(self.mixtures, self.H, self.m)
         return origin
 
     @staticmethod
@@ -450,8 +508,8 @@ class Forecaster:
         members = []
         for kind, rates in smoothing_rates().items():
             for k, own in enumerate(rates):
-                steady = members[k] if kind == "logs" else None
-                members.append(Smoothing(kind, own, horizon, steady))
+                plain = members[36 + k] if kind == "logs" else None
+                members.append(Smoothing(kind, own, horizon, plain))
         return members
 
     def smoothed(self, c, h, members):
@@ -539,14 +597,17 @@ class Forecaster:
             past = self.origins[t - h]
             for c in range(self.m):
                 last, scale, has_unit = past["level"][0, c]
-                if past["begun"][c] and has_unit and not np.isnan(learnt[c]):
+                scale = scale if has_unit else self.views[0][c].scale_with(learnt[c])
+                if past["begun"][c] and not np.isnan(learnt[c] * scale):
+                    seen = max(self.views[0][c].count - h, 0)
+                    trust = seen / (seen + 32)
                     f = self.experts_forecasts(past, h, c, x_ahead)
                     issued = past["mixtures"][h, c]
                     for member, said in zip(self.members[c], past["members"][h, c], strict=True):
                         error = np.clip((said - learnt[c]) / scale, -20, 20)
-                        member.losses[h] += 0.002 * (error**2 - member.losses[h])
+                        member.losses[h] += 0.002 * trust * (error**2 - member.losses[h])
                     y_here = (learnt[c] - last) / scale
-                    self.mixtures[h, c].learn(issued, (f - last) / scale, y_here)
+                    self.mixtures[h, c].learn(issued, (f - last) / scale, y_here, trust)
             for stack in self.mixtures[h, 0].stacks:
                 if isinstance(stack, SharedStack):
                     stack.commit()
@@ -593,7 +654,7 @@ class Forecaster:
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
-        if is_look_due(self.t):
+        if is_look_due(self.t) or (self.given and self.t in [2 * k for k in self.seasons]):
             self.look()
 
     def look(self):
@@ -683,6 +744,7 @@ class Forecaster:
             for k, member in enumerate(self.members[c]):
                 member.begin_anew(lengths, rows[:, c])
                 for h, step in enumerate(self.steps if is_told else []):
+                    told[k, h] *= self.record(step, c)[len(self.experts)]
                     member.losses[step] = told[k, h] * self.mixtures[step, c].weight
             for h in range(self.H if is_told else 0):
                 for bank in changed:
@@ -690,6 +752,19 @@ class Forecaster:
                     known = [own @ Mixture.weights(own) for own in errors]
                     error = sum(s * known[self.steps.index(k)] for k, s in self.nearest(h))
                     self.mixtures[h, c].hear(banks[bank], error)
+            if not is_told and changed != [2]:
+                best = np.min([member.losses for member in self.members[c]], axis=0)
+                for member in self.members[c]:
+                    member.losses = best.copy()
+                for h in range(self.H):
+                    least = min(self.record(h, c))
+                    for bank in changed:
+                        self.mixtures[h, c].hear(banks[bank], least)
+
+    def record(self, h, c):
+        """The mean squared errors of the experts at a step of a series so far."""
+        mixture = self.mixtures[h, c]
+        return mixture.errors / (mixture.weight or 1.0)
 
     def exchange(self, a, b):
         """Let two experts change places in all that is known and waits."""
@@ -712,9 +787,9 @@ class Forecaster:
         assert not self.slots[k], "a season that gives its place to another one has its own test"
         experts = [(1 + k, False)] + [(1 + len(self.slots), True)] * (k == 0)
         for (h, c), mixture in self.mixtures.items():
-            unit = self.views[0][c].scale()
+            latest = self.record(h, c)[len(self.experts)]
             for place, with_distance in experts:
-                error = errors_again(rows[:, c] / unit, season, h, with_distance)
+                error = latest * errors_again(rows[:, c], season, h, with_distance)
                 mixture.begin_anew(len(self.experts) + place, error)
 
 

@@ -203,10 +203,11 @@ def test_smoothing_is_judged_by_rows_that_its_seasons_have_not_seen():
     state = _smoothing.start(4, 2)
     _smoothing.begin_anew(state, [], y)
     before = pickle.dumps(state)
-    errors = _smoothing.errors_again(state, [60], y, 4, np.ones(2))
+    errors, latest = _smoothing.errors_again(state, [60], y, 4, np.ones(2))
     assert pickle.dumps(state) == before
     mean = errors.mean(axis=(1, 2, 3))  # of each bank
     assert 0.85 < errors[SHORT].min() < 1.05
+    np.testing.assert_allclose(latest, 2.0, rtol=0.2)  # of noise, which comes and goes
     assert mean[STEADY] > 1.02 * mean[SHORT]  # a season of noise is worth less than none
     assert _smoothing.errors_again(state, [60], y[:135], 4, np.ones(2)) is None
 
