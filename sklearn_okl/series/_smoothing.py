@@ -21,9 +21,9 @@ rates are larger than they are later: those of the mean of all rows, and of the 
 (N. Morrison, "Introduction to sequential smoothing and prediction", 1969).
 
 The first bank is steady: it has no slopes. The others doubt something of it, and the mixture hears
-what that is worth: one has slopes; one has slopes and follows the logarithm of a series that has
-been positive so far, for growth, seasons and errors that grow with the level; one leaves the
-longest season out, which may have been seen too seldom, or be none, and is silent without seasons.
+what that is worth: one has slopes; one follows the logarithm of a series that has been positive so
+far, for growth, seasons and errors that grow with the level; one leaves the longest season out,
+which may have been seen too seldom, or be none, and is silent without seasons.
 
 The rates of a bank are a grid. Members are weighted by their faded squared errors as experts are,
 at some steps; between these the weights are interpolated. When the seasons change, members begin
@@ -34,7 +34,7 @@ them (W. James, C. Stein, "Estimation with quadratic loss", 1961), through which
 import numpy as np
 
 from . import _powers, _seasons, _smoothing_rates
-from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY, WITH_SLOPES
+from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, STEADY, WITH_SLOPES
 
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
 _LATEST = 500  # rows that past errors are taken from
@@ -262,13 +262,13 @@ def _may_have_logs(state):
 
 
 def _end_logs(state, which):
-    """Let members on logarithms of series (m,) that are not positive go on as those on values."""
+    """Let members on logarithms of series (m,) that are not positive go on as the steady ones."""
     arrays = {name: state[name].copy() for name in ("level", "error", "losses")}
     for array in (*arrays.values(), *state["seasons"]):
-        array[LOGS][..., which] = array[SLOPED][..., which]
-    slopes = state["slope"].copy()
-    slopes[1][..., which] = slopes[0][..., which]
-    state.update(arrays, slope=slopes, has_logs=state["has_logs"] & ~which)
+        array[LOGS][..., which] = array[STEADY][..., which]
+    slope = state["slope"].copy()
+    slope[LOGS - WITH_SLOPES.start][..., which] = 0.0
+    state.update(arrays, slope=slope, has_logs=state["has_logs"] & ~which)
 
 
 def _trusted(profile, left, n_cycles):

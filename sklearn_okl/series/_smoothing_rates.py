@@ -11,12 +11,16 @@ _STEADY_RATES = list(
 )
 _SLOPES = (0.1, 0.9), (0.3, 0.9), (0.1, 0.98)  # beta and phi
 _SLOPED_RATES = list(product((0.1, 0.3, 0.7), (0.05, 0.2), (0.0, 0.7), _SLOPES))
+_LOGS_RATES = [  # as steady, but with slopes where errors do not last
+    (level, season, lasting, (0.0, 0.0) if lasting else _SLOPES[-1])
+    for level, season, lasting, _ in _STEADY_RATES
+]
 WITH_SLOPES = slice(SLOPED, LOGS + 1)  # banks
 # alpha, gamma, rho, beta and phi of each member of each bank, (4, members, 5)
 RATES = np.array(
     [
         [(*rates, *slope) for *rates, slope in bank]
-        for bank in (_STEADY_RATES, _SLOPED_RATES, _SLOPED_RATES, _STEADY_RATES)
+        for bank in (_STEADY_RATES, _SLOPED_RATES, _LOGS_RATES, _STEADY_RATES)
     ]
 )
 N_BANKS, N_MEMBERS = RATES.shape[:2]
@@ -57,14 +61,12 @@ def rates():
 
 
 def first_rates(n_learnt):
-    """Return the least rates of level and slope (4, 1, m) of members that learnt some rows (m,).
+    """Return the least rates of level and slope (4, J, m) of members that learnt some rows (m,).
 
     With them a level is the mean of all rows so far, and one with a slope the line through them and
     one row before, at which nothing had moved.
     """
     n = np.asarray(n_learnt) + 1.0
-    level, slope = np.zeros((N_BANKS, 1, len(n))), np.zeros((N_BANKS, 1, len(n)))
-    level[:] = 1.0 / n
-    level[WITH_SLOPES] = 2.0 * (2.0 * n + 1.0) / ((n + 1.0) * (n + 2.0))
-    slope[WITH_SLOPES] = 6.0 / ((n + 1.0) * (n + 2.0))
-    return level, slope
+    has_slope = RATES[..., 3, None] > 0.0
+    level = np.where(has_slope, 2.0 * (2.0 * n + 1.0) / ((n + 1.0) * (n + 2.0)), 1.0 / n)
+    return level, np.where(has_slope, 6.0 / ((n + 1.0) * (n + 2.0)), 0.0)

@@ -182,18 +182,19 @@ def smoothing_rates():
         for c in (0, 0.7)
         for d in slopes
     ]
-    return {"steady": steady, "sloped": sloped, "logs": sloped, "short": steady}
+    logs = [(a, b, c, *((0, 0) if c else (0.1, 0.98))) for a, b, c, *_ in steady]
+    return {"steady": steady, "sloped": sloped, "logs": logs, "short": steady}
 
 
 class Smoothing:
     """Exponential smoothing of one series by one member, and how it fared at each step."""
 
-    def __init__(self, kind, rates, horizon, plain=None):
+    def __init__(self, kind, rates, horizon, steady=None):
         self.kind, self.rates, self.t, self.lengths, self.H = kind, rates, 0, [], horizon
         self.level, self.slope, self.error, self.seasons = 0.0, 0.0, 0.0, []
         self.losses, self.least, self.has_logs = np.zeros(horizon), np.inf, False
         self.n = 0  # values since it began
-        self.plain = plain  # the member whose ways one on logarithms takes when these end
+        self.steady = steady  # the member whose ways one on logarithms takes when these end
 
     def seen(self, y):
         return np.log(max(y, self.least)) if self.has_logs and not np.isnan(y) else y
@@ -209,16 +210,16 @@ class Smoothing:
     def learn(self, y):
         self.least = self.least if np.isnan(y) else min(self.least, y)
         if self.has_logs and self.least <= 0:
-            self.has_logs, other = False, self.plain
+            self.has_logs, other = False, self.steady
             self.level, self.error, self.losses = other.level, other.error, other.losses.copy()
-            self.slope = other.slope
+            self.slope = 0.0
             self.seasons = [s.copy() for s in other.seasons]
         self.follow(self.seen(y))
 
     def follow(self, y):
         level, season, lasting, slope, damping = self.rates
         n, slope = self.n + 1, level * slope
-        if self.kind in ("sloped", "logs"):
+        if slope:
             level = max(level, 2 * (2 * n + 1) / ((n + 1) * (n + 2)))
             slope = max(slope, 6 / ((n + 1) * (n + 2)))
         else:
@@ -508,8 +509,8 @@ class Forecaster:
         members = []
         for kind, rates in smoothing_rates().items():
             for k, own in enumerate(rates):
-                plain = members[36 + k] if kind == "logs" else None
-                members.append(Smoothing(kind, own, horizon, plain))
+                steady = members[k] if kind == "logs" else None
+                members.append(Smoothing(kind, own, horizon, steady))
         return members
 
     def smoothed(self, c, h, members):
