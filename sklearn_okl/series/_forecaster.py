@@ -477,7 +477,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
 def _reaches(plan, state, *asked):
     """Return how far intervals reach (levels, n_steps, m), and in which units (m,)."""
-    return _rounds.reaches(plan, state, *asked), state["origin"]["slot"]["scale"][0]
+    return _rounds.reaches(plan, state, *asked), _rounds.units(state)
 
 
 def _whole_numbers(values):

@@ -32,7 +32,8 @@ latter with the exponent :math:`.98^h / 2`: of errors h steps ahead one hears h 
 what they say of the rows to come has faded, and half of what a few errors say is chance. Scores
 agree: intervals that follow the latest errors of long horizons are wider, and no better (interval
 scores on rows of `ett_h1` before those that the benchmark scores). Where a season is known, u is
-multiplied by the root of the size at this phase of it, relative to all.
+multiplied by the root of the size at this phase of it, relative to all. A series of which few
+errors are known is lent those of all, in units.
 """
 
 import numpy as np
@@ -47,6 +48,8 @@ _GAIN = 2.0  # kappa, of the misses lately, which fade like the errors
 _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
 _N_PHASES = 24  # parts of the season that have a size of their own
+_LENT = 3.0  # errors of all series, in units, that the size of few begins with: it differs by 1.8
+_OWN = 64.0  # errors from which on a series has no need of others
 _PHASE_FADING = 0.95  # of these, per season; .99, .998 and .9 are wider on early rows of `ett_h1`
 _PHASE_PRIOR = 5.0  # seasons that a size relative to all others begins with, at 1
 _FADINGS = np.array([_FADING, _SLOW_FADING])[:, None, None]
@@ -97,6 +100,11 @@ def reaches(state, t, season):
 def usual(state):
     """Return of which steps and series an error is known (H, m), and the size of errors by now."""
     size, weight = state["size"], state["weight"]
+    if size.shape[-1] > 1:
+        total = weight.sum(axis=-1, keepdims=True)
+        mean = size.sum(axis=-1, keepdims=True) / np.where(total > 0.0, total, 1.0)
+        lent = _LENT * np.maximum(1.0 - weight[1] / _OWN, 0.0) * (total > 0.0)
+        size, weight = size + lent * mean, weight + lent
     known = weight[0] > 0.0
     lately, always = size / np.where(known, weight, 1.0)
     share = (_POWER * _FADING ** np.arange(1.0, len(known) + 1.0))[:, None]

@@ -25,7 +25,7 @@ _BELIEVED_AT_LAST = 32  # and if they are the same number again and again
 _LATEST = 113  # values that say whether they repeat
 _FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
-_MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
+MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _MEMORY = 2000  # rows that means and deviations remember
 
 
@@ -64,7 +64,7 @@ def level(state):
 
 def unit(state):
     """Return the running deviations (m,) that are learnt in; 0 for a series that has none yet."""
-    return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
+    return np.where(state["count"] >= MEASURED, np.sqrt(state["variance"]), 0.0)
 
 
 def unit_so_far(state, values):
