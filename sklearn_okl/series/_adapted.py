@@ -14,7 +14,7 @@ from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame
 from .._types import Any, Array, ArrayLike, Self
 from ..base import _is_finite, twin
-from . import _correction, _fixed_share, _frames, _intervals, _rounds
+from . import _correction, _fixed_share, _frames, _intervals, _rounds, _views
 from ._forecaster import OnlineForecaster
 from ._shell import SeriesEstimator
 
@@ -295,7 +295,8 @@ class AdaptedForecaster(SeriesEstimator):
         with one_blas_thread, np.errstate(over="ignore", invalid="ignore"):
             slot, _ = _correction.issue(state, base)
             forecasts = _correction.forecast(slot, ours)
-        return slot, forecasts[: len(said)], layout
+        units = _views.unit_of_intervals(state["view"])
+        return slot | {"unit": units}, forecasts[: len(said)], layout
 
     def _validate(self):
         super()._validate()

@@ -15,8 +15,9 @@ from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Seed, Self
 from ..base import _is_finite, twin
 from ..features import _faults
-from . import _experts, _frames, _intake, _intervals, _plan, _rounds
+from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _views
 from ._account import AccountOfForecasts
+from ._experts import RAW
 from ._shell import SeriesEstimator
 
 
@@ -103,15 +104,16 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     as a year, come again at its mean distance, where that has been worth it; and four
     banks of 36 exponential smoothings over a grid of rates [5]_, which know what a season was over
     many cycles: of level, seasons and an error that lasts; of a damped slope as well; of
-    logarithms, where all values so far are positive; without the longest season. Windows are
+    logarithms, where all values so far are positive; without the longest season. Of few rows a
+    level is their mean, and a slope that of the line through them. Windows are
     values less the latest one, in running standard deviations, and over the root of their length:
     the ridge is 1 where a whole window is about 1. So a + b y has the forecasts a + b f, but for
     logarithms, which know where 0 is. All see the phases of the seasons,
     or of the calendar if the index has dates.
 
-    *Seasons* are looked for after 32, 48, 64, 96, 128, ... rows, in the latest 8192 (fewer of more
-    than 64 series): in the power at the multiples of 1 / p, over that beside them, so that trends
-    and errors that last are none.
+    *Seasons* that are given are smoothed from two cycles on. Others are looked for after 32, 48,
+    64, 96, 128, ... rows, in the latest 8192 (fewer of more than 64 series): in the power at the
+    multiples of 1 / p, over that beside them, so that trends and errors that last are none.
     A multiple is one only if it explains more than its divisor, a length has been seen in four
     cycles, and the usual ones, a day, a week and a year if there are dates, count where a row more
     or less cannot be told. What begins on a new season enters the mixture with the errors that it
@@ -125,7 +127,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     *Mixture.* Per step and series, from the forecasts of that age: experts by their faded squared
     errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
     one of which forgets, and the three by their squared errors again. Of several series the
-    squared errors of each are shrunk to their mean, which helps those that are short.
+    squared errors of each are shrunk to their mean, which helps those that are short. A step of
+    which few targets are known borrows from the one before it.
 
     *Columns known ahead.* A ridge regression of the row on its columns and on slow sines and
     cosines of each, an additive model; what it leaves is a series too, which experts of their own
@@ -135,7 +138,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size in the long run, lately, and at this phase of the season. All series share a part of
     what misses teach: in a week that is hard for all, one hears it sooner. Shares of rows held are
-    those of all series together. Where columns are known ahead, or rows have dates, others stand
+    those of all series together. A series with few errors borrows from the others; alone it has
+    no interval before row 16. Where columns are known ahead, or rows have dates, others stand
     beside these: a ridge regression of the logarithm of errors on the row (its columns, its phase,
     its forecast) says their size, and misses are heard by the kind of row, part of the day and the
     week, low, usual or high in a column. Both are mixed by their interval scores, with a bound on
@@ -477,7 +481,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
 def _reaches(plan, state, *asked):
     """Return how far intervals reach (levels, n_steps, m), and in which units (m,)."""
-    return _rounds.reaches(plan, state, *asked), _rounds.units(state)
+    return _rounds.reaches(plan, state, *asked), _views.unit_of_intervals(state["views"][RAW])
 
 
 def _whole_numbers(values):

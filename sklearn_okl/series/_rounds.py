@@ -219,13 +219,6 @@ def reaches(plan, state, X_ahead, calendars, forecasts):
     return _row_sizes.issued(known, Z, reach)[1]
 
 
-def units(state):
-    """Return what reaches of intervals are multiplied by (m,); infinite where nothing has moved."""
-    raw, unit = state["views"][RAW], state["origin"]["slot"]["scale"][RAW]
-    so_far = np.where(raw["variance"] > 0.0, np.sqrt(raw["variance"]), np.inf)
-    return np.where(raw["count"] >= _views.MEASURED, unit, so_far)
-
-
 def of_columns(plan, state, X_ahead, calendars):
     """Return what columns known ahead (k, d) add to forecasts (k, m), over those at their means."""
     slot, n = state["origin"]["slot"], len(X_ahead)

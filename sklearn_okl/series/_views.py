@@ -25,7 +25,7 @@ _BELIEVED_AT_LAST = 32  # and if they are the same number again and again
 _LATEST = 113  # values that say whether they repeat
 _FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
-MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
+_MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
 _MEMORY = 2000  # rows that means and deviations remember
 
 
@@ -64,7 +64,17 @@ def level(state):
 
 def unit(state):
     """Return the running deviations (m,) that are learnt in; 0 for a series that has none yet."""
-    return np.where(state["count"] >= MEASURED, np.sqrt(state["variance"]), 0.0)
+    return np.where(state["count"] >= _MEASURED, np.sqrt(state["variance"]), 0.0)
+
+
+def unit_of_intervals(state):
+    """Return the running deviations (m,) that intervals reach in; infinite where none is known.
+
+    Of few values that differ it is the deviation of these.
+    """
+    deviation = np.sqrt(state["variance"])
+    is_none = (state["count"] < _MEASURED) & (deviation == 0.0)
+    return np.where(is_none, np.inf, deviation)
 
 
 def unit_so_far(state, values):

@@ -75,10 +75,10 @@ class RowSizes:
         )
 
     def size(self, place):
-        if not self.own.errors[place]:
+        if not any(self.own.errors[place[0], k] for k in range(self.own.m)):
             return 0.0
         share = 0.5 * 0.98 ** (place[0] + 1)
-        lately, always = (self.own.faded_mean(place, f) for f in (0.98, 0.9998))
+        lately, always = (self.own.usual(*place, f) for f in (0.98, 0.9998))
         return lately**share * always ** (1 - share)
 
     def told(self, i, h, c, x, phases, said, base):

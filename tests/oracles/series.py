@@ -818,16 +818,31 @@ class Intervals:
         return np.sqrt(max(size / number, 1e-3))
 
     def faded_mean(self, place, fading):
+        size, weight = self.faded_sums(place, fading)
+        return size / weight
+
+    def faded_sums(self, place, fading):
         sizes = self.errors[place]
         weights = [fading**age for age in range(len(sizes))][::-1]
-        return np.dot(weights, sizes) / sum(weights)
+        return np.dot(weights, sizes), sum(weights)
+
+    def usual(self, h, c, fading):
+        """The size of errors; of few known ones with three of all series."""
+        size, weight = self.faded_sums((h, c), fading)
+        if self.m > 1:
+            all_sizes, all_weights = np.sum(
+                [self.faded_sums((h, k), fading) for k in range(self.m)], axis=0
+            )
+            lent = 3.0 * max(1.0 - self.faded_sums((h, c), 0.9998)[1] / 64.0, 0.0)
+            size, weight = size + lent * all_sizes / all_weights, weight + lent
+        return size / weight
 
     def issue(self):
         reach = np.full((len(self.LEVELS), self.H, self.m), -1.0)
         for h, c in self.r:
-            if self.errors[h, c]:
+            if any(self.errors[h, k] for k in range(self.m)):
                 share = 0.5 * 0.98 ** (h + 1)
-                lately, always = (self.faded_mean((h, c), f) for f in (0.98, 0.9998))
+                lately, always = (self.usual(h, c, f) for f in (0.98, 0.9998))
                 unit = lately**share * always ** (1 - share)
                 unit *= self.factor(self.phase(self.t + h), (h, c))
                 r = [own + 2 * self.lately[h, k] for k, own in enumerate(self.r[h, c])]

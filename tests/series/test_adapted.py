@@ -378,3 +378,14 @@ def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(y[50:], base[50:])
     assert pickle.dumps(model) == before
+
+
+def test_a_young_series_has_the_intervals_of_its_panel():
+    rng, n = np.random.default_rng(5), 60
+    y = 10.0 ** np.arange(3) * rng.normal(size=(n, 3))
+    y[: n - 6, 2] = np.nan  # six values are known of it
+    base = np.zeros((n, H, 3))
+    model = adapted().fit(y, base)
+    ends = model.predict_interval(base[-1], coverage=[0.9])[:, :, 0]
+    width = ends[..., 1] - ends[..., 0]
+    assert ((width[:, 2] > 1e2) & (width[:, 2] < 1e3)).all()

@@ -100,3 +100,17 @@ def test_quantiles_are_the_ends_of_intervals_and_never_cross(n_series):
     assert model.predict_quantiles(n_steps=2).shape == (*np.shape(model.predict(n_steps=2)), 9)
     with pytest.raises(ValueError, match="alpha=1"):
         model.predict_quantiles(alpha=1.0)
+
+
+def test_a_young_series_has_the_intervals_of_its_panel():
+    rng, n = np.random.default_rng(5), 60
+    y = 10.0 ** np.arange(4) * rng.normal(size=(n + 300, 4))
+    y[: n - 6, 3] = np.nan  # six values are known of it
+    y[: n - 1, 2] = np.nan  # and one of this
+    model = OnlineForecaster(2, **SMALL).fit(y[:n])
+    ends = model.predict_interval(coverage=[0.9])[:, :, 0]
+    width = ends[..., 1] - ends[..., 0]
+    assert np.isinf(width[:, 2]).all()  # nothing has moved: it has no unit
+    assert ((width[:, 3] > 1e3) & (width[:, 3] < 1e4)).all()
+    alone = OnlineForecaster(2, **SMALL).fit(y[n - 6 : n, 3])
+    assert np.isinf(alone.predict_interval(coverage=[0.9])).all()
