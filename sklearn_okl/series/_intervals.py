@@ -49,7 +49,7 @@ _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
 _N_PHASES = 24  # parts of the season that have a size of their own
 _LENT = 3.0  # errors of all series, in units, that the size of few begins with: it differs by 1.8
-_OWN = 64.0  # errors from which on a series has no need of others
+_OWN = 64.0  # errors of a series from which on it has no need of others
 _PHASE_FADING = 0.95  # of these, per season; .99, .998 and .9 are wider on early rows of `ett_h1`
 _PHASE_PRIOR = 5.0  # seasons that a size relative to all others begins with, at 1
 _FADINGS = np.array([_FADING, _SLOW_FADING])[:, None, None]
@@ -141,7 +141,7 @@ def around(forecasts, known, units, coverage):
     What is `known` is from `reaches`; where it is nothing, an interval is the whole line.
     """
     reach = interpolated(known, coverage)[: len(forecasts)]
-    is_known = np.isfinite(reach)
+    is_known = np.isfinite(reach) & np.isfinite(units)[:, None]
     reach = np.where(is_known, reach, 1.0) * np.where(is_known, units[:, None], np.inf)
     return np.stack([forecasts[..., None] - reach, forecasts[..., None] + reach], axis=-1)
 

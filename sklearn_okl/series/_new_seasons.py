@@ -89,24 +89,25 @@ def _begin_smoothing(plan, state, lengths, values):
     found = _smoothing.errors_again(smoothing, lengths, values, plan.horizon, scale)
     _smoothing.begin_anew(smoothing, lengths, values)
     if found is None and changed != [LOGS]:
-        _believe(mixture, smoothing, [first + bank for bank in changed])
+        _believe(mixture, smoothing, changed, first)
     if found is None:
         return
-    errors = np.nan_to_num(_told(mixture, *found, len(plan.experts), steps))
-    smoothing["losses"] = errors * mixture["weight"][steps]
+    errors = _told(mixture, *found, len(plan.experts), steps)
+    smoothing["losses"] = np.nan_to_num(errors) * mixture["weight"][steps]
     for bank in changed:
         shares = _powers.weights(errors[bank])
         told = _smoothing_rates.shares(plan.horizon) @ (shares * errors[bank]).sum(axis=0)
         _mixture.hear(mixture, first + bank, told)
 
 
-def _believe(mixture, smoothing, experts):
-    """Hear experts and members on seasons as the best so far, as no rows tell what they are worth.
+def _believe(mixture, smoothing, banks, first):
+    """Hear banks on new seasons as the best expert so far, as no rows tell what they are worth.
 
-    What they were worth without these seasons says nothing of them.
+    What they were worth without these seasons says nothing of them. The first bank stands at a
+    place among the experts.
     """
-    best = _mixture.mean_squares(mixture).min(axis=0)
-    for expert in experts:
-        _mixture.hear(mixture, expert, best)
-    losses = smoothing["losses"]
-    smoothing["losses"] = np.zeros_like(losses) + losses.min(axis=(0, 1))
+    best, losses = _mixture.mean_squares(mixture).min(axis=0), smoothing["losses"].copy()
+    for bank in banks:
+        _mixture.hear(mixture, first + bank, best)
+        losses[bank] = losses[bank].min(axis=0)
+    smoothing["losses"] = losses

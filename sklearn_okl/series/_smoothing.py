@@ -225,8 +225,9 @@ def move(state, by):
 def _follow(state, row, is_first):
     """Let the members learn a row as the banks see it (4, m)."""
     row, (level, season, lasting, slope, damping) = row[:, None], _smoothing_rates.rates()
-    least_level, least_slope = _smoothing_rates.first_rates(state["n_learnt"])
-    level, slope = np.maximum(level, least_level), np.maximum(slope, least_slope)
+    if state["n_learnt"].min() < _smoothing_rates.FIRST_ROWS:
+        least_level, least_slope = _smoothing_rates.first_rates(state["n_learnt"])
+        level, slope = np.maximum(level, least_level), np.maximum(slope, least_slope)
     before = np.where(is_first, row, state["level"])
     on = damping[WITH_SLOPES] * state["slope"]
     before[WITH_SLOPES] += on

@@ -24,6 +24,7 @@ RATES = np.array(
     ]
 )
 N_BANKS, N_MEMBERS = RATES.shape[:2]
+FIRST_ROWS = 200  # from which on no rate is less than that of the mean, or of the line, so far
 _N_STEPS = 8  # steps of the horizon that members are judged at, at most
 
 

@@ -754,9 +754,11 @@ class Forecaster:
                     error = sum(s * known[self.steps.index(k)] for k, s in self.nearest(h))
                     self.mixtures[h, c].hear(banks[bank], error)
             if not is_told and changed != [2]:
-                best = np.min([member.losses for member in self.members[c]], axis=0)
-                for member in self.members[c]:
-                    member.losses = best.copy()
+                for bank in changed:
+                    own = self.members[c][36 * bank : 36 * bank + 36]
+                    best = np.min([member.losses for member in own], axis=0)
+                    for member in own:
+                        member.losses = best.copy()
                 for h in range(self.H):
                     least = min(self.record(h, c))
                     for bank in changed:

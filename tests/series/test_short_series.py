@@ -96,6 +96,22 @@ def test_first_rates_are_those_of_means_and_lines():
     assert_allclose((slope, level), (line[0], np.polyval(line, 4)), rtol=1e-9)
 
 
+def test_first_rates_are_over_when_nobody_asks_for_them():
+    rates, n = _smoothing_rates.rates(), np.array([float(_smoothing_rates.FIRST_ROWS)])
+    level, slope = _smoothing_rates.first_rates(n)
+    assert (level <= rates[0]).all()
+    assert (slope <= rates[3]).all()
+
+
+def test_of_what_never_moved_nothing_is_said():
+    y = np.full((60, 3), 5.0)
+    y[:59, 2] = np.nan
+    y[:50, 1] = np.nan
+    ends = OnlineForecaster(2, windows=(3, 4, 6)).fit(y).predict_interval(coverage=[0.9])
+    assert (ends[:, 0, 0] == 5.0).all()
+    assert np.isinf(ends[:, 1:]).all()
+
+
 def test_what_begins_anew_is_heard_in_the_units_of_its_time():
     rng = np.random.default_rng(3)
     steps = np.where(np.arange(40) < 24, 1.0, 30.0) * rng.normal(size=40)
