@@ -164,6 +164,12 @@ def learn(state, t, F, mixtures, y, trust=1.0):
         _commit(state)
 
 
+def clear(state, t):
+    """Clear the places of rows from t on, where another state that began from this one wrote."""
+    for array in state.get("recent", {}).values():
+        array[t % _REFRESH :] = 0.0
+
+
 def begin_anew(state, expert, errors, ridge=_ALPHA):
     """Forget what is known of an expert, which is another one from now on.
 

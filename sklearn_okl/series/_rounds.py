@@ -73,6 +73,8 @@ def successor(state, n_rows):
     """
     has_free_places = state["recent"]["n_written"][0] == state["t"]
     own = _copied(state, n_rows > 1 or not has_free_places)
+    if not has_free_places:
+        _mixture.clear(own["mixture"], state["t"])
     _smoothing.own_seasons(own["smoothing"])
     return own
 
@@ -323,7 +325,8 @@ def _teach(plan, state, said, x_ahead, y):
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
     targets = [np.clip((target - level) / unit, -_views.FAR, _views.FAR)]
     unit = np.where(np.isnan(unit), _views.unit_so_far(state["views"][RAW], y), unit)
-    near, trust = (target - level) / unit, _trust(state["views"][RAW]["count"], plan.horizon)
+    near = np.clip((target - level) / unit, -_views.FAR, _views.FAR)
+    trust = _trust(state["views"][RAW]["count"], plan.horizon)
     F, three = (F - level) / unit, (mixed[:-1] - level) / unit
     _mixture.learn(state["mixture"], state["t"], F, three, near, trust)
     judged = _smoothing_rates.judged_steps(plan.horizon)

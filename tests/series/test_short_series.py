@@ -1,9 +1,12 @@
 """Series of few rows: what is forecast before much is known."""
 
+import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from sklearn_okl import from_bytes, to_bytes
 from sklearn_okl.series import OnlineForecaster, _mixture, _powers, _smoothing, _smoothing_rates
 
 
@@ -94,6 +97,30 @@ def test_first_rates_are_those_of_means_and_lines():
         level, slope = level + slope + a * error, slope + b * error
     assert before == 0
     assert_allclose((slope, level), (line[0], np.polyval(line, 4)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [17, 20, 31, 40, 47])
+def test_what_a_twin_learns_is_not_heard_by_the_model(n):
+    y = 100.0 + 2.0 * np.arange(60.0) + np.random.default_rng(0).normal(size=60)
+    y += np.tile([5.0, -5.0, 9.0, -9.0], 15)  # seasons begin at a look, amid a block
+    model, whole = OnlineForecaster(2).fit(y[:n]), OnlineForecaster(2).fit(y)
+    twin = copy.copy(model)
+    for _ in range(12):
+        twin.partial_fit([7.0])
+    model.partial_fit(y[n:])
+    assert_allclose(model.predict(), whole.predict(), rtol=1e-12)
+    assert_allclose(from_bytes(to_bytes(whole)).predict(), whole.predict(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [12, 20, 31])
+def test_a_fault_before_there_is_a_fence_costs_no_more_than_itself(n):
+    rng = np.random.default_rng(n)
+    y = 100.0 + 3.0 * np.arange(n + 6.0) + rng.normal(size=n + 6)
+    for at in (0, 1, n - 3, n - 2, n - 1):
+        rows = y[:n].copy()
+        rows[at] = 1e6
+        forecasts = OnlineForecaster(6).fit(rows).predict()
+        assert (np.abs(forecasts) < 4e6).all()  # up to 1.6e10 where regressions heard of it
 
 
 def test_first_rates_are_over_when_nobody_asks_for_them():
