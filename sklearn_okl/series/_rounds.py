@@ -325,8 +325,9 @@ def _teach(plan, state, said, x_ahead, y):
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
     targets = [np.clip((target - level) / unit, -_views.FAR, _views.FAR)]
     unit = np.where(np.isnan(unit), _views.unit_so_far(state["views"][RAW], y), unit)
-    near = np.clip((target - level) / unit, -_views.FAR, _views.FAR)
-    trust = _trust(state["views"][RAW]["count"], plan.horizon)
+    n_known = state["views"][RAW]["count"]
+    most = np.where(n_known < _views.JUDGED, _views.FAR, np.inf)  # as long as there is no fence
+    near, trust = np.clip((target - level) / unit, -most, most), _trust(n_known, plan.horizon)
     F, three = (F - level) / unit, (mixed[:-1] - level) / unit
     _mixture.learn(state["mixture"], state["t"], F, three, near, trust)
     judged = _smoothing_rates.judged_steps(plan.horizon)

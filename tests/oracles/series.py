@@ -607,7 +607,8 @@ class Forecaster:
                     for member, said in zip(self.members[c], past["members"][h, c], strict=True):
                         error = np.clip((said - learnt[c]) / scale, -20, 20)
                         member.losses[h] += 0.002 * trust * (error**2 - member.losses[h])
-                    y_here = np.clip((learnt[c] - last) / scale, -10, 10)
+                    most = 10 if self.views[0][c].count < JUDGED else np.inf
+                    y_here = np.clip((learnt[c] - last) / scale, -most, most)
                     self.mixtures[h, c].learn(issued, (f - last) / scale, y_here, trust)
             for stack in self.mixtures[h, 0].stacks:
                 if isinstance(stack, SharedStack):
