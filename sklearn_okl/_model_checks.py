@@ -76,9 +76,7 @@ _PARTS = {  # names in a part of a state -> whether it may be one
         _fixed_share.is_sound
     ),
     frozenset({"count", "mean", "values", "variance"}): _views.is_sound,
-    frozenset(
-        {"error", "has_logs", "least", "lengths", "level", "losses", "seasons", "slope", "t"}
-    ): (_smoothing.is_sound),
+    frozenset(_smoothing.start(1, 1)): _smoothing.is_sound,
     frozenset({"misses", "phases", "radius", "size", "weight"}): _intervals.is_sound,
     frozenset({"misses", "radius", "size", "weight"}): _intervals.is_sound,
 }

@@ -124,6 +124,14 @@ def test_a_fault_before_there_is_a_fence_costs_no_more_than_itself(n):
         assert (np.abs(forecasts) < 4e6).all()  # up to 1.6e10 where regressions heard of it
 
 
+@pytest.mark.parametrize(("name", "value"), [("n_learnt", -1.0), ("losses", -1.0)])
+def test_files_with_smoothing_that_is_none_are_refused(name, value):
+    model = OnlineForecaster(2, windows=(3, 4, 6)).fit(np.arange(40.0) % 7)
+    model._state["smoothing"][name] = np.full_like(model._state["smoothing"][name], value)
+    with pytest.raises(ValueError, match=r"numbers|state|model"):
+        from_bytes(to_bytes(model))
+
+
 def test_first_rates_are_over_when_nobody_asks_for_them():
     rates, n = _smoothing_rates.rates(), np.array([float(_smoothing_rates.FIRST_ROWS)])
     level, slope = _smoothing_rates.first_rates(n)
