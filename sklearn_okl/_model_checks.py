@@ -41,6 +41,7 @@ from .series import (
     _fixed_share,
     _intervals,
     _mixture,
+    _row_sizes,
     _smoothing,
     _views,
 )
@@ -51,34 +52,24 @@ from .untuned.rows._columns import widths
 
 _OURS = OnlineEstimator, OnlineTransformer
 _LARGEST = 2**53  # numbers that count
-_PARTS = {  # names in a part of a state -> whether it may be one
-    frozenset({"below", "corner", "full"}): _factor.is_sound,
+_STARTED = (  # what parts of a state are at first, and whether others of their names may be them
+    (_factor.start_factor(), _factor.is_sound),
+    (_running_errors.start(), _running_errors.is_sound),
+    (_running_errors.start(window=1), _running_errors.is_sound),
+    (_draws.no_draws(1, 1, 1), _draws.is_sound),
+    (_steps.start(1), _steps.is_sound),
+    (_delayed_ridge.start((1, 1, 1), 1, 1, 1.0, 1.0), _delayed_ridge.is_sound),
+    (_mixture.start(2, 1, 1), _mixture.is_sound),
+    (_mixture.start(2, 1, 1, is_shared=True), _mixture.is_sound),
+    (_fixed_share.start(np.ones(1), 1, 1), _fixed_share.is_sound),
+    (_views.start(1, 1), _views.is_sound),
+    (_smoothing.start(1, 1), _smoothing.is_sound),
+    (_intervals.start(1, 1), _intervals.is_sound),
+    (_row_sizes.start(0, 0, 1, 1)["intervals"], _intervals.is_sound),
+)
+_PARTS = {frozenset(part): is_sound for part, is_sound in _STARTED} | {
     frozenset({"block", "known", "labels", "parameters", "past", "t"}): _class_mixture.is_sound,
     frozenset({"folded", "n", "products", "rows"}): _gaps.is_sound,
-    frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight"}): (
-        _running_errors.is_sound
-    ),
-    frozenset({"issued", "largest", "levels", "scores", "seen", "size", "weight", "window"}): (
-        _running_errors.is_sound
-    ),
-    frozenset({"bandwidths", "draws", "halves", "masks", "n_frequencies", "scales"}): (
-        _draws.is_sound
-    ),
-    frozenset({"counts", "next", "past", "sums", "tree"}): _steps.is_sound,
-    frozenset({"P", "alpha", "forgetting", "recent", "sums", "t", "theta"}): (
-        _delayed_ridge.is_sound
-    ),
-    frozenset({"P", "errors", "known", "mixed", "recent", "sums", "theta", "weight"}): (
-        _mixture.is_sound
-    ),
-    frozenset({"errors", "mixed", "moments", "sums", "theta", "weight"}): _mixture.is_sound,
-    frozenset({"gaps", "inverse_rate", "log_prior", "log_weights", "n", "regrets"}): (
-        _fixed_share.is_sound
-    ),
-    frozenset({"count", "mean", "values", "variance"}): _views.is_sound,
-    frozenset(_smoothing.start(1, 1)): _smoothing.is_sound,
-    frozenset({"misses", "phases", "radius", "size", "weight"}): _intervals.is_sound,
-    frozenset({"misses", "radius", "size", "weight"}): _intervals.is_sound,
 }
 _TRIED = {  # whose states are made of others' -> what raises, or says, what is wrong with them
     OnlineForecaster: try_forecaster,

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._types import Any
 from ..base import twin
-from . import _experts, _frames, _intervals, _rounds, _smoothing
+from . import _experts, _frames, _intervals, _rounds, _smoothing, _views
+from ._experts import RAW
 
 _NAMED = 3  # experts, for a step
 _LINE = 88  # characters
@@ -89,6 +90,7 @@ class AccountOfForecasts:
         seasons = f"Seasons of {_listed(found)} rows were {how}." if found else "It has no season."
         steps = sorted({0, horizon - 1})
         known, errors = _intervals.lasting(state["intervals"])
+        errors = errors * _views.changes_in_deviations(state["views"][RAW])
         sentences = [f"After {_counted(t, 'row')} of {m} series{columns}.", seasons]
         for h in steps:
             where = "the next row" if h == 0 else f"the row {h + 1} ahead"

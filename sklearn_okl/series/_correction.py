@@ -50,6 +50,7 @@ def start(horizon, n_series, window):
             "said_load": np.zeros((horizon, *lead)),
             "last": np.zeros((horizon, n_series)),
             "unit": np.zeros((horizon, n_series)),
+            "change": np.zeros((horizon, n_series)),
             "reach": np.full((horizon, len(_intervals.LEVELS), *lead), -1.0),
         },
     }
@@ -94,6 +95,7 @@ def issue(state, base):
     mixed = _mixture.forecasts(state["mixture"], bounded)
     mixed_loads = _mixture.forecasts(state["mixture"], loads)
     weights = _fixed_share.weights(state["shares"])
+    is_judged = _intervals.lasting(state["intervals"])[0].any(axis=-1, keepdims=True)
     slot = {
         "experts": experts,
         "loads": loads,
@@ -103,7 +105,8 @@ def issue(state, base):
         "said_load": (weights[:-1] * loads).sum(axis=0) + weights[-1] * mixed_loads[-1],
         "last": last,
         "unit": unit,
-        "reach": _intervals.reaches(state["intervals"], state["t"], 0),
+        "change": _views.change(view),
+        "reach": np.where(is_judged, _intervals.reaches(state["intervals"], state["t"], 0), -1.0),
     }
     return slot, features
 
@@ -172,7 +175,9 @@ def absorb(state, slot, features, base, ours, y):
     wrong = np.where(silent, np.nan, (target - base_then) / unit)
     wrong = np.clip(wrong, -_views.FAR, _views.FAR)
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
-    missed = np.clip((judged - said) / unit, -_views.FENCE, _views.FENCE)
+    change = recent["change"][past]
+    missed = np.clip((judged - said) / unit, -_views.FENCE, _views.FENCE) * unit
+    missed /= np.where(change > 0.0, change, np.nan)
     _intervals.learn(state["intervals"], t, 0, missed, reach)
     for ridge in state["ridges"]:
         _delayed_ridge.learn(ridge, features, wrong[..., None, None])

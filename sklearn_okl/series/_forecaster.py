@@ -138,12 +138,13 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size in the long run, lately, and at this phase of the season. All series share a part of
     what misses teach: in a week that is hard for all, one hears it sooner. Shares of rows held are
-    those of all series together. A series with few errors borrows from the others; alone it has
-    no interval before row 16. Where columns are known ahead, or rows have dates, others stand
-    beside these: a ridge regression of the logarithm of errors on the row (its columns, its phase,
-    its forecast) says their size, and misses are heard by the kind of row, part of the day and the
-    week, low, usual or high in a column. Both are mixed by their interval scores, with a bound on
-    what that costs: so an interval is wider on a holiday, in heat, or at the rush hour.
+    those of all series together. A series with few errors borrows from the others; the first ones
+    are as those of a random walk, so that there is an interval from the fourth value on. Where
+    columns are known ahead, or rows have dates, others stand beside these: a ridge regression of
+    the logarithm of errors on the row (its columns, its phase, its forecast) says their size, and
+    misses are heard by the kind of row, part of the day and the week, low, usual or high in a
+    column. Both are mixed by their interval scores, with a bound on what that costs: so an interval
+    is wider on a holiday, in heat, or at the rush hour.
 
     *Missing values.* One in y is filled in by its own forecast, and teaches nothing; one in X
     counts as the mean. A series that begins later is NaN until its first value, and so are its
@@ -327,7 +328,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Returns
         -------
         intervals : ndarray (n_steps, n_levels, 2) or (n_steps, m, n_levels, 2), or DataFrame
-            Lower and upper ends. The whole line where no forecast of that age has been judged yet.
+            Lower and upper ends. The whole line where three values are known, or fewer.
         """
         check_as_frame(as_frame)
         coverage = _intervals.checked_coverage(coverage)
@@ -353,7 +354,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         Returns
         -------
         quantiles : ndarray of shape (n_steps, q) or (n_steps, m, q)
-            They rise with the level; infinite where no forecast of that age has been judged yet.
+            They rise with the level; infinite where three values are known, or fewer.
         """
         alpha = _intervals.checked_coverage(alpha, "alpha")
         said, forecasts = self._asked(X_future, n_steps, _reaches)

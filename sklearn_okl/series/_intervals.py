@@ -32,8 +32,13 @@ latter with the exponent :math:`.98^h / 2`: of errors h steps ahead one hears h 
 what they say of the rows to come has faded, and half of what a few errors say is chance. Scores
 agree: intervals that follow the latest errors of long horizons are wider, and no better (interval
 scores on rows of `ett_h1` before those that the benchmark scores). Where a season is known, u is
-multiplied by the root of the size at this phase of it, relative to all. A series of which few
-errors are known is lent those of all, in units.
+multiplied by the root of the size at this phase of it, relative to all.
+
+Errors count in mean changes from row to row: these stay as they are where a series wanders off or
+has a trend, and its deviation grows, and they grow with its level where errors do. A series of
+which few errors are known is lent those of all. They begin as those of the latest value of a random
+walk would be in these units, 1, and larger by the root of the steps: so there is an interval before
+an error is known. What was forecast of a series that was hardly seen counts for less.
 """
 
 import numpy as np
@@ -49,6 +54,7 @@ _FADING, _SLOW_FADING = 0.98, 0.9998  # of the sizes of the errors, per row
 _POWER = 0.5  # of what errors were lately, and of what a phase of the season differs by
 _N_PHASES = 24  # parts of the season that have a size of their own
 _LENT = 3.0  # errors of all series, in units, that the size of few begins with: it differs by 1.8
+_EXPECTED = 1.0  # errors of a walk that those of all series begin with
 _OWN = 64.0  # errors of a series from which on it has no need of others
 _PHASE_FADING = 0.95  # of these, per season; .99, .998 and .9 are wider on early rows of `ett_h1`
 _PHASE_PRIOR = 5.0  # seasons that a size relative to all others begins with, at 1
@@ -59,7 +65,7 @@ def start(horizon, n_series):
     """Return the state of intervals that have not been judged."""
     lead = horizon, n_series
     return {
-        # faded sums of abs(error), in running deviations of the series, and of their number
+        # faded sums of abs(error), in mean changes of the series, and of their number
         "size": np.zeros((2, *lead)),
         "weight": np.zeros((2, *lead)),
         "phases": np.full((2, _N_PHASES, *lead), _PHASE_PRIOR),  # relative to these, and number
@@ -86,29 +92,31 @@ def phases_of(rows, season):
 
 
 def reaches(state, t, season):
-    """Return how far intervals of all `LEVELS` reach (levels, H, m) for the rows from t on.
-
-    It is -1 before any error is known.
-    """
+    """Return how far intervals of all `LEVELS` reach (levels, H, m) for the rows from t on."""
     steps = np.arange(state["size"].shape[1])
     factor = _factor(state["phases"][:, phases_of(t + steps, season), steps])
-    known, unit = usual(state)
-    found = unit * factor * np.exp(np.maximum.accumulate(radii(state)))
-    return np.where(known, found, -1.0)
+    return usual(state) * factor * np.exp(np.maximum.accumulate(radii(state)))
 
 
 def usual(state):
-    """Return of which steps and series an error is known (H, m), and the size of errors by now."""
+    """Return the size (H, m) that errors have by now."""
     size, weight = state["size"], state["weight"]
-    if size.shape[-1] > 1:
-        total = weight.sum(axis=-1, keepdims=True)
-        mean = size.sum(axis=-1, keepdims=True) / np.where(total > 0.0, total, 1.0)
-        lent = _LENT * np.maximum(1.0 - weight[1] / _OWN, 0.0) * (total > 0.0)
-        size, weight = size + lent * mean, weight + lent
-    known = weight[0] > 0.0
-    lately, always = size / np.where(known, weight, 1.0)
-    share = (_POWER * _FADING ** np.arange(1.0, len(known) + 1.0))[:, None]
-    return known, lately**share * always ** (1.0 - share)
+    lent = _LENT * np.maximum(1.0 - weight[1] / _OWN, 0.0)
+    if lent.any():
+        size, weight = size + lent * _of_all(size, weight), weight + lent
+    lately, always = size / weight
+    share = (_POWER * _FADING ** np.arange(1.0, len(lent) + 1.0))[:, None]
+    return lately**share * always ** (1.0 - share)
+
+
+def _of_all(size, weight):
+    """Return the mean size (2, H, 1) of the errors of all series; of few it begins as a walk's."""
+    size, weight = (sums.sum(axis=-1, keepdims=True) for sums in (size, weight))
+    means = size / np.where(weight > 0.0, weight, 1.0)
+    for h in np.flatnonzero(weight[1] < _OWN):
+        before = means[:, h - 1] * np.sqrt((h + 1.0) / h) if h else 1.0
+        means[:, h] = (size[:, h] + _EXPECTED * before) / (weight[:, h] + _EXPECTED)
+    return means
 
 
 def lasting(state):
@@ -159,10 +167,11 @@ def quantiles(forecasts, known, units, alpha):
     return middle + np.sign(alpha - 0.5) * reach
 
 
-def learn(state, t, season, errors, issued):
+def learn(state, t, season, errors, issued, trust=1.0):
     """Learn the errors (H, m) of the forecasts of row t, NaN unknown, 1 to H steps ahead.
 
-    `issued` (levels, H, m) is how far the intervals of these reached.
+    `issued` (levels, H, m) is how far the intervals of these reached, `trust` (H, m) what an error
+    counts for in sizes.
     """
     judge(state, errors, issued)
     phase, known = phases_of(t, season), np.isfinite(errors)
@@ -174,7 +183,7 @@ def learn(state, t, season, errors, issued):
     change = np.stack([relative, there]) + (_PHASE_FADING - 1.0) * here
     state["phases"] = state["phases"].copy()
     state["phases"][:, phase] += there * change
-    measure(state, errors, factor)
+    measure(state, errors, factor, trust)
 
 
 def judge(state, errors, issued):
@@ -194,13 +203,16 @@ def misses(errors, issued):
     return np.where(judged, missed, 0.0), judged.sum(axis=-1, keepdims=True)
 
 
-def measure(state, errors, factor):
-    """Learn the sizes of errors (H, m), NaN unknown, over a factor that is known of each."""
+def measure(state, errors, factor, trust=1.0):
+    """Learn the sizes of errors (H, m), NaN unknown, over a factor that is known of each.
+
+    `trust` (H, m) is what an error counts for.
+    """
     known = np.isfinite(errors)
     sizes = np.where(known, np.abs(errors), 0.0) / factor
     size, weight = state["size"], state["weight"]
-    state["size"] = size + known * ((_FADINGS - 1.0) * size + sizes)
-    state["weight"] = weight + known * ((_FADINGS - 1.0) * weight + 1.0)
+    state["size"] = size + known * ((_FADINGS - 1.0) * size + trust * sizes)
+    state["weight"] = weight + known * ((_FADINGS - 1.0) * weight + trust)
 
 
 def checked_coverage(coverage, name="coverage"):

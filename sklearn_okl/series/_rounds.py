@@ -94,7 +94,7 @@ def is_sound(state):
         learners.append(state["row_sizes"]["ridge"])
     smoothing, slot = state["smoothing"], heard(state)["slot"]
     numbers = [own[name] for own in learners for name in ("theta", "P")]
-    numbers += [own[name] for own in views for name in ("mean", "variance")]
+    numbers += [own[name] for own in views for name in ("mean", "variance", "change")]
     numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
     numbers += [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
     return _is_finite([*numbers, state["mixture"]])
@@ -172,6 +172,7 @@ def issue(plan, state, calendar):
         "mixed": latest + _mixture.forecasts(state["mixture"], forecasts - latest),
         "last": np.stack([last for last, _ in levels]),
         "scale": np.stack([_views.unit(view) for view in views]),
+        "change": _views.change(views[RAW]),
         "begun": begun,
         "members": members,
         "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
@@ -317,9 +318,10 @@ def absorb(plan, state, row):
 def _teach(plan, state, said, x_ahead, y):
     """Let all that forecast a row (m,), NaN for what is unknown, learn it; `said` as `_said`."""
     F, mixed, added = said
-    names, origin = ("last", "scale", "begun", "members", "reach"), state["origin"]
+    names, origin = ("last", "scale", "change", "begun", "members", "reach"), state["origin"]
     known = _waiting.of_row(state["recent"], names, state["t"], plan.horizon)
-    last, scale, begun, members, reach = (known[name] for name in names)  # (H, V, m), the first two
+    # (H, V, m) the first two, (H, m) the next two
+    last, scale, change, begun, members, reach = (known[name] for name in names)
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     target = np.where(begun, y, np.nan)
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
@@ -333,10 +335,11 @@ def _teach(plan, state, said, x_ahead, y):
     judged = _smoothing_rates.judged_steps(plan.horizon)
     errors = (members - target[judged]) / unit[judged]
     _smoothing.judge(state["smoothing"], errors, trust[judged])
-    errors = np.where(target == issued, 0.0, (target - issued) / scale[:, RAW])
+    change = np.where(change > 0.0, change, np.nan)
+    errors = np.where(target == issued, 0.0, (target - issued) / change)
     if plan.knows_rows:
-        _learn_row_sizes(plan, state, x_ahead, issued, errors, reach)
-    _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach)
+        _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
+    _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach, trust)
     if plan.n_ahead:
         rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
         targets.append(np.clip(rest, -_views.FAR, _views.FAR))
@@ -359,7 +362,7 @@ def _trust(n_known, horizon):
     return n_seen / (n_seen + _SEEN)
 
 
-def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach):
+def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust):
     """Let intervals that know the row learn the errors (H, m) of what was issued of it."""
     known = _row_sizes.told_by(state["recent"], state["t"], plan.horizon)
     size, weight, k = state["intervals"]["size"][1], state["intervals"]["weight"][1], plan.horizon
@@ -368,7 +371,7 @@ def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach):
     parts = _row_sizes.parts_of(np.full(k, state["t"]), state["seasons"])
     Z = _row_sizes.features(known, X, times, parts, issued)
     sizes = size / np.where(weight > 0.0, weight, 1.0)
-    _row_sizes.learn(state["row_sizes"], known, Z, reach, errors, sizes)
+    _row_sizes.learn(state["row_sizes"], known, Z, reach, errors, sizes, trust)
 
 
 def _remember(plan, state, said, learnt, x_now):

@@ -64,13 +64,12 @@ def start(n_columns, n_phases, horizon, n_series):
 
 def snapshot(state, of_columns, of_series):
     """Return what intervals of an origin read; given are the means and scales of both."""
-    _, unit = _intervals.usual(state["intervals"])
     known = {
         **dict(zip(_OF_ROWS, (*of_columns, *of_series), strict=False)),
         "theta": state["ridge"]["theta"][0, :, 0],
         "slopes": state["slopes"],
         "radii": _intervals.radii(state["intervals"]),
-        "size": unit,
+        "size": _intervals.usual(state["intervals"]),
         "shares": _fixed_share.weights(state["shares"]),
     }
     return {"rows_" + name: value for name, value in known.items()}
@@ -139,7 +138,7 @@ def issued(known, Z, base):
     return np.stack([base, reach]), np.where(base >= 0.0, mixed, -1.0), logarithms
 
 
-def learn(state, known, Z, base, errors, sizes):
+def learn(state, known, Z, base, errors, sizes, trust=1.0):
     """Learn the errors (H, m) of the forecasts of a row, NaN unknown, 1 to H steps ahead.
 
     Parameters
@@ -152,6 +151,8 @@ def learn(state, known, Z, base, errors, sizes):
         What the intervals that do not know the row were.
     sizes : ndarray of shape (H, m)
         The size of errors in the long run, 0 where nothing is known.
+    trust : float or ndarray of shape (H, m), default=1.0
+        What each error counts for in sizes.
     """
     reaches, mixed, logarithms = issued(known, Z, base)
     judged = np.isfinite(errors) & (sizes > 0.0) & (base[0] >= 0.0)
@@ -161,7 +162,7 @@ def learn(state, known, Z, base, errors, sizes):
     heard = np.where(judged, errors, np.nan)
     _track(state, Z[..., -len(state["seen"]) :], heard, reaches[1])
     _intervals.judge(state["intervals"], heard, reaches[1])
-    _intervals.measure(state["intervals"], errors, np.exp(logarithms))
+    _intervals.measure(state["intervals"], errors, np.exp(logarithms), trust)
     relative = np.log(np.maximum(np.abs(errors) / unit, _LEAST))
     n_known = np.maximum(judged.sum(axis=0), 1)
     row = np.where(judged[..., None], Z, 0.0).sum(axis=0) / n_known[:, None]

@@ -26,6 +26,7 @@ _LATEST = 113  # values that say whether they repeat
 _FARTHEST = 1e8  # deviations that a level moves at most
 JUDGED = 32  # values after which there is a deviation to judge by
 _MEASURED = 16  # values after which the deviation is a unit to learn in: of two it may be anything
+_CHANGES = 4  # values after which the mean change is a unit
 _MEMORY = 2000  # rows that means and deviations remember
 
 
@@ -35,6 +36,7 @@ def start(n_series, n_rows):
         "values": np.zeros((n_rows, n_series)),  # the latest last
         "mean": np.zeros(n_series),
         "variance": np.zeros(n_series),
+        "change": np.zeros(n_series),  # mean size of the changes from row to row
         "count": np.zeros(n_series),  # values known so far
     }
 
@@ -45,7 +47,8 @@ def is_sound(state):
         np.isfinite(state["values"]).all()
         and np.isfinite(state["mean"]).all()
         and all(
-            ((state[name] >= 0.0) & (state[name] < np.inf)).all() for name in ("variance", "count")
+            ((state[name] >= 0.0) & (state[name] < np.inf)).all()
+            for name in ("variance", "change", "count")
         )
     )
 
@@ -68,13 +71,19 @@ def unit(state):
 
 
 def unit_of_intervals(state):
-    """Return the running deviations (m,) that intervals reach in; infinite where none is known.
+    """Return the mean changes (m,) that intervals reach in; infinite where none is known."""
+    least = np.where(state["change"] > 0.0, _CHANGES, _MEASURED)
+    return np.where(state["count"] < least, np.inf, state["change"])
 
-    Of few values that differ it is the deviation of these.
-    """
-    deviation = np.sqrt(state["variance"])
-    is_none = (state["count"] < _MEASURED) & (deviation == 0.0)
-    return np.where(is_none, np.inf, deviation)
+
+def change(state):
+    """Return the mean changes (m,) that errors of intervals are learnt in; 0 where none is yet."""
+    return np.where(state["count"] >= _CHANGES, state["change"], 0.0)
+
+
+def changes_in_deviations(state):
+    """Return how many running deviations a mean change (m,) is."""
+    return state["change"] / level(state)[1]
 
 
 def unit_so_far(state, values):
@@ -167,6 +176,9 @@ def push(state, values, filled):
     first = known & ~started(state)
     state["count"] = state["count"] + known
     share = known / np.clip(state["count"], 1.0, _MEMORY)
+    size = np.where(known & ~first, np.abs(values - state["values"][-1]), 0.0)
+    of_changes = known / np.clip(state["count"] - 1.0, 1.0, _MEMORY)
+    state["change"] = state["change"] + of_changes * (size - state["change"])
     change = np.where(known, values - state["mean"], 0.0)
     state["mean"] = state["mean"] + share * change
     state["variance"] = (1.0 - share) * (state["variance"] + share * change**2)

@@ -75,8 +75,6 @@ class RowSizes:
         )
 
     def size(self, place):
-        if not any(self.own.errors[place[0], k] for k in range(self.own.m)):
-            return 0.0
         share = 0.5 * 0.98 ** (place[0] + 1)
         lately, always = (self.own.usual(*place, f) for f in (0.98, 0.9998))
         return lately**share * always ** (1 - share)
@@ -95,7 +93,7 @@ class RowSizes:
         mixed = plain * base + knowing * np.array(reach) if base[0] >= 0 else np.full(13, -1.0)
         return z, kinds, logarithm, np.array(reach), mixed
 
-    def learn(self, x, phases, said, base, errors, sizes):
+    def learn(self, x, phases, said, base, errors, sizes, trust):
         """The errors (H, m) of what was said (H, m) of row t; sizes are those in the long run."""
         of_rows, targets = [[] for _ in range(self.m)], [[] for _ in range(self.m)]
         missed, kinds_heard = np.zeros(self.slopes.shape), []
@@ -130,7 +128,8 @@ class RowSizes:
         for h in range(self.H):
             for c in range(self.m):
                 if not np.isnan(errors[h, c]):
-                    self.own.errors[h, c].append(abs(errors[h, c]) / factors[h, c])
+                    size = abs(errors[h, c]) / factors[h, c]
+                    self.own.errors[h, c].append((size, trust[h, c]))
         self.t += 1
 
     def judge(self, errors, reaches):

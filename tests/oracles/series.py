@@ -810,7 +810,7 @@ class Intervals:
         places = [(h, c) for h in range(horizon) for c in range(n_series)]
         self.r = {place: list(usual) for place in places}
         self.lately = {(h, k): 0.0 for h in range(horizon) for k in range(len(usual))}
-        self.errors = {place: [] for place in places}  # sizes as they count, in order
+        self.errors = {place: [] for place in places}  # sizes in order, and what each counts for
         self.phases = {(p, place): [5.0, 5.0] for p in range(24) for place in places}
 
     def phase(self, row):
@@ -825,37 +825,47 @@ class Intervals:
         return size / weight
 
     def faded_sums(self, place, fading):
-        sizes = self.errors[place]
-        weights = [fading**age for age in range(len(sizes))][::-1]
-        return np.dot(weights, sizes), sum(weights)
+        sizes = [size for size, _ in self.errors[place]]
+        weights = [
+            fading**age * trust for age, (_, trust) in enumerate(reversed(self.errors[place]))
+        ]
+        return np.dot(weights[::-1], sizes), sum(weights)
 
     def usual(self, h, c, fading):
         """The size of errors; of few known ones with three of all series."""
         size, weight = self.faded_sums((h, c), fading)
-        if self.m > 1:
-            all_sizes, all_weights = np.sum(
-                [self.faded_sums((h, k), fading) for k in range(self.m)], axis=0
-            )
-            lent = 3.0 * max(1.0 - self.faded_sums((h, c), 0.9998)[1] / 64.0, 0.0)
-            size, weight = size + lent * all_sizes / all_weights, weight + lent
-        return size / weight
+        lent = 3.0 * max(1.0 - self.faded_sums((h, c), 0.9998)[1] / 64.0, 0.0)
+        return (size + lent * self.of_all(h, fading)) / (weight + lent)
+
+    def of_all(self, h, fading):
+        """The mean size of all series; of few errors with one of a random walk."""
+        size, weight, known = np.sum(
+            [
+                (*self.faded_sums((h, c), fading), self.faded_sums((h, c), 0.9998)[1])
+                for c in range(self.m)
+            ],
+            axis=0,
+        )
+        if known >= 64:
+            return size / weight
+        walk = self.of_all(h - 1, fading) * np.sqrt((h + 1) / h) if h else 1.0
+        return (size + walk) / (weight + 1.0)
 
     def issue(self):
         reach = np.full((len(self.LEVELS), self.H, self.m), -1.0)
         for h, c in self.r:
-            if any(self.errors[h, k] for k in range(self.m)):
-                share = 0.5 * 0.98 ** (h + 1)
-                lately, always = (self.usual(h, c, f) for f in (0.98, 0.9998))
-                unit = lately**share * always ** (1 - share)
-                unit *= self.factor(self.phase(self.t + h), (h, c))
-                r = [own + 2 * self.lately[h, k] for k, own in enumerate(self.r[h, c])]
-                for k in range(len(self.LEVELS)):
-                    reach[k, h, c] = unit * np.exp(max(r[: k + 1]))
+            share = 0.5 * 0.98 ** (h + 1)
+            lately, always = (self.usual(h, c, f) for f in (0.98, 0.9998))
+            unit = lately**share * always ** (1 - share)
+            unit *= self.factor(self.phase(self.t + h), (h, c))
+            r = [own + 2 * self.lately[h, k] for k, own in enumerate(self.r[h, c])]
+            for k in range(len(self.LEVELS)):
+                reach[k, h, c] = unit * np.exp(max(r[: k + 1]))
         self.issued.append(reach)
         return reach
 
-    def learn(self, errors):
-        p = self.phase(self.t)
+    def learn(self, errors, trust=1.0):
+        p, trust = self.phase(self.t), np.broadcast_to(trust, errors.shape)
         for h in range(min(self.t + 1, self.H)):
             reach = self.issued[self.t - h][:, h]
             judged = [c for c in range(self.m) if np.isfinite(errors[h, c]) and reach[0, c] >= 0]
@@ -878,5 +888,5 @@ class Intervals:
                 if usual > 0:
                     own = self.phases[p, place]
                     self.phases[p, place] = [0.95 * own[0] + size / usual, 0.95 * own[1] + 1]
-                self.errors[place].append(size / factor)
+                self.errors[place].append((size / factor, trust[place]))
         self.t += 1

@@ -24,12 +24,12 @@ def test_intervals_are_those_of_the_loop(season):
     for t in range(n):
         issued.append(_intervals.reaches(state, t, season))
         assert_allclose(issued[-1], loop.issue(), rtol=1e-8)
-        known = np.full((horizon, m), np.nan)
+        known, trust = np.full((horizon, m), np.nan), rng.random((horizon, m))
         reach = np.full((len(_intervals.LEVELS), horizon, m), -1.0)
         for h in range(min(t + 1, horizon)):
             known[h], reach[:, h] = errors[t - h, h], issued[t - h][:, h]
-        _intervals.learn(state, t, season, known, reach)
-        loop.learn(known)
+        _intervals.learn(state, t, season, known, reach, trust)
+        loop.learn(known, trust)
 
 
 def held(y, first, horizon=2, coverage=(0.8, 0.9, 0.95)):
@@ -86,7 +86,7 @@ def test_quantiles_are_the_ends_of_intervals_and_never_cross(n_series):
     y = rng.normal(size=120 if n_series is None else (120, n_series))
     model = OnlineForecaster(3, **SMALL)
     model.partial_fit(y[:2])
-    assert np.isinf(model.predict_quantiles(alpha=[0.1, 0.9])).all()
+    assert np.isinf(model.predict_quantiles(alpha=[0.1, 0.9])).all()  # of two values
     assert np.isfinite(model.predict_quantiles(alpha=[0.5])).all()
     model.partial_fit(y[2:])
     alpha = np.array([0.01, 0.05, 0.1, 0.3, 0.46, 0.49, 0.5, 0.51, 0.7, 0.9, 0.95])
@@ -112,5 +112,38 @@ def test_a_young_series_has_the_intervals_of_its_panel():
     width = ends[..., 1] - ends[..., 0]
     assert np.isinf(width[:, 2]).all()  # nothing has moved: it has no unit
     assert ((width[:, 3] > 1e3) & (width[:, 3] < 1e4)).all()
-    alone = OnlineForecaster(2, **SMALL).fit(y[n - 6 : n, 3])
-    assert np.isinf(alone.predict_interval(coverage=[0.9])).all()
+
+
+@pytest.mark.parametrize("n", [4, 5, 10, 15, 17])
+def test_a_young_series_alone_has_intervals_that_hold(n):
+    held = []
+    for seed in range(40):
+        y = np.random.default_rng(seed).normal(size=n + 4).cumsum()
+        ends = OnlineForecaster(4, **SMALL).fit(y[:n]).predict_interval(coverage=[0.5, 0.9])
+        held.append((ends[..., 0] <= y[n:, None]) & (y[n:, None] <= ends[..., 1]))
+        assert np.isfinite(ends).all()
+    assert 0.38 < np.mean(held, axis=(0, 1))[0] < 0.68
+    assert 0.75 < np.mean(held, axis=(0, 1))[1] < 0.96
+
+
+def test_a_panel_has_intervals_of_steps_that_nobody_has_seen_yet():
+    y = np.random.default_rng(1).normal(size=(28, 30)).cumsum(axis=0)
+    ends = OnlineForecaster(18, **SMALL).fit(y[:10]).predict_interval(coverage=[0.9])[:, :, 0]
+    assert np.isfinite(ends).all()
+    held = (ends[..., 0] <= y[10:]) & (y[10:] <= ends[..., 1])
+    assert 0.82 < held.mean() < 0.98
+    width = (ends[..., 1] - ends[..., 0]).mean(axis=1)
+    assert (np.diff(width) > 0.0).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("slope", [0.0, 0.5])
+def test_intervals_are_no_wider_for_what_the_level_was(slope):
+    """Intervals of 90 % held 97 % of walks and 99 % of trends of 150 rows."""
+    held = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = (slope + 0.3 * rng.normal(size=156)).cumsum() + rng.normal(size=156)
+        ends = OnlineForecaster(6, **SMALL).fit(y[:150]).predict_interval(coverage=[0.9])[:, 0]
+        held.append((ends[..., 0] <= y[150:]) & (y[150:] <= ends[..., 1]))
+    assert 0.84 < np.mean(held) < 0.955

@@ -186,10 +186,10 @@ def test_constant_series_are_forecast_as_they_are():
     assert_array_equal(model.predict_interval()[..., 1] - model.predict_interval()[..., 0], 0.0)
 
 
-def test_before_any_error_is_known_an_interval_is_the_whole_line():
-    model = OnlineForecaster(2, **SMALL).fit(np.arange(17.0) ** 2)
-    assert np.isfinite(model.predict_interval()[0]).all()
-    assert_array_equal(model.predict_interval()[1], [[-np.inf, np.inf]] * 2)
+def test_of_three_values_an_interval_is_the_whole_line():
+    model = OnlineForecaster(2, **SMALL).fit(np.arange(3.0) ** 2)
+    assert_array_equal(model.predict_interval(), [[[-np.inf, np.inf]] * 2] * 2)
+    assert np.isfinite(model.partial_fit([9.0]).predict_interval()).all()
     assert model.predict_interval(coverage=0.9).shape == (2, 1, 2)
 
 

@@ -52,8 +52,9 @@ def ridden(n=45, horizon=3, m=2, d=1, n_phases=2, seasons=(5, 35, 0)):
         row = np.broadcast_to(X[t], (horizon, d)), np.broadcast_to(phases[t], (horizon, n_phases))
         parts = _row_sizes.parts_of(np.full(horizon, t), seasons)
         Z = _row_sizes.features(known, *row, parts, said[then, steps])
-        _row_sizes.learn(state, known, Z, reach, came, sizes)
-        loop.learn(X[t], phases[t], said[then, steps], reach, came, sizes)
+        trust = rng.random((horizon, m))
+        _row_sizes.learn(state, known, Z, reach, came, sizes, trust)
+        loop.learn(X[t], phases[t], said[then, steps], reach, came, sizes, trust)
 
 
 def test_intervals_that_know_the_row_are_those_of_the_loop():
