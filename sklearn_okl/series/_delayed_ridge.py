@@ -24,7 +24,8 @@ shared by all series" (1, m, 1).
 Reading an inverse is cheap, writing it is not: so it stays as it was when a block of `BLOCK`
 origins began, and what these have taken from it waits in a tail V, :math:`P_i = P_0 - V^T V`. With
 forgetting, P is what it would be if nothing had faded since it was last inverted, and the rows
-count as less noisy in its stead. All arrays but those under "recent" are replaced, never written.
+count as less noisy in its stead. All arrays but those under "recent" are replaced, never written;
+these are written row by row, beside all that a state before reads until the block is full.
 
 Where an origin has many rows, a tail costs the square of these: beyond a sixth of the features
 there is none, the exact sums of D x D learn each origin, and are inverted.
@@ -166,11 +167,9 @@ def _commit(state):
         is_due = is_due and V.shape[-2] and (t & (t - 1) == 0 or t % _REBUILD == 0)
     P = inverse_spd(sums, state["alpha"]) if is_due else state["P"] - V.swapaxes(-1, -2) @ V
     state["sums"], state["P"] = sums, P
-    state["recent"] = {
-        "rows": moved_on(recent["rows"], BLOCK),
-        "gains": moved_on(recent["gains"], BLOCK),
-        "tail": np.zeros_like(V),
-    }
+    move_on(recent["rows"], BLOCK)
+    move_on(recent["gains"], BLOCK)
+    recent["tail"][...] = 0.0
 
 
 def _with_block(sums, Z, forgetting):
@@ -204,8 +203,9 @@ def forget(state, n_last, places):
     state.update(P=P, sums=sums, theta=theta, recent=recent)
 
 
-def moved_on(recent, n):
-    """Return a copy of an array without its first n rows, and with as many of zeros at its end."""
-    moved = np.zeros_like(recent)
-    moved[:-n] = recent[n:]
-    return moved
+def move_on(recent, n):
+    """Move rows to the front by n, over the first ones, in place; zeros are left at the end."""
+    for first in range(0, len(recent) - n, n):
+        later = recent[first + n : first + 2 * n]
+        recent[first : first + len(later)] = later
+    recent[-n:] = 0.0

@@ -6,9 +6,9 @@ asks for forecasts reads it. All that an origin will be judged by is remembered:
 its experts, how they were mixed, and what the regression on the columns known ahead was.
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
-are written row by row, each row in a place of its own, until a block of rows is full and they move
-on to new ones (`_waiting.py`). So the state before a row does not see what is written after it. Of
-the seasons of smoothing, which are written in place, too, each call has its own.
+are written row by row, each row in a place of its own; a call that fills a block of rows has its
+own (`_waiting.py`). So the state before a call does not see what is written after it. Of the seasons
+of smoothing, which are written in place, too, each call has its own.
 """
 
 import numpy as np
@@ -69,12 +69,14 @@ def start(plan, waves):
 def successor(state, n_rows):
     """Return a state that can learn so many rows without changing the one given.
 
-    A single row goes into the free places of what the state given remembers, if no other row has.
+    As long as a block of them is not full, rows go into the free places of what the state given
+    remembers, if no others have.
     """
-    has_free_places = state["recent"]["n_written"][0] == state["t"]
-    own = _copied(state, n_rows > 1 or not has_free_places)
+    t = state["t"]
+    has_free_places = state["recent"]["n_written"][0] == t
+    own = _copied(state, not has_free_places or n_rows >= BLOCK - t % BLOCK)
     if not has_free_places:
-        _mixture.clear(own["mixture"], state["t"])
+        _mixture.clear(own["mixture"], t)
     _smoothing.own_seasons(own["smoothing"])
     return own
 
@@ -306,10 +308,7 @@ def absorb(plan, state, row):
             said = _said(plan, state, x_ahead)
     _teach(plan, state, said, x_ahead, np.where(is_new, np.nan, learnt))
     _remember(plan, state, said, learnt, x_now)
-    recent = state["recent"]
-    recent["n_written"][0] = state["t"] = t + 1
-    if (t + 1) % BLOCK == 0:
-        state["recent"] = _waiting.moved_on(recent)
+    state["recent"]["n_written"][0] = state["t"] = t + 1
     if _seasons.is_look_due(t + 1) or t + 1 in [2 * length for length in plan.seasons]:
         _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
@@ -456,6 +455,7 @@ def _learn_again(plan, state, rows):
     """Begin anew with the first rows (n, m + d), NaN for faults."""
     doubts, is_fault = state["doubts"], np.zeros(rows.shape, dtype=bool)
     waves = [own.get("frequencies") for own in state["experts"]]
+    del state["experts"], state["recent"]  # before there are others: these are large
     state.update(start(plan, waves), doubts=doubts)
     for t, sound in enumerate(rows):
         state["origin"] = issue(plan, state, doubts["calendar"][t])

@@ -4,8 +4,8 @@ What was said h steps ahead is judged h rows later. So it waits in a ring of its
 places: half the numbers of all origins with all their steps. What an origin knows of no single
 step, such as the level of a series, waits as long as the last of them.
 
-Rings are written row by row. They have `BLOCK` places more than they need, and are copied as often:
-so what is written in a block is beside all that its states still read.
+Rings are written row by row. They have `BLOCK` places more than they need, and a call that fills a
+block has a copy of its own: so what is written in a block is beside all that its states still read.
 """
 
 from functools import cache
@@ -59,11 +59,6 @@ def of_row(recent, names, t, horizon):
             places = _places(name, horizon, t - steps)
             found[name] = np.moveaxis(recent[name][places], 0, -2)
     return found
-
-
-def moved_on(recent):
-    """Return rings with free places, whose rows the ones given do not see."""
-    return {name: value.copy() for name, value in recent.items()}
 
 
 def _steps(name, horizon):

@@ -82,6 +82,23 @@ def test_models_that_share_a_state_do_not_write_into_each_other():
     assert_array_equal(other.predict(), stream("two series")[2].fit(turned).predict())
 
 
+@pytest.mark.long(every=3)
+@pytest.mark.parametrize("horizon", [1, 3, 20])
+def test_a_model_left_behind_is_as_it_was_wherever_blocks_of_rows_end(horizon):
+    rng = np.random.default_rng(horizon)
+    y, left, t = rng.normal(size=(300, 2)).cumsum(axis=0), [], 5
+    model = OnlineForecaster(horizon, windows=(3, 4, 6)).fit(y[:t])
+    for n in rng.permutation([1, 1, 1, 2, 3, 14, 15, 16, 17, 18, 33]):
+        left.append((t, copy.copy(model), copy.deepcopy(model)))
+        model.partial_fit(y[t : t + n])
+        t += n
+    for t, shared, own in left:
+        for n in (1, 2, 16, 17, 40):
+            both = (copy.copy(shared), copy.deepcopy(own))
+            first, second = (one.partial_fit(y[t : t + n]).predict_interval() for one in both)
+            assert_array_equal(first, second)
+
+
 def test_a_generator_is_read_at_the_start_only():
     y, _, model = stream("one series")
     model.set_params(random_state=np.random.RandomState(0))

@@ -102,5 +102,3 @@ def test_each_step_waits_for_as_long_as_it_takes():
             wanted = said["forecasts"][t - h, :, h] if h <= t else 0.0
             assert_array_equal(found["forecasts"][:, h], np.broadcast_to(wanted, (3, 2)))
             assert_array_equal(found["last"][h], said["last"][t - h] if h <= t else [0.0, 0.0])
-        if (t + 1) % _delayed_ridge.BLOCK == 0:
-            recent = _waiting.moved_on(recent)
