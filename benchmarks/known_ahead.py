@@ -60,16 +60,13 @@ def read():
 def on_rows(y, X, first):
     """Return errors of forecasts from origins after the first rows, and shares held by group."""
     origins = np.arange(first, len(y) - HORIZON + 1, APART)
-    model = OnlineForecaster(HORIZON).fit(y[:first], X[:first])
-    said, ends = [], []
-    for t in origins:
-        said.append(np.asarray(model.predict(X[t : t + HORIZON])))
-        ends.append(model.predict_interval(X[t : t + HORIZON], coverage=[COVERAGE])[:, 0])
-        model.partial_fit(y[t : t + APART], X[t : t + APART])
+    said, ends = from_origins(OnlineForecaster(HORIZON), y, X, origins)
+    with_trees, _ = from_origins(OnlineForecaster(HORIZON, trees=True), y, X, origins)
     rows = origins[:, None] + np.arange(HORIZON)
     came = y.to_numpy()[rows]
-    known, ends = ~np.isnan(came), np.array(ends)
-    rivals = {"OnlineForecaster": np.array(said), "boosting": boosting(y, X, first)[rows]}
+    known = ~np.isnan(came)
+    rivals = {"OnlineForecaster": said, "with trees": with_trees}
+    rivals["boosting"] = boosting(y, X, first)[rows]
     rivals["last day"] = y.ffill().shift(HORIZON).to_numpy()[rows]
     held = (ends[..., 0] <= came) & (came <= ends[..., 1])
     scores = interval_score(came[known], ends[known][:, None], [COVERAGE])
@@ -84,6 +81,17 @@ def on_rows(y, X, first):
         },
         "n_origins": len(origins),
     }
+
+
+def from_origins(model, y, X, origins):
+    """Return forecasts (n, H) from some origins, and the ends of their intervals (n, H, 2)."""
+    model.fit(y[: origins[0]], X[: origins[0]])
+    said, ends = [], []
+    for t in origins:
+        said.append(np.asarray(model.predict(X[t : t + HORIZON])))
+        ends.append(model.predict_interval(X[t : t + HORIZON], coverage=[COVERAGE])[:, 0])
+        model.partial_fit(y[t : t + APART], X[t : t + APART])
+    return np.array(said), np.array(ends)
 
 
 def boosting(y, X, first):

@@ -150,7 +150,8 @@ def _fault_of_kind(part):
         return _fault(part)
     for kind, try_out in _TRIED.items():
         if isinstance(part, kind):
-            fault = _fault_of_numbers(part._state)
+            n_series = part._layout["n_series"] if kind is OnlineForecaster else 1
+            fault = _fault_of_numbers(part._state, n_series)
             if kind is StreamingPipeline:
                 fault = fault or unlike(part._started(), part._state)
             with warnings.catch_warnings():
@@ -252,11 +253,14 @@ def _is_count(value):
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value < _LARGEST
 
 
-def _fault_of_numbers(state):
-    """Return what is wrong with the numbers and the inverses of a state, or None."""
+def _fault_of_numbers(state, n_series=1):
+    """Return what is wrong with the numbers and the inverses of a state, or None.
+
+    A part may have seen rows of so many series in each row.
+    """
     # weights of a mixture that unlearns have seen the rows whose sums are gone
     n_unlearnt = state.get("unlearnt", NO_RECORD)["n_rows"]
-    ahead, most = [state], state.get("t", _LARGEST) + n_unlearnt
+    ahead, most = [state], state.get("t", _LARGEST) * n_series + n_unlearnt
     while ahead:
         part = ahead.pop()
         if isinstance(part, dict):

@@ -76,6 +76,7 @@ class SktimeForecaster(object if BaseForecaster is None else BaseForecaster):
         known_ahead: str | ArrayLike | int = "all",
         pooled: bool | str = "auto",
         windows: ArrayLike = (24, 48, 168),
+        trees: Any = False,
         guard: bool = True,
         random_state: Seed = 0,
     ) -> None:
@@ -88,6 +89,7 @@ class SktimeForecaster(object if BaseForecaster is None else BaseForecaster):
         self.known_ahead = known_ahead
         self.pooled = pooled
         self.windows = windows
+        self.trees = trees
         self.guard = guard
         self.random_state = random_state
         super().__init__()

@@ -6,6 +6,7 @@ _GAP = 2.5  # distances of the farthest sound number that a fault is off at leas
 _ALIKE = 3  # times that a number is there at least that stands for none
 _APART = 1.5  # and how far off, in distances of the farthest of all others
 _OFF = 5.0  # and in median distances
+_FAR_OFF = 30.0  # where it came in one long run, or two
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
 _CLIP = 5.0  # standard deviations of a column
@@ -49,8 +50,9 @@ def judged(y, far=8.0):
 def stand_for_none(y):
     """Return the numbers among some (n,) that stand for none, at most two.
 
-    One comes again and again, in short runs, and lies apart from all others, if not as far as a
-    single fault does.
+    One comes again and again, and lies apart from all others, if not as far as a single fault does.
+    In long runs it may be a state of its own, as what is off reads 0. Any other number that comes
+    seldom is none, as a state would have noise where values hardly ever repeat.
     """
     with np.errstate(over="ignore"):
         distances = np.abs(y - np.median(y))
@@ -60,9 +62,13 @@ def stand_for_none(y):
         same = y == number
         n_runs = len(runs(same)[0])
         off, others = distances[same][0], distances[~same]
-        if count < _ALIKE or 2 * n_runs < count or not len(others):
+        if count < _ALIKE or not len(others):
             continue
-        if off > max(_APART * others.max(), _OFF * np.median(distances)) > 0.0:
+        is_state = number == 0.0 or 4 * count > len(y) or not seldom_repeat(y, number)
+        if is_state and 2 * n_runs < count:
+            continue
+        least = _OFF if 2 * n_runs >= count or n_runs >= _ALIKE else _FAR_OFF
+        if off > max(_APART * others.max(), least * np.median(distances)) > 0.0:
             numbers.append(number)
     return np.array(numbers)
 

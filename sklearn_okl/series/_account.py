@@ -13,6 +13,7 @@ from ._experts import RAW
 
 _NAMED = 3  # experts, for a step
 _LINE = 88  # characters
+_EXPLAINING = {"mixed_share": "columns", "trees_share": "trees"}
 
 
 class AccountOfForecasts:
@@ -22,7 +23,8 @@ class AccountOfForecasts:
     def expert_names_(self) -> list[str]:
         """What each expert is, in the order of ``expert_weights_``."""
         state, plan = self._known_state(), self._plan()
-        return _experts.names(plan.experts, state["slots"], state["echoes"], plan.n_ahead > 0)
+        explaining = {view: _EXPLAINING[name] for view, name in plan.shares.items()}
+        return _experts.names(plan.experts, state["slots"], state["echoes"], explaining)
 
     def predict_components(self, X_future: Any = None, n_steps: int | None = None) -> dict:
         """Forecast the next rows in parts that add up: level, seasons, columns, rest.

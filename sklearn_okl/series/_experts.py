@@ -8,7 +8,7 @@ from . import _delayed_ridge, _echoes, _seasons, _views
 from ._echoes import N_ECHOES
 from ._smoothing_rates import N_BANKS
 
-RAW, RESIDUAL = 0, 1  # views: the series, and what the columns known ahead leave of it
+RAW, RESIDUAL = 0, 1  # views: the series, what the columns known ahead leave of it; trees' is last
 _MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
 _MEANS = 8, 24, 72  # latest rows
@@ -22,7 +22,7 @@ class Ridge(NamedTuple):
     Attributes
     ----------
     view : int
-        What it forecasts, `RAW` or `RESIDUAL`.
+        What it forecasts: `RAW`, `RESIDUAL`, or what trees leave.
     window : int
         Latest rows that it sees.
     sharing : {"own", "pooled", "all"}
@@ -41,8 +41,11 @@ class Ridge(NamedTuple):
     is_kernel: bool = False
 
 
-def ridges(n_series, windows, pooled, has_residuals):
-    """Return the ridge regressions for some series; windows are the short, middle and long one."""
+def ridges(n_series, windows, pooled, leaving):
+    """Return the ridge regressions for some series; windows are the short, middle and long one.
+
+    `leaving` are the views of what is left of a series by what explains it.
+    """
     short, middle, long = windows
     alone = "pooled" if pooled else "own"
     experts = [Ridge(RAW, long, alone), Ridge(RAW, middle, alone, _FORGETTING)]
@@ -54,28 +57,31 @@ def ridges(n_series, windows, pooled, has_residuals):
         if seen > 1:
             experts.append(Ridge(RAW, seen, "all", _FORGETTING))
     experts.append(Ridge(RAW, middle, "pooled", is_kernel=True))
-    if has_residuals:
+    for view in leaving:
         experts += [
-            Ridge(RESIDUAL, long, alone),
-            Ridge(RESIDUAL, middle, alone, _FORGETTING),
-            Ridge(RESIDUAL, short, alone),
+            Ridge(view, long, alone),
+            Ridge(view, middle, alone, _FORGETTING),
+            Ridge(view, short, alone),
         ]
     return experts
 
 
-def views_of(experts, has_residuals, n_seasons):
+def views_of(experts, leaving, n_seasons):
     """Return the view of each expert (E,), those that learn nothing last."""
-    simple = [RAW] * (n_seasons + 2 + N_ECHOES + N_BANKS) + [RESIDUAL] * has_residuals
+    simple = [RAW] * (n_seasons + 2 + N_ECHOES + N_BANKS) + leaving
     return np.array([expert.view for expert in experts] + simple)
 
 
-def names(experts, seasons, echoes, has_residuals):
-    """Return what each expert is (E,), those that learn nothing last."""
+def names(experts, seasons, echoes, explaining):
+    """Return what each expert is (E,), those that learn nothing last.
+
+    `explaining` says by the number of a view what leaves it, "columns" or "trees".
+    """
     found = []
     for expert in experts:
         name = f"{'kernel ridge' if expert.is_kernel else 'ridge'} on {expert.window} rows"
         name += {"own": "", "pooled": ", one model", "all": " of all series"}[expert.sharing]
-        name += " of what columns leave" if expert.view == RESIDUAL else ""
+        name += f" of what {explaining[expert.view]} leave" if expert.view else ""
         found.append(name + (", forgetting" if expert.forgetting < 1.0 else ""))
     again = [
         f"the season of {season} rows again" if season else f"the mean of {_MEANS[k % 3]} rows"
@@ -88,7 +94,8 @@ def names(experts, seasons, echoes, has_residuals):
         for name, length in zip(of_echoes, echoes, strict=True)
     ]
     banks = "", " with slopes", " of logarithms", " without the longest season"
-    return found + [f"smoothing{bank}" for bank in banks] + ["columns alone"] * has_residuals
+    alone = [f"{what} alone" for what in explaining.values()]
+    return found + [f"smoothing{bank}" for bank in banks] + alone
 
 
 def draw_waves(experts, rng):
@@ -152,13 +159,13 @@ def _features(expert, state, window, common, begun):
     return Z[:, None] if expert.sharing == "own" else Z[None]
 
 
-def simple_forecasts(views, seasons, echoes, horizon, smoothed, has_residuals):
+def simple_forecasts(views, seasons, echoes, horizon, smoothed):
     """Return the forecasts (H, m) of each of the experts that are no regressions.
 
     The latest value, the season again for each season, the first season again at the present
     distance from it, the echoes, NaN for those that are silent, those of each bank of smoothing,
-    and of the residuals none. In the stead of a season that
-    is not known is the mean of the latest rows, 8, 24 or 72.
+    and of what is left of the series none. In the stead of a season that is not known is the mean
+    of the latest rows, 8, 24 or 72.
     """
     values = views[RAW]["values"]
     again = [
@@ -172,6 +179,4 @@ def simple_forecasts(views, seasons, echoes, horizon, smoothed, has_residuals):
     simple = [_seasons.continued(values, 0, horizon), *again, again[0] + distance]
     simple.extend(_echoes.forecasts(values, echoes, horizon))
     simple.extend(smoothed)
-    if has_residuals:
-        simple.append(np.zeros_like(simple[0]))
-    return simple
+    return simple + [np.zeros_like(simple[0])] * (len(views) - 1)

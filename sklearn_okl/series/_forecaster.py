@@ -7,14 +7,16 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Seed, Self
-from ..base import _is_finite, twin
+from ..base import _is_finite, described, twin
 from ..features import _faults
+from ..meta._refit import check_is_regressor
+from ..untuned.experts._fits import batch_model, boosted_regressor, single_fit
 from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _views
 from ._account import AccountOfForecasts
 from ._experts import RAW
@@ -57,6 +59,12 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     max_gap : int, default=1000
         How many rows in a row ``gaps="fill"`` fills in: about as many as are remembered. A longer
         gap is an error, as one clock that is days ahead would end the series.
+
+    trees : bool, "lightgbm" or regressor, default=False
+        Whether boosted trees take part, which see the columns known ahead and the time of a row,
+        and values that are known at all steps: for heat that counts at some hours, and for a
+        holiday that is no day of its week. They are those of :class:`OnlineKernelRegressor`, one
+        fit for each series. The whole past is kept then: memory grows with the stream.
 
     guard : bool, default=True
         Whether a value far from nearly all others is in doubt, see Notes. False: every value is
@@ -133,7 +141,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     *Columns known ahead.* A ridge regression of the row on its columns and on slow sines and
     cosines of each, an additive model; what it leaves is a series too, which experts of their own
     forecast: regression with errors that last [3]_. So weather explains its part, and what was
-    above it in the last hour is carried on.
+    above it in the last hour is carried on. With `trees` what boosting says of the row explains a
+    part, too, and what it leaves is carried on likewise.
 
     *Intervals.* Adaptive conformal inference [4]_ of each step on errors of that age, in units of
     their size in the long run, lately, and at this phase of the season. All series share a part of
@@ -200,6 +209,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         windows: ArrayLike = (24, 48, 168),
         gaps: str = "refuse",
         max_gap: int = 1000,
+        trees: Any = False,
         guard: bool = True,
         random_state: Seed = 0,
     ) -> None:
@@ -210,6 +220,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         self.windows = windows
         self.gaps = gaps
         self.max_gap = max_gap
+        self.trees = trees
         self.guard = guard
         self.random_state = random_state
 
@@ -221,11 +232,20 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         "windows": ["array-like"],
         "gaps": [StrOptions({"refuse", "fill"})],
         "max_gap": [Interval(Integral, 1, None, closed="left")],
+        "trees": ["boolean", StrOptions({"lightgbm"}), HasMethods(["fit", "predict"])],
         "guard": ["boolean"],
         "random_state": ["random_state"],
     }
     # all but those on gaps and the source of the features, and in more than its start
-    _structural = ("horizon", "season_lengths", "known_ahead", "pooled", "windows", "guard")
+    _structural = (
+        "horizon",
+        "season_lengths",
+        "known_ahead",
+        "pooled",
+        "windows",
+        "trees",
+        "guard",
+    )
 
     def fit(self, y: ArrayLike, X: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn all rows once, in order.
@@ -392,6 +412,13 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
                     "least 2, or None to have them found."
                 )
 
+        estimator = single_fit(batch_model(self.trees, boosted_regressor))
+        if estimator is not None:
+            check_is_regressor("trees", estimator)
+
+    def _structure(self):
+        return super()._structure() | {"trees": described(self.trees)}
+
     def _plan(self):
         layout = self._layout
         return _plan.plan(
@@ -426,7 +453,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
             future = np.empty((0, plan.n_ahead))
         if former is None:
             rng = check_random_state(self.random_state)
-            state = _rounds.start(plan, _experts.draw_waves(plan.experts, rng))
+            waves = _experts.draw_waves(plan.experts, rng)
+            seed = 0 if plan.trees is None else int(rng.randint(2**31 - plan.n_series))
+            state = _rounds.start(plan, waves, seed)
         else:
             state = _rounds.successor(former, len(rows.y))
         has_warned = state["doubts"]["has_warned"]

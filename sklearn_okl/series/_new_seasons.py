@@ -76,7 +76,7 @@ def _begin_smoothing(plan, state, lengths, values):
     steady one was, and is heard as that.
     """
     smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
-    first, changed = len(plan.views) - N_BANKS - (plan.n_ahead > 0), [STEADY, SLOPED, LOGS, SHORT]
+    first, changed = len(plan.views) - N_BANKS - len(plan.shares), [STEADY, SLOPED, LOGS, SHORT]
     if sorted(lengths)[:-1] == sorted(before.tolist()) != sorted(lengths):
         order = np.arange(len(plan.views))
         order[[first + STEADY, first + SHORT]] = first + SHORT, first + STEADY

@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _experts, _seasons
+from .._types import Any
+from ..untuned.experts._fits import batch_model, boosted_regressor
+from . import _experts, _seasons, _trees
+from ._experts import RESIDUAL
 
 _MANY = 32  # series that have models of their own where nobody says
 
@@ -20,6 +23,8 @@ class Plan(NamedTuple):
     experts : list of Ridge
     views : ndarray of int of shape (E,)
         What each expert forecasts, those that learn nothing included.
+    trees : NumberFits or None
+        What fits trees anew.
     windows : tuple of int
         The short, middle and long one.
     seasons : tuple of int
@@ -47,11 +52,23 @@ class Plan(NamedTuple):
     n_phases: int
     guard: bool
     usual: tuple
+    trees: Any = None
 
     @property
     def n_views(self):
-        """The series, and what columns known ahead leave of it."""
-        return 1 + (self.n_ahead > 0)
+        """The series, and what columns known ahead leave of it, and trees."""
+        return 1 + (self.n_ahead > 0) + (self.trees is not None)
+
+    @property
+    def of_trees(self):
+        """The number of the view of what trees leave."""
+        return self.n_views - 1
+
+    @property
+    def shares(self):
+        """Number of each view but the series -> name of the shares that mixtures have in it."""
+        found = {RESIDUAL: "mixed_share"} if self.n_ahead else {}
+        return found | ({self.of_trees: "trees_share"} if self.trees is not None else {})
 
     @property
     def knows_rows(self):
@@ -69,17 +86,23 @@ def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
 
     `cycles` are the rows in a day, a week and a year, where an index of dates tells them.
     """
+    horizon = int(model.horizon)
     is_pooled = n_series > (_MANY if model.pooled == "auto" else 1) and bool(model.pooled)
-    experts = _experts.ridges(n_series, tuple(model.windows), is_pooled, n_ahead > 0)
+    windows, leaving = tuple(model.windows), [RESIDUAL] * (n_ahead > 0)
+    trees = batch_model(model.trees, boosted_regressor)
+    if trees is not None:
+        trees = _trees.fits_of(trees, horizon, n_series, is_pooled)
+        leaving.append(1 + len(leaving))
+    experts = _experts.ridges(n_series, windows, is_pooled, leaving)
     seasons = tuple(int(length) for length in model.season_lengths or ())
     n_slots = len(seasons) or (0 if n_calendar else _seasons.N_SEASONS)
     return Plan(
-        horizon=int(model.horizon),
+        horizon=horizon,
         n_series=n_series,
         is_pooled=is_pooled,
         experts=experts,
-        views=_experts.views_of(experts, n_ahead > 0, len(seasons) or _seasons.N_SEASONS),
-        windows=tuple(model.windows),
+        views=_experts.views_of(experts, leaving, len(seasons) or _seasons.N_SEASONS),
+        windows=windows,
         seasons=seasons,
         n_calendar=n_calendar,
         n_ahead=n_ahead,
@@ -87,4 +110,5 @@ def plan(model, n_series, n_calendar, n_ahead, n_now, cycles=()):
         n_phases=n_calendar + 2 * _seasons.N_HARMONICS * n_slots,
         guard=bool(model.guard),
         usual=cycles or _seasons.USUAL,
+        trees=trees,
     )

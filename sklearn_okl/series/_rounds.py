@@ -7,8 +7,8 @@ its experts, how they were mixed, and what the regression on the columns known a
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
 are written row by row, each row in a place of its own; a call that fills a block of rows has its
-own (`_waiting.py`). So the state before a call does not see what is written after it. Of the seasons
-of smoothing, which are written in place, too, each call has its own.
+own (`_waiting.py`). So the state before a call does not see what is written after it. Of the
+seasons of smoothing, which are written in place, too, each call has its own.
 """
 
 import numpy as np
@@ -28,6 +28,7 @@ from . import (
     _smoothing,
     _smoothing_rates,
     _static,
+    _trees,
     _views,
     _waiting,
 )
@@ -37,8 +38,11 @@ from ._experts import RAW, RESIDUAL
 _SEEN = 32.0  # values from which on an error counts for more than half of what it does later
 
 
-def start(plan, waves):
-    """Return the state before the first row, of a plan; waves are drawn by `_experts.py`."""
+def start(plan, waves, seed=0):
+    """Return the state before the first row, of a plan.
+
+    Waves are drawn by `_experts.py`, and the seed is that of trees.
+    """
     horizon, m = plan.horizon, plan.n_series
     longest = max(*plan.windows, *plan.seasons)  # whose first row is seen from the one after it
     n_rows = max(_seasons.N_ROWS, longest + 1)
@@ -59,6 +63,9 @@ def start(plan, waves):
     }
     if plan.n_ahead:
         state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
+    if plan.trees is not None:
+        width = _trees.width(plan.n_ahead, plan.n_phases, len(state["seasons"]))
+        state["trees"] = _trees.start(plan.trees, width, m, plan.is_pooled, seed)
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
@@ -105,7 +112,7 @@ def is_sound(state):
 def heard(state):
     """Return the origin without forecasts of what is silent, which are no numbers."""
     origin, slot = state["origin"], state["origin"]["slot"]
-    first = len(slot["forecasts"]) - _smoothing_rates.N_BANKS - ("static" in state)
+    first = len(slot["forecasts"]) - _smoothing_rates.N_BANKS - len(state["views"]) + 1
     silent = first - _echoes.N_ECHOES + np.flatnonzero(state["echoes"] == 0)
     if not state["smoothing"]["seasons"]:
         silent = np.append(silent, first + _smoothing_rates.SHORT)
@@ -164,7 +171,7 @@ def issue(plan, state, calendar):
     again = state["slots"], state["echoes"]
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
-    simple = _experts.simple_forecasts(views, *again, horizon, smoothed, plan.n_ahead > 0)
+    simple = _experts.simple_forecasts(views, *again, horizon, smoothed)
     for k, said in enumerate(simple, start=len(Z)):
         forecasts[k] = said
     begun = _views.started(views[RAW])
@@ -179,10 +186,15 @@ def issue(plan, state, calendar):
         "members": members,
         "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
     }
+    for view, name in plan.shares.items():
+        # shares that the mixtures have of what explains a part of the series, and adds it
+        adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])
+        slot[name] = _mixture.forecasts(state["mixture"], adds)
+    if plan.trees is not None:
+        lags = _trees.lags_of(state["seasons"], horizon)
+        asked = _trees.snapshot(state["trees"], lags, views[RAW])
+        slot |= {"trees_" + name: value for name, value in asked.items()}
     if plan.n_ahead:
-        # shares that the mixtures have of what the columns known ahead add to residuals
-        adds = np.where(np.isnan(forecasts), np.nan, (plan.views == RESIDUAL)[:, None, None])
-        slot["mixed_share"] = _mixture.forecasts(state["mixture"], adds)
         seen = _static.snapshot(state["static"], views[RAW]["mean"], levels[RAW][1])
         slot |= {"static_" + name: value for name, value in seen.items()}
     if plan.knows_rows:
@@ -200,12 +212,13 @@ def forecast(plan, state, X_ahead, calendars):
     """
     slot = state["origin"]["slot"]
     forecasts = slot["mixed"][-1].copy()
-    if plan.n_ahead:
-        n_known = len(X_ahead)
-        forecasts[n_known:] = np.nan
-        if n_known:
-            added = _static.forecasts(_known(slot), *_rows_ahead(plan, state, X_ahead, calendars))
-            forecasts[:n_known] += slot["mixed_share"][-1, :n_known] * added
+    n_known = len(X_ahead) if plan.n_ahead else plan.horizon
+    forecasts[n_known:] = np.nan
+    if n_known and plan.shares:
+        X = X_ahead if plan.n_ahead else np.empty((n_known, 0))
+        rows = _rows_ahead(plan, state, X, calendars)
+        for view, added in _added(plan, state, slot, *rows, np.arange(n_known)).items():
+            forecasts[:n_known] += slot[plan.shares[view]][-1, :n_known] * added
     forecasts[:, ~slot["begun"]] = np.nan
     return forecasts
 
@@ -252,22 +265,40 @@ def _said(plan, state, x_ahead):
         Forecasts of the experts.
     mixed : ndarray of shape (4, H, m)
         Those of the mixtures.
-    added : ndarray of shape (H, m) or None
-        What the columns known ahead say, which is in both; None without columns.
+    added : dict of int to ndarray of shape (H, m)
+        What the columns known ahead say, and trees, which is in both, by the number of the view of
+        what they leave.
     """
-    recent, horizon, added = state["recent"], plan.horizon, None
+    recent, horizon = state["recent"], plan.horizon
     said = _waiting.of_row(recent, ("forecasts", "mixed"), state["t"], horizon)
     F, mixed = said["forecasts"], said["mixed"]
-    if plan.n_ahead:
-        names = [name for name in recent if name.startswith("static_")]
-        more = _waiting.of_row(recent, ("mixed_share", *names), state["t"], horizon)
-        known = _known(more)
-        rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
-        times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
-        added = _static.forecasts(known, rows, times)
-        F[plan.views == RESIDUAL] += added
-        mixed = mixed + more["mixed_share"] * added
+    if not plan.shares:
+        return F, mixed, {}
+    names = [name for name in recent if name.startswith(("static_", "trees_"))]
+    more = _waiting.of_row(recent, {*plan.shares.values(), *names}, state["t"], horizon)
+    rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
+    times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
+    added = _added(plan, state, more, rows, times, np.zeros(horizon, dtype=int))
+    for view, of_view in added.items():
+        F[plan.views == view] += of_view
+        mixed = mixed + more[plan.shares[view]] * of_view
     return F, mixed, added
+
+
+def _added(plan, state, slot, X, times, steps):
+    """Return what explains rows (k, m), by the number of the view of what it leaves.
+
+    The rows have columns X (k, d), and stand some steps (k,) after the values that are remembered.
+    What is known of them is from one origin, or has a leading axis of k of these.
+    """
+    found = {}
+    if plan.n_ahead:
+        found[RESIDUAL] = _static.forecasts(_known(slot), X, times)
+    if plan.trees is not None:
+        known, values = _known(slot, "trees_"), state["views"][RAW]["values"]
+        Z = _trees.features(known, values, X, times, steps)
+        found[plan.of_trees] = _trees.forecasts(plan.trees, state["trees"], known, Z)
+    return found
 
 
 def _move(plan, state, by):
@@ -277,13 +308,12 @@ def _move(plan, state, by):
     _smoothing.move(state["smoothing"], by)
     recent["members"] = recent["members"] + by
     recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None]
-    share = 1.0 - recent["mixed_share"] if plan.n_ahead else 1.0
+    share = 1.0 - sum(recent[name] for name in plan.shares.values())
     recent["mixed"] = recent["mixed"] + by * share
     recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
-    if plan.n_ahead:
-        recent["static_level"] = recent["static_level"] + by
-    if plan.knows_rows:
-        recent["rows_level"] = recent["rows_level"] + by
+    for name in ("static_level", "trees_level", "rows_level"):
+        if name in recent:
+            recent[name] = recent[name] + by
     state["recent"] = recent
 
 
@@ -339,8 +369,8 @@ def _teach(plan, state, said, x_ahead, y):
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
     _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach, trust)
-    if plan.n_ahead:
-        rest = (target - added - last[:, RESIDUAL]) / scale[:, RESIDUAL]
+    for view, of_view in added.items():
+        rest = (target - of_view - last[:, view]) / scale[:, view]
         targets.append(np.clip(rest, -_views.FAR, _views.FAR))
     for expert, own, z in zip(plan.experts, state["experts"], origin["features"], strict=True):
         n_targets = own["ridge"]["theta"].shape[-2]
@@ -350,6 +380,12 @@ def _teach(plan, state, said, x_ahead, y):
         raw, known = state["views"][RAW], np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
         of_now = raw["mean"], _views.level(raw)[1]
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
+    if plan.trees is not None:
+        known, values = _known(origin["slot"], "trees_"), state["views"][RAW]["values"]
+        row = x_ahead[None], origin["phases"][None]
+        Z = _trees.features(known, values, *row, np.zeros(1, dtype=int))
+        wanted = np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
+        _trees.learn(plan.trees, state["trees"], known, Z, wanted)
 
 
 def _trust(n_known, horizon):
@@ -378,10 +414,10 @@ def _remember(plan, state, said, learnt, x_now):
     views, (_, mixed, added) = state["views"], said
     begun = state["origin"]["slot"]["begun"]
     filled = np.where(begun, mixed[-1, 0], 0.0)
-    if plan.n_ahead:
-        explained = np.where(begun, added[0], learnt)  # the first value leaves nothing
+    for view, of_view in added.items():
+        explained = np.where(begun, of_view[0], learnt)  # the first value leaves nothing
         rest = np.where(begun, filled - explained, 0.0)
-        _views.push(views[RESIDUAL], learnt - explained, rest)
+        _views.push(views[view], learnt - explained, rest)
     _smoothing.learn(state["smoothing"], learnt, ~np.isnan(learnt) & ~_views.started(views[RAW]))
     _views.push(views[RAW], learnt, filled)
     if plan.n_now:
@@ -455,8 +491,9 @@ def _learn_again(plan, state, rows):
     """Begin anew with the first rows (n, m + d), NaN for faults."""
     doubts, is_fault = state["doubts"], np.zeros(rows.shape, dtype=bool)
     waves = [own.get("frequencies") for own in state["experts"]]
+    seed = state["trees"][0]["seed"] if plan.trees is not None else 0
     del state["experts"], state["recent"]  # before there are others: these are large
-    state.update(start(plan, waves), doubts=doubts)
+    state.update(start(plan, waves, seed), doubts=doubts)
     for t, sound in enumerate(rows):
         state["origin"] = issue(plan, state, doubts["calendar"][t])
         is_fault[t] = _absorb_but_faults(plan, state, doubts["first"][t], sound)
@@ -478,8 +515,10 @@ def _columns(plan, state):
     return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
-def _known(slot):
-    return {name[7:]: value for name, value in slot.items() if name.startswith("static_")}
+def _known(slot, prefix="static_"):
+    """Return what of a slot has a name with some beginning, without this."""
+    n = len(prefix)
+    return {name[n:]: value for name, value in slot.items() if name.startswith(prefix)}
 
 
 def _standardised(columns, x):

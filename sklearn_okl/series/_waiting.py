@@ -15,7 +15,8 @@ import numpy as np
 from . import _smoothing_rates
 from ._delayed_ridge import BLOCK
 
-_OF_STEPS = {"forecasts", "mixed", "mixed_share", "reach", "members"}  # steps are their axis -2
+# steps are the axis -2 of these
+_OF_STEPS = {"forecasts", "mixed", "mixed_share", "trees_share", "reach", "members"}
 _OF_STEPS |= {"rows_radii", "rows_size", "rows_shares"}
 
 

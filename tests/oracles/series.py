@@ -399,22 +399,38 @@ class Mixture:
             self.lost[k] = 0.0
 
 
+class Refits:
+    """A batch model that is fitted to all rows so far, whenever there are a twentieth more."""
+
+    def __init__(self, make):
+        self.make, self.rows, self.fits, self.due = make, [], [], 30
+
+    def look(self):
+        if len(self.rows) >= self.due:
+            Z, y = zip(*self.rows, strict=True)
+            self.fits.append((len(y), self.make().fit(np.array(Z), np.array(y))))
+            self.due = len(y) + int(np.ceil(round(0.05 * len(y), 9)))
+
+    def forecast(self, z, n_known):
+        model = [model for n, model in self.fits if n <= n_known][-1:]
+        return model[0].predict([z])[0] if model else 0.0
+
+
 class Forecaster:
     """`experts` are (view, window, sharing, forgetting, frequencies or None); see `forecast`."""
 
-    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None):
+    def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None, trees=None):
         self.H, self.m, self.t = horizon, n_series, 0
         self.given, self.seasons = seasons is not None, list(seasons or (0, 0, 0))
         self.slots, self.usual = list(self.seasons), _seasons.USUAL
-        self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + (n_ahead > 0))]
+        self.has_trees, explained = trees is not None, (n_ahead > 0) + (trees is not None)
+        self.views = [[Memory() for _ in range(n_series)] for _ in range(1 + explained)]
         self.ahead, self.now = ([Memory() for _ in range(n)] for n in (n_ahead, n_now))
         self.experts, self.ridges, self.origins = experts, {}, []
-        n_simple, self.echoes = len(self.seasons) + 8 + (n_ahead > 0), [0, 0]
+        n_simple, self.echoes = len(self.seasons) + 8, [0, 0]
         self.steps = sorted({round(x) - 1 for x in np.geomspace(1, horizon, 8)})
         self.members = [self.bank_members(horizon) for _ in range(n_series)]
-        self.view = [e[0] for e in experts] + [0] * n_simple
-        if n_ahead:
-            self.view[-1] = 1
+        self.view = [e[0] for e in experts] + [0] * n_simple + list(range(1, 1 + explained))
         self.is_pooled = n_series > 1 and all(
             sharing == "pooled" for _, _, sharing, _, _ in experts
         )
@@ -426,6 +442,8 @@ class Forecaster:
             for c in range(n_series)
         }
         self.static = [None] * n_series
+        n_fits = 1 if self.is_pooled else n_series
+        self.trees = [Refits(trees) for _ in range(n_fits)] * (n_series // n_fits)
 
     def features(self, expert, c):
         """What an expert sees of series c; of all series where c is None."""
@@ -500,8 +518,35 @@ class Forecaster:
                     for v, r in zip(self.views[0], self.static, strict=True)
                 ],
             )
+        origin["trees"] = [
+            (self.tree_lags(), v.mean, v.scale(), len(fits.rows))
+            for v, fits in zip(self.views[0], self.trees, strict=True)
+        ]
         origin["mixtures"] = Mixture.now(self.mixtures, self.H, self.m)
         return origin
+
+    def tree_lags(self):
+        """How many rows ago values are that trees see."""
+        return [self.H] + [s * -(-self.H // s) if s else self.H for s in self.seasons]
+
+    def tree_features(self, origin, c, x, t):
+        lags, mean, scale, _ = origin["trees"][c]
+        known = [value for value in self.views[0][c].rows if value is not None] or [0.0]
+        n_before = len(self.views[0][c].rows) - len(known)
+        seen = [known[max(t - lag - n_before, 0)] for lag in lags]
+        seen = np.clip((np.array(seen) - mean) / scale, -FENCE, FENCE)
+        return np.concatenate([x, phase_features(self.slots, t), seen])
+
+    def from_trees(self, origin, c, x, t):
+        _, mean, scale, n_known = origin["trees"][c]
+        z = self.tree_features(origin, c, x, t)
+        return mean + scale * self.trees[c].forecast(z, n_known)
+
+    def explained(self, origin, c, x, t):
+        """What explains a part of row t, by the view of what it leaves."""
+        found = [self.from_static(origin, c, x, t)] if self.ahead else []
+        found += [self.from_trees(origin, c, x, t)] if self.has_trees else []
+        return dict(enumerate(found, start=1))
 
     @staticmethod
     def bank_members(horizon):
@@ -563,8 +608,9 @@ class Forecaster:
 
     def experts_forecasts(self, origin, h, c, x):
         f = origin["forecasts"][h, c].copy()
-        if self.ahead:
-            f[np.array(self.view) == 1] += self.from_static(origin, c, x, origin["t"] + h)
+        x = () if x is None else x
+        for view, said in self.explained(origin, c, x, origin["t"] + h).items():
+            f[np.array(self.view) == view] += said
         return f
 
     def move(self, c, by):
@@ -583,6 +629,8 @@ class Forecaster:
             if self.ahead:
                 mean, *rest = origin["static"][1][c]
                 origin["static"][1][c] = (mean + by, *rest)
+            lags, mean, *rest = origin["trees"][c]
+            origin["trees"][c] = (lags, mean + by, *rest)
 
     def learn(self, y, x_ahead=(), x_now=()):
         origin, t = self.issue(), self.t
@@ -617,7 +665,7 @@ class Forecaster:
                 targets = []
                 for c in range(self.m):
                     last, scale, has_unit = past["level"][view, c]
-                    rest = self.from_static(past, c, x_ahead, t) if view else 0.0
+                    rest = self.explained(past, c, x_ahead, t)[view] if view else 0.0
                     known = past["begun"][c] and has_unit
                     off = np.clip((learnt[c] - rest - last) / scale, -10, 10)
                     targets.append(off if known else np.nan)
@@ -635,24 +683,33 @@ class Forecaster:
         if self.t % REFRESH == 0:
             for mixture in self.mixtures.values():
                 mixture.refresh()
-        begun = origin["begun"]
+        begun, taught = origin["begun"], []
+        before = [self.explained(origin, c, x_ahead, t) for c in range(self.m)]
         for c in range(self.m):
             filled = first[c]
+            known = begun[c] and origin["level"][0, c, 2]
+            for view, rest in before[c].items():
+                own = rest if begun[c] else came[c]
+                self.views[view][c].push(came[c] - own, filled - rest)
+            if self.has_trees and known and not np.isnan(learnt[c]):
+                _, mean, scale, _ = origin["trees"][c]
+                z = self.tree_features(origin, c, x_ahead, t)
+                taught.append((c, z, np.clip((learnt[c] - mean) / scale, -FENCE, FENCE)))
             if self.ahead:
-                rest = self.from_static(origin, c, x_ahead, t)
                 z = self.static_features(origin["static"][0], x_ahead, t)
                 if self.static[c] is None:
                     self.static[c] = Ridge(len(z), 1.0)
                 mean, scale, _ = origin["static"][1][c]
-                known = begun[c] and origin["level"][0, c, 2]
                 self.static[c].learn([z], [(learnt[c] - mean) / scale if known else np.nan])
-                own = rest if begun[c] else came[c]
-                self.views[1][c].push(came[c] - own, filled - rest)
             for member in reversed(self.members[c]):  # logarithms end before the steady ones learn
                 if not self.views[0][c].count and not np.isnan(came[c]):
                     member.level = float(came[c])
                 member.learn(float(came[c]))
             self.views[0][c].push(float(came[c]), filled)
+        for c, z, target in taught:
+            self.trees[c].rows.append((z, target))
+        for fits in self.trees:
+            fits.look()
         for columns, x in ((self.ahead, x_ahead), (self.now, x_now)):
             for column, value in zip(columns, x, strict=True):
                 column.push(value, column.rows[-1] if column.rows else np.nan)
@@ -722,7 +779,7 @@ class Forecaster:
     def begin_smoothing(self, lengths, rows):
         """Let members begin on seasons, and mixtures hear what they would have been worth."""
         before = self.members[0][0].lengths
-        banks = np.arange(4) + len(self.view) - 4 - (len(self.ahead) > 0)
+        banks = np.arange(4) + len(self.view) - 4 - (len(self.views) - 1)
         changed = [0, 1, 2, 3]
         if sorted(lengths)[:-1] == sorted(before) != sorted(lengths):  # one more, the longest
             self.exchange(banks[0], banks[3])

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_okl import OnlineForecaster, load, save
 from sklearn_okl.series import _experts
@@ -18,6 +19,8 @@ CASES = {
     "two series": (2, {}),
     "pooled": (2, {"pooled": True}),
     "columns": (2, {"known_ahead": [0]}),
+    "trees": (2, {"known_ahead": [0], "trees": KNeighborsRegressor(3)}),
+    "trees, pooled": (2, {"pooled": True, "trees": KNeighborsRegressor(3)}),
 }
 
 

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import make_pipeline
 
 from sklearn_okl.series import OnlineForecaster, _experts, _smoothing, _smoothing_rates
 from tests.oracles import series as oracle
@@ -18,6 +21,13 @@ def made(n, n_series=2, n_columns=0, seed=0):
     return 20.0 + 0.02 * time[:, None] + season + errors + X.sum(axis=1, keepdims=True), X
 
 
+def smooth_model():
+    """Return a batch model of which rounding makes no other one, as it does of trees."""
+    return make_pipeline(
+        SimpleImputer(keep_empty_features=True), KernelRidge(alpha=0.1, kernel="rbf", gamma=0.1)
+    )
+
+
 def forecasts_of_oracle(model, y, X, n_ahead):
     """Return what the loop forecasts of each row (n, H, m), with the model's random waves."""
     plan, state = model._plan(), model._state
@@ -27,7 +37,8 @@ def forecasts_of_oracle(model, y, X, n_ahead):
     ]
     n, m = y.shape
     loop = oracle.Forecaster(
-        plan.horizon, m, experts, n_ahead, X.shape[1] - n_ahead, model.season_lengths
+        *(plan.horizon, m, experts, n_ahead, X.shape[1] - n_ahead, model.season_lengths),
+        smooth_model if model.trees else None,
     )
     forecasts = np.full((n, plan.horizon, m), np.nan)
     for t in range(n):
@@ -50,6 +61,9 @@ CASES = {
     "both kinds of columns": (2, 2, 1, {"known_ahead": [0]}),
     "seasons given": (1, 0, 0, {"season_lengths": (12, 5)}),
     "logarithms end": (2, 0, 0, {}),
+    "trees": (2, 0, 0, {"trees": KernelRidge(alpha=0.1, kernel="rbf", gamma=0.1)}),
+    "trees, with columns": (2, 2, 1, {"known_ahead": [0], "trees": smooth_model()}),
+    "trees, pooled": (2, 1, 1, {"pooled": True, "trees": smooth_model()}),
 }
 
 

@@ -63,6 +63,8 @@ class Fits:
         return make_pipeline(SimpleImputer(keep_empty_features=True), self.estimator)
 
     def _fit_model(self, model, X, y, weights):
+        is_gap = np.isnan(X).all(axis=0)  # a column of gaps only, which not all take
+        X = np.where(is_gap, 0.0, X)
         if self.price is not None:
             last = model.steps[-1][1] if hasattr(model, "steps") else model
             last.set_params(**self.price.sizes(len(y)))
