@@ -5,6 +5,7 @@ import numpy as np
 _GAP = 2.5  # distances of the farthest sound number that a fault is off at least
 _ALIKE = 3  # times that a number is there at least that stands for none
 _APART = 1.5  # and how far off, in distances of the farthest of all others
+_ONE_IN = 200  # of which may be farther, as what was filled in for faults may be
 _OFF = 5.0  # and in median distances
 _FAR_OFF = 30.0  # where it came in one long run, or two
 _RIDGE = 0.1  # of the regression that may explain them
@@ -64,11 +65,13 @@ def stand_for_none(y):
         off, others = distances[same][0], distances[~same]
         if count < _ALIKE or not len(others):
             continue
+        is_short, has_come_again = 2 * n_runs >= count, n_runs >= _ALIKE
         is_state = number == 0.0 or 4 * count > len(y) or not seldom_repeat(y, number)
-        if is_state and 2 * n_runs < count:
+        if not is_short and (is_state or (same[-1] and not has_come_again)):
             continue
-        least = _OFF if 2 * n_runs >= count or n_runs >= _ALIKE else _FAR_OFF
-        if off > max(_APART * others.max(), least * np.median(distances)) > 0.0:
+        least = _OFF if is_short or has_come_again else _FAR_OFF
+        farthest = np.partition(others, -1 - len(others) // _ONE_IN)[-1 - len(others) // _ONE_IN]
+        if off > max(_APART * farthest, least * np.median(distances)) > 0.0:
             numbers.append(number)
     return np.array(numbers)
 

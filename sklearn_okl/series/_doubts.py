@@ -75,7 +75,7 @@ def remember(doubts, row, is_doubted):
     is_same = row == doubts["suspect"]
     n_runs = np.where(is_same, doubts["n_suspect"], 0)
     n_runs = n_runs + (is_doubted & ~(doubts["was_doubted"] & is_same))
-    believed = is_same & ~is_doubted  # it was a level
+    believed = is_same & ~is_doubted & doubts["was_doubted"]  # it was a level
     doubts["n_suspect"] = np.where(is_doubted, n_runs, np.where(believed, 0, doubts["n_suspect"]))
     doubts["suspect"] = np.where(is_doubted, row, doubts["suspect"])
     doubts["was_doubted"] = is_doubted

@@ -333,6 +333,16 @@ def absorb(plan, state, row):
     if plan.guard:
         issued = said[1][-1, 0]
         learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], y, issued)
+        is_still = np.isnan(learnt) & (np.abs(y - raw["mean"]) <= _views.reach(raw))
+        for k in np.flatnonzero(is_still):
+            if y[k] == raw["values"][-1, k]:  # so the row before was none, and was believed
+                for view in state["views"]:
+                    _views.take_back(view, k)
+                _smoothing.take_back(state["smoothing"], k, raw["values"][:, k])
+            # as was said before the first of these rows, which the origin after it believed
+            step = 1 + state["beyond"]["n_alike"][k]
+            if step < plan.horizon:
+                said[1][-1, 0, k] = said[1][-1, step, k]
         if is_new.any():
             _move(plan, state, np.where(is_new, y - issued, 0.0))
             said = _said(plan, state, x_ahead)
@@ -410,10 +420,15 @@ def _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust):
 
 
 def _remember(plan, state, said, learnt, x_now):
-    """Let the views move on by a row (m,), filled in where it is missing."""
-    views, (_, mixed, added) = state["views"], said
+    """Let the views move on by a row (m,), filled in where it is missing.
+
+    That is with what was forecast, within what experts said: of rows in a row that are filled in by
+    one another the mixture could lead anywhere.
+    """
+    views, (F, mixed, added) = state["views"], said
     begun = state["origin"]["slot"]["begun"]
-    filled = np.where(begun, mixed[-1, 0], 0.0)
+    within = np.clip(mixed[-1, 0], np.fmin.reduce(F[:, 0]), np.fmax.reduce(F[:, 0]))
+    filled = np.where(begun, within, 0.0)
     for view, of_view in added.items():
         explained = np.where(begun, of_view[0], learnt)  # the first value leaves nothing
         rest = np.where(begun, filled - explained, 0.0)
@@ -512,7 +527,8 @@ def _columns(plan, state):
     parts = [state["static"]["columns"]] if plan.n_ahead else []
     parts.append(state["now"])
     names = ("mean", "variance", "count")
-    return {name: np.concatenate([part[name] for part in parts]) for name in names}
+    known = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    return known | {"values": state["doubts"]["columns"]}
 
 
 def _known(slot, prefix="static_"):

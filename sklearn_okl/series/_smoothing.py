@@ -157,6 +157,33 @@ def learn(state, y, is_first):
     _follow(state, _seen(state, y), is_first)
 
 
+def take_back(state, k, values):
+    """Forget the latest row of a series, which was none; `values` (n,) are those remembered of it.
+
+    What the row before it left is not known any more, and counts as nothing.
+    """
+    n_learnt = state["n_learnt"].copy()
+    n_learnt[k] -= 1.0
+    shape, error = state["error"].shape, state["error"][..., k]
+    level, season, slope = (np.broadcast_to(rate, shape)[..., k] for rate in _rates_of(n_learnt))
+    for name, places, change in (
+        ("level", slice(None), level * error),
+        ("slope", WITH_SLOPES, slope * error),
+        ("error", slice(None), error),
+    ):
+        state[name] = state[name].copy()
+        state[name][..., k] -= change[places]
+    change = season * (1.0 - level) * error
+    for s in state["seasons"]:
+        own = s[:, :, (state["t"] - 1) % s.shape[2], k]
+        own -= change
+        if s.shape[2] == max(state["lengths"]):
+            own[SHORT] = 0.0
+    least = state["least"].copy()
+    least[k] = values.min()
+    state.update(n_learnt=n_learnt, least=least)
+
+
 def own_seasons(state):
     """Let a state have arrays of its own where rows are written in place."""
     state["seasons"] = [of_season.copy() for of_season in state["seasons"]]
@@ -224,10 +251,8 @@ def move(state, by):
 
 def _follow(state, row, is_first):
     """Let the members learn a row as the banks see it (4, m)."""
-    row, (level, season, lasting, slope, damping) = row[:, None], _smoothing_rates.rates()
-    if state["n_learnt"].min() < _smoothing_rates.FIRST_ROWS:
-        least_level, least_slope = _smoothing_rates.first_rates(state["n_learnt"])
-        level, slope = np.maximum(level, least_level), np.maximum(slope, least_slope)
+    row, (_, _, lasting, _, damping) = row[:, None], _smoothing_rates.rates()
+    level, season, slope = _rates_of(state["n_learnt"])
     before = np.where(is_first, row, state["level"])
     on = damping[WITH_SLOPES] * state["slope"]
     before[WITH_SLOPES] += on
@@ -246,6 +271,15 @@ def _follow(state, row, is_first):
             s[SHORT, :, k] = 0.0
     state["t"] += 1
     state["n_learnt"] = state["n_learnt"] + known[STEADY, 0]
+
+
+def _rates_of(n_learnt):
+    """Return the rates of level, season and slope, of series of which so many rows are learnt."""
+    level, season, _, slope, _ = _smoothing_rates.rates()
+    if n_learnt.min() < _smoothing_rates.FIRST_ROWS:
+        least_level, least_slope = _smoothing_rates.first_rates(n_learnt)
+        level, slope = np.maximum(level, least_level), np.maximum(slope, least_slope)
+    return level, season, slope
 
 
 def _seen(state, rows):

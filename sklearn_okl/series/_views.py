@@ -19,6 +19,7 @@ from ..features import _faults
 
 FENCE = 20.0  # running standard deviations that a value, or a feature, may be off
 FAR = 10.0  # running deviations that a target is learnt to be off the latest value at most
+_STILL = 0.25  # of it, that the very number before is off at least where it is none
 _BELIEVED = 3  # values in a row beyond the fence, less than one apart, that are no fault
 _BELIEVED_ANYWAY = 8  # and wherever they are
 _BELIEVED_AT_LAST = 32  # and if they are the same number again and again
@@ -38,6 +39,7 @@ def start(n_series, n_rows):
         "variance": np.zeros(n_series),
         "change": np.zeros(n_series),  # mean size of the changes from row to row
         "count": np.zeros(n_series),  # values known so far
+        "foretold": np.zeros(n_series),  # what was forecast of the latest row
     }
 
 
@@ -120,6 +122,7 @@ def as_learnt(state, doubts, values, forecasts):
     Parameters
     ----------
     state : dict
+        What is remembered of them: "values", "mean", "variance" and "count".
     doubts : dict
         As `no_doubts` begins it.
     values, forecasts : ndarray of shape (m,)
@@ -137,6 +140,7 @@ def as_learnt(state, doubts, values, forecasts):
     far = reach(state)
     low, high = state["mean"] - far, state["mean"] + far
     is_beyond, is_known = (values < low) | (values > high), ~np.isnan(values)
+    is_beyond |= _stands_still(state, doubts["last"], values, far)
     agrees, is_alike = np.abs(values - doubts["last"]) <= far, values == doubts["last"]
     for k in np.flatnonzero(is_alike):
         is_alike[k] = _faults.seldom_repeat(_latest(state, k), values[k])
@@ -159,6 +163,21 @@ def as_learnt(state, doubts, values, forecasts):
     return np.where(is_beyond & ~is_believed, np.nan, learnt), doubts, is_new
 
 
+def _stands_still(state, doubted, values, far):
+    """Tell which values (m,) are the very number before, far from the mean, where few ever are."""
+    still = (values == state["values"][-1:]).any(axis=0) | (values == doubted)
+    still &= (np.abs(values - state["mean"]) > _STILL * far) & (values != 0.0)
+    for k in np.flatnonzero(still):
+        still[k] = _faults.seldom_repeat(_latest(state, k), values[k])
+    return still
+
+
+def take_back(state, k):
+    """Remember of the latest row of a series what was forecast: it was none."""
+    state["values"] = values = state["values"].copy()
+    values[-1, k] = state["foretold"][k]
+
+
 def _latest(state, k):
     """Return the latest known values of a series, from which it is told whether they repeat."""
     n = int(min(state["count"][k], _LATEST, len(state["values"])))
@@ -167,7 +186,8 @@ def _latest(state, k):
 
 def move(state, by):
     """Move all that is remembered by some amounts (m,)."""
-    state["values"], state["mean"] = state["values"] + by, state["mean"] + by
+    for name in ("values", "mean", "foretold"):
+        state[name] = state[name] + by
 
 
 def push(state, values, filled):
@@ -184,6 +204,7 @@ def push(state, values, filled):
     state["variance"] = (1.0 - share) * (state["variance"] + share * change**2)
     state["values"] = latest = np.concatenate([state["values"][1:], values[None]])
     latest[-1, ~known] = filled[~known]
+    state["foretold"] = np.where(first, values, filled)
     if first.any():
         latest[:, first] = values[first]  # before its beginning a series is its first value
 

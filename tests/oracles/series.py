@@ -686,7 +686,8 @@ class Forecaster:
         begun, taught = origin["begun"], []
         before = [self.explained(origin, c, x_ahead, t) for c in range(self.m)]
         for c in range(self.m):
-            filled = first[c]
+            said = self.experts_forecasts(origin, 0, c, x_ahead)
+            filled = np.clip(first[c], np.nanmin(said), np.nanmax(said))
             known = begun[c] and origin["level"][0, c, 2]
             for view, rest in before[c].items():
                 own = rest if begun[c] else came[c]

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_okl import OnlineForecaster
 from sklearn_okl.datasets import make_faulty_stream
@@ -260,3 +260,63 @@ def test_without_a_guard_cells_are_believed_too():
         assert model.n_faulty_.sum() == guard
     with pytest.raises(ValueError, match=r"'guard'.*mid-stream"):
         model.set_params(guard=True).partial_fit(y, X)
+
+
+@pytest.mark.parametrize("known_ahead", ["all", ()])
+def test_the_same_far_cell_in_rows_after_one_another(known_ahead):
+    """It raised a KeyError from the second row on, for good."""
+    rng = np.random.default_rng(0)
+    y, X = rng.normal(size=120), rng.normal(size=(120, 2))
+    gaps = X.copy()
+    X[100:103, 0], gaps[100:103, 0] = -9999.0, np.nan
+    model, told = (OnlineForecaster(**SMALL, known_ahead=known_ahead) for _ in range(2))
+    model.fit(y, X), told.fit(y, gaps)
+    assert model.n_faulty_.tolist() == [0, 3, 0]
+    future = X[:3] if known_ahead == "all" else None
+    assert_allclose(model.predict(future), told.predict(future), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(("number", "first"), [(-9999.0, 17), (-9999.0, 60), (-12.0, 60)])
+def test_a_number_that_comes_in_long_runs_stands_for_none(number, first):
+    """Of -9999 in runs from row 17 on errors were a thousand times those of who was told."""
+    rng = np.random.default_rng(1)
+    n = 330
+    y = 20.0 + 4.0 * np.sin(np.arange(n) / 4.0) + rng.normal(size=n)
+    spoilt, told = y.copy(), y.copy()
+    for start, length in ((first, 5), (95, 7), (130, 3), (200, 6), (280, 4)):
+        spoilt[start : start + length], told[start : start + length] = number, np.nan
+    both = [OnlineForecaster(**SMALL) for _ in range(2)]
+    said = [model.prequential_predict(of) for model, of in zip(both, (spoilt, told), strict=True)]
+    rows = np.arange(260, n - 3)
+    errors = [np.nanmean((of[rows, 0] - told[rows]) ** 2) for of in said]
+    assert errors[0] < 1.6 * errors[1]
+    assert both[0].n_faulty_[0] >= 20
+
+
+@pytest.mark.parametrize("low", [0.0, None])
+def test_a_state_that_comes_in_long_runs_is_none_that_is_missing(low):
+    """What is off reads 0, and levels have noise: both are learnt."""
+    rng = np.random.default_rng(2)
+    is_off = np.arange(400) // 20 % 2 == 1
+    y = np.where(is_off, 5.0 + rng.normal(size=400), 100.0 + rng.normal(size=400))
+    if low is not None:
+        y[is_off] = low
+    model = OnlineForecaster(**SMALL).fit(y[:395])
+    assert model.n_faulty_[0] <= 4
+    assert abs(model.predict()[0] - y[395]) < 5.0
+
+
+@pytest.mark.parametrize("n_series", [1, 3])
+def test_a_number_that_stands_still_far_off_is_not_learnt(n_series):
+    """The first of them may be a level: it is taken back when the second one comes."""
+    rng = np.random.default_rng(0)
+    y = 20.0 + 4.0 * np.sin(np.arange(300) / 4.0)[:, None] + 0.3 * rng.normal(size=(300, n_series))
+    y[281:290, -1] = -15.0
+    model = OnlineForecaster(**SMALL).fit(y[:290])
+    assert model.n_faulty_.tolist() == [0] * (n_series - 1) + [8]
+    assert_allclose(model.predict()[0], y[290], atol=3.0)  # it was -15
+    told = y.copy()
+    told[281:290, -1] = np.nan
+    other = OnlineForecaster(**SMALL).fit(told[:290])
+    for now, knew in zip(model._state["views"], other._state["views"], strict=True):
+        assert_allclose(now["values"][-9:], knew["values"][-9:], atol=3.0)
