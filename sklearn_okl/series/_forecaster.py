@@ -60,7 +60,7 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
         How many rows in a row ``gaps="fill"`` fills in: about as many as are remembered. A longer
         gap is an error, as one clock that is days ahead would end the series.
 
-    trees : bool, "lightgbm" or regressor, default=False
+    trees : bool, regressor or "lightgbm", default=False
         Whether boosted trees take part, which see the columns known ahead and the time of a row,
         and values that are known at all steps: for heat that counts at some hours, and for a
         holiday that is no day of its week. They are those of :class:`OnlineKernelRegressor`, one

@@ -151,7 +151,7 @@ def learn(state, known, Z, base, errors, sizes, trust=1.0):
         What the intervals that do not know the row were.
     sizes : ndarray of shape (H, m)
         The size of errors in the long run, 0 where nothing is known.
-    trust : float or ndarray of shape (H, m), default=1.0
+    trust : ndarray of shape (H, m), default=1.0
         What each error counts for in sizes.
     """
     reaches, mixed, logarithms = issued(known, Z, base)

@@ -31,7 +31,7 @@ def start(fits, width, n_series, is_pooled, seed):
 
 
 def width(n_columns, n_phases, n_seasons):
-    """Return how many features there are."""
+    """Return how many numbers trees see of a row."""
     return n_columns + n_phases + 1 + n_seasons
 
 
