@@ -46,8 +46,7 @@ def start(n_series, n_rows):
 def is_sound(state):
     """Tell whether what is known of series, as in a file, are numbers, counts and variances."""
     return bool(
-        np.isfinite(state["values"]).all()
-        and np.isfinite(state["mean"]).all()
+        all(np.isfinite(state[name]).all() for name in ("values", "mean", "foretold"))
         and all(
             ((state[name] >= 0.0) & (state[name] < np.inf)).all()
             for name in ("variance", "change", "count")
