@@ -5,7 +5,7 @@ import numpy as np
 _GAP = 2.5  # distances of the farthest sound number that a fault is off at least
 _ALIKE = 3  # times that a number is there at least that stands for none
 _APART = 1.5  # and how far off, in distances of the farthest of all others
-_ONE_IN = 200  # of which may be farther, as what was filled in for faults may be
+_ONE_IN = 200  # of which may be farther in a series, as what was filled in for faults may be
 _OFF = 5.0  # and in median distances
 _FAR_OFF = 30.0  # where it came in one long run, or two
 _RIDGE = 0.1  # of the regression that may explain them
@@ -48,12 +48,13 @@ def judged(y, far=8.0):
     return faulty, middle, min(usual, np.max(distances, where=~faulty, initial=0.0))
 
 
-def stand_for_none(y):
+def stand_for_none(y, in_long_runs=False):
     """Return the numbers among some (n,) that stand for none, at most two.
 
-    One comes again and again, and lies apart from all others, if not as far as a single fault does.
-    In long runs it may be a state of its own, as what is off reads 0. Any other number that comes
-    seldom is none, as a state would have noise where values hardly ever repeat.
+    One comes again and again, in short runs, and lies apart from all others, if not as far as a
+    single fault does. In long runs it may be a state of its own, as what is off reads 0. Any other
+    number that comes seldom is none, if that is asked for: where values hardly ever repeat, a state
+    would have noise.
     """
     with np.errstate(over="ignore"):
         distances = np.abs(y - np.median(y))
@@ -66,11 +67,13 @@ def stand_for_none(y):
         if count < _ALIKE or not len(others):
             continue
         is_short, has_come_again = 2 * n_runs >= count, n_runs >= _ALIKE
-        is_state = number == 0.0 or 4 * count > len(y) or not seldom_repeat(y, number)
+        is_state = not in_long_runs or number == 0.0 or 4 * count > len(y)
+        is_state = is_state or not seldom_repeat(y, number)
         if not is_short and (is_state or (same[-1] and not has_come_again)):
             continue
         least = _OFF if is_short or has_come_again else _FAR_OFF
-        farthest = np.partition(others, -1 - len(others) // _ONE_IN)[-1 - len(others) // _ONE_IN]
+        place = -1 - (len(others) // _ONE_IN if in_long_runs else 0)
+        farthest = np.partition(others, place)[place]
         if off > max(_APART * farthest, least * np.median(distances)) > 0.0:
             numbers.append(number)
     return np.array(numbers)

@@ -138,7 +138,7 @@ def look_again(doubts, values):
     """Look for numbers that stand for none among the latest values (n, m) of series."""
     known = doubts["columns"][-len(values) :]
     for k, y in enumerate(values.T):
-        for number in _faults.stand_for_none(y):
+        for number in _faults.stand_for_none(y, in_long_runs=True):
             found = y == number
             if number in doubts["nones"][:, k] or _is_seasonal(found):
                 continue
@@ -155,7 +155,8 @@ def _judged(values, known):
         return faulty, []
     y = values[there]
     found = _faults.judged(y, _FAR)[0]
-    numbers = _faults.stand_for_none(y)
+    numbers = _faults.stand_for_none(y, in_long_runs=True)
+    found |= np.isin(y, numbers)
     for first, end in zip(*_faults.runs(found & ~np.isin(y, numbers)), strict=True):
         found[first:end] = end - first <= _LONGEST
     faulty[there] = found
