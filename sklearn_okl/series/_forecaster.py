@@ -15,8 +15,8 @@ from .._prediction_frames import check_as_frame, interval_frame
 from .._types import Any, Array, ArrayLike, Seed, Self
 from ..base import _is_finite, described, twin
 from ..features import _faults
+from ..meta._fits import batch_model, boosted_regressor, single_fit
 from ..meta._refit import check_is_regressor
-from ..untuned.experts._fits import batch_model, boosted_regressor, single_fit
 from . import _experts, _frames, _intake, _intervals, _plan, _rounds, _views
 from ._account import AccountOfForecasts
 from ._experts import RAW

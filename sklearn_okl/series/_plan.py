@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Any
-from ..untuned.experts._fits import batch_model, boosted_regressor
+from ..meta._fits import batch_model, boosted_regressor
 from . import _experts, _seasons, _trees
 from ._experts import RESIDUAL
 

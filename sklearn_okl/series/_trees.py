@@ -7,13 +7,13 @@ times goes on with. What the trees leave is a series like the series itself, and
 too, as they do what the columns leave (`_static.py`).
 
 Trees are fitted anew to all rows so far, as often as about the forecaster's own work pays for
-(`untuned/experts/_fits.py`). Each series has its own; pooled ones share one fit to all their rows.
+(`meta/_fits.py`). Each series has its own; pooled ones share one fit to all their rows.
 What an origin has said was said by the latest fit before it. Until there is one they say the mean.
 """
 
 import numpy as np
 
-from ..untuned.experts._fits import NumberFits
+from ..meta._fits import NumberFits
 from . import _views
 
 _OF_ROW = 2.0  # milliseconds of a row of the forecaster, which fits may cost as much as

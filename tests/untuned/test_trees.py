@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RefitRegressor
 from sklearn_okl.evaluation import ExpertWeightsDisplay
+from sklearn_okl.meta._fits import NumberFits
 from sklearn_okl.untuned import Constants
-from sklearn_okl.untuned.experts._fits import NumberFits
 from sklearn_okl.untuned.experts._number_trees import NumberTrees
 from tests.oracles.trees import beside
 

@@ -26,8 +26,8 @@ on what a linear expert leaves another, `_leaves`: they are tried on rows kept f
 nothing where they would not have helped.
 
 Batch models may stand beside the kernels, `_trees`: one sees the rows, and one what the kernels say
-besides. They are fitted anew as the past grows, `_fits`; what the second one learns and how three
-forecasts become one differs by kind, `_number_trees` and `_class_trees`.
+besides. They are fitted anew as the past grows, `meta/_fits`; what the second one learns and how
+three forecasts become one differs by kind, `_number_trees` and `_class_trees`.
 
 Forecasts of experts are arrays of shape (targets, rows, experts), NaN where an expert is yet to be
 born. A kind that somebody adds says how many targets there are, what they look like to a ridge

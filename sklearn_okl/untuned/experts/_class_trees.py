@@ -5,9 +5,9 @@ import numpy as np
 from ..._delay import as_it_was, late
 from ...aggregators._class_mixture import ClassMixture
 from ...features._lags import lagged
+from ...meta._fits import ClassFits, boosted_classifier
 from ...meta._refit import check_is_classifier
 from ._classes import ClassTargets
-from ._fits import ClassFits, boosted_classifier
 from ._trees import Trees, seen
 
 _LEAST = 1e-4  # probability that trees give to what they rule out

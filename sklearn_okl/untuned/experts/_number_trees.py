@@ -7,8 +7,8 @@ from ...aggregators import BOARegressor
 from ...aggregators._limits import sane
 from ...aggregators._second_order import mixed
 from ...features._lags import lagged
+from ...meta._fits import NumberFits, boosted_regressor
 from ...meta._refit import check_is_regressor
-from ._fits import NumberFits, boosted_regressor
 from ._numbers import NumberTargets
 from ._trees import Trees, seen, single
 

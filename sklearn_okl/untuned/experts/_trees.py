@@ -8,8 +8,8 @@ one learns, and how the three are mixed, is in `_number_trees.py` and `_class_tr
 import numpy as np
 
 from ..._linalg import softmax
+from ...meta._pace import allowance
 from ._experts import Experts
-from ._pace import allowance
 
 WARMUP = 30  # first rounds, whose errors are large and say nothing of the later ones
 _FARTHEST = 1e30  # in units of the targets: estimators may compute in single precision

@@ -18,9 +18,9 @@ from ...base import described, twin
 from ...base._explainable import Explainable
 from ...features._moments import moderate
 from ...inspection._steps import Sums
+from ...meta._fits import batch_model, single_fit
 from .._constants import BUDGETS, Constants
 from ..experts._experts import ages_of
-from ..experts._fits import batch_model, single_fit
 from ..experts._sums import OTHERS, parts_of
 from ..rows import _columns as numbers
 from ._renewal import n_rows

@@ -19,8 +19,8 @@ from ..._validation import weights_of
 from ...base import _copied
 from ...base._bank import threads
 from ...base._row_path import RowEngine
+from ...meta._fits import batch_model, check_takes_weights
 from ..experts._experts import Experts
-from ..experts._fits import batch_model, check_takes_weights
 from ..experts._leaves import TRIALS
 from ..experts._row import ExpertsRow
 from ..experts._trees import ExpertsAndTrees

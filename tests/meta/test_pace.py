@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, RefitRegressor
-from sklearn_okl.untuned.experts._pace import HISTOGRAMS, LIGHTGBM, round_paid
+from sklearn_okl.meta._pace import HISTOGRAMS, LIGHTGBM, round_paid
 
 
 def stream(n=140):

@@ -5,10 +5,10 @@ from sklearn import config_context
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from ..._validation import metadata_are_routed
-from ...meta._refit import RefitClassifier, RefitRegressor
-from ...meta._refitted import N_FIRST, Refitted
+from .._validation import metadata_are_routed
 from ._pace import HISTOGRAMS, LIGHTGBM, Paced, round_paid
+from ._refit import RefitClassifier, RefitRegressor
+from ._refitted import N_FIRST, Refitted
 
 
 class Fits:
