@@ -334,24 +334,33 @@ def absorb(plan, state, row):
         issued = said[1][-1, 0]
         learnt, state["beyond"], is_new = _views.as_learnt(raw, state["beyond"], y, issued)
         is_still = np.isnan(learnt) & (np.abs(y - raw["mean"]) <= _views.reach(raw))
-        for k in np.flatnonzero(is_still):
-            if y[k] == raw["values"][-1, k]:  # so the row before was none, and was believed
-                for view in state["views"]:
-                    _views.take_back(view, k)
-                _smoothing.take_back(state["smoothing"], k, raw["values"][:, k])
-            # as was said before the first of these rows, which the origin after it believed
-            step = 1 + state["beyond"]["n_alike"][k]
-            if step < plan.horizon:
-                said[1][-1, 0, k] = said[1][-1, step, k]
         if is_new.any():
             _move(plan, state, np.where(is_new, y - issued, 0.0))
             said = _said(plan, state, x_ahead)
+        _take_back(plan, state, said[1][-1], y, is_still)
     _teach(plan, state, said, x_ahead, np.where(is_new, np.nan, learnt))
     _remember(plan, state, said, learnt, x_now)
     state["recent"]["n_written"][0] = state["t"] = t + 1
     if _seasons.is_look_due(t + 1) or t + 1 in [2 * length for length in plan.seasons]:
         _new_seasons.look(plan, state)
     return np.isnan(learnt) & ~np.isnan(y)
+
+
+def _take_back(plan, state, issued, y, is_still):
+    """Forget what was believed of series (m,) that stand still far off; y (m,) is none again.
+
+    What they are filled in with, the first of what was issued of the row (H, m), was said before
+    the first of these rows, which the origin after it believed.
+    """
+    raw = state["views"][RAW]
+    for k in np.flatnonzero(is_still):
+        if y[k] == raw["values"][-1, k]:  # so the row before was none, and was believed
+            for view in state["views"]:
+                _views.take_back(view, k)
+            _smoothing.take_back(state["smoothing"], k, raw["values"][:, k])
+        step = 1 + state["beyond"]["n_alike"][k]
+        if step < plan.horizon:
+            issued[0, k] = issued[step, k]
 
 
 def _teach(plan, state, said, x_ahead, y):
