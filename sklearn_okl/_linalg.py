@@ -77,6 +77,13 @@ class _OneThread:
             if self._limited is not None and (taker_leaves or self._inside == 0):
                 self._give_back()
 
+    def reset(self):
+        """Give the limit back for somebody who was interrupted while leaving; nobody is inside."""
+        with self._lock:
+            if self._limited is not None:
+                self._give_back()
+            self._mine, self._inside = local(), 0
+
     def _give_back(self):
         for library, n in self._limited:
             library.set_num_threads(n)

@@ -1,5 +1,6 @@
 """The numeric layer against SciPy and against the one-row recursion."""
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -126,3 +127,15 @@ def test_whoever_is_interrupted_while_entering_has_not_entered():
 def inside():
     with one_blas_thread:
         return blas_threads()
+
+
+@pytest.mark.parametrize("k", range(1, 6))
+def test_who_was_interrupted_while_leaving_can_be_reset(k):
+    before = blas_threads()
+    one_blas_thread.__enter__()
+    with contextlib.suppress(KeyboardInterrupt), _InterruptAt(k):
+        one_blas_thread.__exit__()
+    one_blas_thread.reset()
+    assert blas_threads() == before
+    assert inside() == {1}
+    assert blas_threads() == before

@@ -21,9 +21,9 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from .._documentation import explained_by
+from .._linalg import one_blas_thread, one_thread
 from .._types import Any, Seed
 from ..base import ConvexAggregator, OnlineEstimator
 from ._law_of_structure import check_structural
@@ -465,10 +465,9 @@ def _mend_surroundings():
 
 def _check_interrupted(estimator, X, y):
     known = len(y) * 3 // 4
-    with threadpool_limits(1):  # an interrupt may leave it so, and then rounding is another
-        for stop in (known + 1, len(y)):  # one row, and many
-            model = _taught(estimator, X[:known], y[:known])
-            _check_interrupted_call(model, X[:stop], y[:stop], known)
+    for stop in (known + 1, len(y)):  # one row, and many
+        model = _taught(estimator, X[:known], y[:known])
+        _check_interrupted_call(model, X[:stop], y[:stop], known)
 
 
 def _check_interrupted_call(model, X, y, known):
@@ -483,6 +482,9 @@ def _check_interrupted_call(model, X, y, known):
                 with _InterruptAt(k):
                     _teach(model, X[known:], y[known:])
             except KeyboardInterrupt:
+                # who was leaving may have left one thread, with which sums are rounded otherwise
+                one_blas_thread.reset()
+                one_thread.reset()
                 if pickle.dumps(model) == before:
                     continue
             # it came when all was done, or at a place that swallows it, as some finalisers do
