@@ -71,14 +71,15 @@ class _OneThread:
 
     def __exit__(self, *_):
         with self._lock:
-            self._inside -= 1
-            self._mine.depth -= 1
+            # who was inside when it was reset leaves once more
+            self._inside = max(self._inside - 1, 0)
+            self._mine.depth = max(getattr(self._mine, "depth", 0) - 1, 0)
             taker_leaves = self._taker == get_ident() and self._mine.depth == 0
             if self._limited is not None and (taker_leaves or self._inside == 0):
                 self._give_back()
 
     def reset(self):
-        """Give the limit back for somebody who was interrupted while leaving; nobody is inside."""
+        """Give the limit back for who was interrupted while leaving, as if all had left."""
         with self._lock:
             if self._limited is not None:
                 self._give_back()
