@@ -63,8 +63,7 @@ class Fits:
         return make_pipeline(SimpleImputer(keep_empty_features=True), self.estimator)
 
     def _fit_model(self, model, X, y, weights):
-        is_gap = np.isnan(X).all(axis=0)  # a column of gaps only, which not all take
-        X = np.where(is_gap, 0.0, X)
+        X[:, np.isnan(X).all(axis=0)] = 0.0  # columns of gaps only, which not all take
         if self.price is not None:
             last = model.steps[-1][1] if hasattr(model, "steps") else model
             last.set_params(**self.price.sizes(len(y)))

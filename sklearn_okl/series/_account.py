@@ -13,7 +13,6 @@ from ._experts import RAW
 
 _NAMED = 3  # experts, for a step
 _LINE = 88  # characters
-_EXPLAINING = {"mixed_share": "columns", "trees_share": "trees"}
 
 
 class AccountOfForecasts:
@@ -23,7 +22,7 @@ class AccountOfForecasts:
     def expert_names_(self) -> list[str]:
         """What each expert is, in the order of ``expert_weights_``."""
         state, plan = self._known_state(), self._plan()
-        explaining = {view: _EXPLAINING[name] for view, name in plan.shares.items()}
+        explaining = {view: name.removesuffix("_share") for view, name in plan.shares.items()}
         return _experts.names(plan.experts, state["slots"], state["echoes"], explaining)
 
     def predict_components(self, X_future: Any = None, n_steps: int | None = None) -> dict:

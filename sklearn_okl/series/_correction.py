@@ -176,8 +176,8 @@ def absorb(state, slot, features, base, ours, y):
     wrong = np.clip(wrong, -_views.FAR, _views.FAR)
     reach = recent["reach"][past, :, steps].swapaxes(0, 1)
     change = recent["change"][past]
-    missed = np.clip((judged - said) / unit, -_views.FENCE, _views.FENCE) * unit
-    missed /= np.where(change > 0.0, change, np.nan)
+    farthest = _views.FENCE * unit
+    missed = np.clip(judged - said, -farthest, farthest) / np.where(change > 0.0, change, np.nan)
     _intervals.learn(state["intervals"], t, 0, missed, reach)
     for ridge in state["ridges"]:
         _delayed_ridge.learn(ridge, features, wrong[..., None, None])

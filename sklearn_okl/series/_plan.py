@@ -67,7 +67,7 @@ class Plan(NamedTuple):
     @property
     def shares(self):
         """Number of each view but the series -> name of the shares that mixtures have in it."""
-        found = {RESIDUAL: "mixed_share"} if self.n_ahead else {}
+        found = {RESIDUAL: "columns_share"} if self.n_ahead else {}
         return found | ({self.of_trees: "trees_share"} if self.trees is not None else {})
 
     @property

@@ -244,7 +244,7 @@ def of_columns(plan, state, X_ahead, calendars):
     said = [
         _static.forecasts(_known(slot), X, times) for X in (X_ahead, np.full_like(X_ahead, np.nan))
     ]
-    return slot["mixed_share"][-1, :n] * (said[0] - said[1])
+    return slot["columns_share"][-1, :n] * (said[0] - said[1])
 
 
 def _rows_ahead(plan, state, X_ahead, calendars):

@@ -26,8 +26,8 @@ def fits_of(estimator, horizon, n_series, is_pooled):
 
 def start(fits, width, n_series, is_pooled, seed):
     """Return the states of the fits before the first row: one for each series, or one for all."""
-    n_groups, a_row = (1, _OF_ROW / n_series) if is_pooled else (n_series, _OF_ROW / n_series)
-    return [fits.start(width, seed + k, a_row) for k in range(n_groups)]
+    n_groups = 1 if is_pooled else n_series
+    return [fits.start(width, seed + k, _OF_ROW / n_series) for k in range(n_groups)]
 
 
 def width(n_columns, n_phases, n_seasons):

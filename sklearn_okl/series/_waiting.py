@@ -16,7 +16,7 @@ from . import _smoothing_rates
 from ._delayed_ridge import BLOCK
 
 # steps are the axis -2 of these
-_OF_STEPS = {"forecasts", "mixed", "mixed_share", "trees_share", "reach", "members"}
+_OF_STEPS = {"forecasts", "mixed", "columns_share", "trees_share", "reach", "members"}
 _OF_STEPS |= {"rows_radii", "rows_size", "rows_shares"}
 
 
