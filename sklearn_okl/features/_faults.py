@@ -10,6 +10,7 @@ _OFF = 5.0  # and in median distances
 _FAR_OFF = 30.0  # where it came in one long run, or two
 _RIDGE = 0.1  # of the regression that may explain them
 _UNEXPLAINED = 0.5  # share of their squares that rows which explain them leave
+_OF_MEAN = 0.75  # and of what the mean of all others leaves, which explains half of what is common
 _CLIP = 5.0  # standard deviations of a column
 _SHARE = 0.05  # of targets in doubt that is warned of
 _ENOUGH = 64  # rows, after which the share can be told
@@ -51,22 +52,22 @@ def judged(y, far=8.0):
 def stand_for_none(y, in_long_runs=False):
     """Return the numbers among some (n,) that stand for none, at most two.
 
-    One comes again and again, in short runs, and lies apart from all others, if not as far as a
-    single fault does. In long runs it may be a state of its own, as what is off reads 0. Any other
-    number that comes seldom is none, if that is asked for: where values hardly ever repeat, a state
-    would have noise.
+    One comes again and again, in short runs, if not in most rows, and lies apart from all others,
+    if not as far as a single fault does. In long runs it may be a state of its own, and so may 0,
+    which what is off reads, where it comes often. Any other number that comes seldom is none, if
+    that is asked for: where values hardly ever repeat, a state would have noise.
     """
-    with np.errstate(over="ignore"):
-        distances = np.abs(y - np.median(y))
     found, counts = np.unique(y, return_counts=True)
     numbers = []
     for number, count in zip(found[[0, -1]], counts[[0, -1]], strict=True):
         same = y == number
-        n_runs = len(runs(same)[0])
-        off, others = distances[same][0], distances[~same]
-        if count < _ALIKE or not len(others):
+        if count < _ALIKE or 2 * count >= len(y) or (number == 0.0 and 4 * count > len(y)):
             continue
-        is_short, has_come_again = 2 * n_runs >= count, n_runs >= _ALIKE
+        n_runs, middle = len(runs(same)[0]), np.median(y[~same])
+        with np.errstate(over="ignore"):
+            off, others = abs(number - middle), np.abs(y[~same] - middle)
+        # runs are twice as long as by chance at most
+        is_short, has_come_again = 2 * n_runs >= count * np.mean(~same), n_runs >= _ALIKE
         is_state = not in_long_runs or number == 0.0 or 4 * count > len(y)
         is_state = is_state or not seldom_repeat(y, number)
         if not is_short and (is_state or (same[-1] and not has_come_again)):
@@ -74,7 +75,7 @@ def stand_for_none(y, in_long_runs=False):
         least = _OFF if is_short or has_come_again else _FAR_OFF
         place = -1 - (len(others) // _ONE_IN if in_long_runs else 0)
         farthest = np.partition(others, place)[place]
-        if off > max(_APART * farthest, least * np.median(distances)) > 0.0:
+        if off > max(_APART * farthest, least * np.median(others)) > 0.0:
             numbers.append(number)
     return np.array(numbers)
 
@@ -93,8 +94,8 @@ def explain(X, y, faulty):
     """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
 
     Each run of these is forecast by a ridge regression on all other rows, with a linear and a
-    Gaussian kernel: from them it knows nothing of a fault. Gaps count as the mean of their column;
-    no columns explain nothing.
+    Gaussian kernel, and by the mean of these: from them both know nothing of the faults. Gaps count
+    as the mean of their column; no columns explain nothing.
     """
     if not X.shape[1]:
         return False
@@ -111,12 +112,14 @@ def explain(X, y, faulty):
     inverse = np.linalg.inv(K + _RIDGE * np.eye(len(y)))
     with np.errstate(over="ignore", invalid="ignore"):
         far = far / np.abs(far).max()
-    # what a run leaves of its forecast by all others
-    left = 0.0
+    # what a run leaves of its forecast by all others, and of the mean of these
+    left, of_mean, total = 0.0, 0.0, far.sum()
     for low, high in zip(*runs(faulty), strict=True):
         run = slice(low, high)
+        mean = (total - far[run].sum()) / max(len(far) - (high - low), 1)
         left += np.square(np.linalg.solve(inverse[run, run], (inverse @ far)[run])).sum()
-    return bool(left < _UNEXPLAINED * np.square(far[faulty]).sum())
+        of_mean += np.square(far[run] - mean).sum()
+    return bool(left < min(_UNEXPLAINED * np.square(far[faulty]).sum(), _OF_MEAN * of_mean))
 
 
 def runs(mask):

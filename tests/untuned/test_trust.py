@@ -33,11 +33,11 @@ def events(seed, n=1500, size=200.0):
     return X, X[:, 1] + 0.1 * rng.normal(size=n) + 0.1 * size * X[:, 0]
 
 
-def loop(y, ours, theirs, scale, delay):
+def loop(y, ours, theirs, scale, delay, nones):
     """Mix two forecasts by the definition; return what they make, both log odds, what is kept."""
     odds, far, made, kept = [-TRUST.odds] * (1 + delay), [-TRUST.limit] * (1 + delay), [], 0.0
     was_far = False
-    for target, mine, yours in zip(y, ours, theirs, strict=True):
+    for target, mine, yours, is_none in zip(y, ours, theirs, nones, strict=True):
         t = len(made)
         is_apart = abs(mine - yours) > TRUST.apart * scale
         # usual errors are late, too: none were known before
@@ -49,10 +49,12 @@ def loop(y, ours, theirs, scale, delay):
         made.append(yours - pull if known > 0.0 else mine + pull)
         errors = [abs(target - f) / scale for f in (mine, yours)]
         likelihoods = [np.log(1.0 + (e / TRUST.width) ** 2) for e in errors]
-        is_first = errors[0] > TRUST.reach and not was_far
+        is_first = errors[0] > TRUST.reach and not was_far and not is_none
         was_far = errors[0] > TRUST.reach
         gain = np.clip(likelihoods[0] - likelihoods[1], -1.0, 3.0 if is_first else 1.0)
-        is_foretold = is_first and errors[1] <= max(3.0, 0.25 * errors[0])
+        is_known = errors[1] <= max(3.0, 0.25 * errors[0])
+        gain *= is_known or not is_none
+        is_foretold = is_first and is_known
         odds.append(np.clip(odds[-1] + gain, -TRUST.limit, TRUST.limit))
         counts = is_apart and (gain < 0.0 or is_foretold)
         far.append(far[-1])
@@ -67,14 +69,19 @@ def loop(y, ours, theirs, scale, delay):
 
 @pytest.mark.parametrize("delay", [0, 2])
 @pytest.mark.parametrize("wide", [4.0, 20.0])
-def test_odds_and_forecasts_are_those_of_a_loop(delay, wide):
+@pytest.mark.parametrize("every", [3, 1000])
+def test_odds_and_forecasts_are_those_of_a_loop(delay, wide, every):
     rng = np.random.default_rng(3)
     y, ours, theirs = rng.normal(scale=[[1.0], [wide], [wide]], size=(3, 40))[..., None]
     theirs[::5] = y[::5] + 0.3  # some are foretold
     state = with_twin(delay=delay, scale=0.5)
-    expected, odds, far, kept = loop(y.ravel(), ours.ravel(), theirs.ravel(), 0.5, delay)
-    cuts = [0, 1, 5, 6, 40]
-    parts = [TRUST.learn(state, y[a:b], ours[a:b], theirs[a:b]) for a, b in pairwise(cuts)]
+    nones = np.arange(40)[:, None] % every == 2
+    of_rows = y, ours, theirs, nones
+    expected, odds, far, kept = loop(*(part.ravel() for part in of_rows[:3]), 0.5, delay, nones)
+    parts = []
+    for a, b in pairwise([0, 1, 5, 6, 40]):
+        *forecasts, are_none = (part[a:b] for part in of_rows)
+        parts.append(TRUST.learn(state, *forecasts, nones=are_none))
     assert_allclose(np.concatenate(parts).ravel(), expected, rtol=1e-12)
     assert_allclose(state["odds"], odds[-1 - delay :], rtol=1e-12)
     assert_allclose(state["far"], far[-1 - delay :], rtol=1e-12)
@@ -190,6 +197,22 @@ def test_targets_that_are_stuck_say_nothing():
     assert state["odds"] == -TRUST.odds
     TRUST.learn(state, far, near, far, stuck=np.array([True, False]))
     assert state["odds"] > -TRUST.odds
+
+
+def test_numbers_that_stand_for_none_speak_for_who_foretells_which_rows_have_them():
+    zero, far = np.zeros((1, 1)), np.full((1, 1), -9999.0)
+    of_chance, of_reason = with_twin(), with_twin()
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        is_none = rng.uniform() < 0.4
+        y = far if is_none else zero
+        # who has learnt them says their mean, or now and then one of them
+        said = far if rng.uniform() < 0.4 else 0.4 * far
+        TRUST.learn(of_chance, y, zero, said, nones=np.array([[is_none]]))
+        TRUST.learn(of_reason, y, zero, y, nones=np.array([[is_none]]))
+        assert of_chance["odds"] < 0.0
+        assert of_chance["far"] < 0.0
+    assert of_reason["odds"] == TRUST.limit
 
 
 def test_who_has_won_rests_longer_and_longer():
@@ -322,6 +345,24 @@ def test_a_number_that_stands_for_none_is_found_and_remembered(seed):
     assert len(_faults.stand_for_none(np.full(64, 3.0))) == 0
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("number", [-8.0, -9999.0])
+def test_a_number_that_stands_for_none_is_found_in_nearly_half_of_the_rows(seed, number):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(64, 4)), rng.normal(size=64)
+    faulty = rng.permutation(64) < 30
+    spoilt = np.where(faulty, number, y)
+    assert_array_equal(_faults.stand_for_none(spoilt), [number])
+    assert_array_equal(_faults.judged(spoilt)[0], faulty)
+    assert not _faults.explain(X, spoilt, faulty)
+    # what comes in most rows is none of them, nor is what is off, or sold nothing, so often
+    assert len(_faults.stand_for_none(np.where(faulty, y, number))) == 0
+    assert len(_faults.stand_for_none(np.where(faulty, 0.0, y + 8.0))) == 0
+    # and what rows explain is explained
+    event = X[:, 0] > np.median(X[:, 0])
+    assert _faults.explain(X, np.where(event, number, y), event)
+
+
 @pytest.mark.long
 def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
     rng = np.random.default_rng(4)
@@ -335,6 +376,20 @@ def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
     loss = np.mean((forecasts - y)[~faulty][rows] ** 2)
     assert loss <= 1.2 * np.mean((told - y[~faulty])[rows] ** 2)
     assert model.n_faulty_ == faulty.sum()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [-9999.0, -12.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_that_stand_for_none_in_two_rows_of_five_spoil_no_forecast(seed, number):
+    """A twin that knows them foretells some by chance, and a constant explains half of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1500, 3))
+    y = 2.0 * X[:, 0] + rng.normal(size=1500)
+    faulty = rng.uniform(size=1500) < 0.4
+    forecasts = model_of(seed).prequential_predict(X, np.where(faulty, number, y))
+    rows = ~faulty & (np.arange(1500) >= 200)
+    assert np.mean((forecasts - y)[rows] ** 2) <= 1.5
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -339,7 +339,8 @@ class Guard(NoGuard):
             theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], call.run, rounds)
             stuck = np.array([guard["stuck"] for guard in state["targets"]])
-            mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck)
+            nones = targets.are_nones(state["targets"], y)
+            mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck, nones=nones)
             learnt = errors == misses
             misses += (answer - mixed) / units
             errors[:] = np.where(learnt, misses, errors)

@@ -226,7 +226,7 @@ class Renewal(Trust):
             reach = self.pull * scale * np.exp(np.maximum(2.0 * odds - self.settled, 0.0))
             return ours + share * np.clip(theirs - ours, -reach, reach)
 
-    def _gains(self, state, y, ours, theirs):
+    def _gains(self, state, y, ours, theirs, nones):
         """Return what each of the targets (n, q) adds to the log odds of the new model."""
         scale = state["scales"][-1]
         scale = np.where(scale > 0.0, scale, np.inf)

@@ -38,10 +38,10 @@ def review(model, state, run):
             continue
         n = min(age, fence.block)
         y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
-        faulty, middle, usual = _faults.judged(y)
+        faulty, middle, usual, nones = _judged(y, guard["nones"])
         if faulty.any() and _faults.explain(shown_rows(latest)[-n:], y, faulty):
             faulty = np.zeros(n, dtype=bool)
-        elif len(nones := _faults.stand_for_none(y)):
+        elif len(nones):
             guard["nones"] = nones
         judged_otherwise = age == n and (faulty != known).any()
         if judged_otherwise or not is_sane(fence, guard, middle, usual, age):
@@ -60,6 +60,19 @@ def review(model, state, run):
         state["former"] = former
     if youngest == fence.reviews[-1]:
         state["latest"] = _emptied(latest)
+
+
+def _judged(y, nones):
+    """Judge targets (n,) as `_faults.judged` does, and say which numbers among them stand for none.
+
+    What is known to stand for none does so even where it comes in most of the rows.
+    """
+    known = np.isin(y, nones)
+    if known.all():
+        known[:] = False
+    others, faulty = y[~known], known.copy()
+    faulty[~known], middle, usual = _faults.judged(others)
+    return faulty, middle, usual, np.union1d(y[known], _faults.stand_for_none(others))
 
 
 def is_sane(fence, guard, middle, usual, age):

@@ -377,7 +377,8 @@ class TargetFence:
         state["moved"][2] += n
         state["n_faulty"] += int(in_doubt)
         state["stuck"] &= bool(in_doubt)
-        seen = rows[self._first(state, t) :, :2]
+        is_none = in_doubt and bool(self._nones(state, rows[0, 0]))
+        seen = rows[n if is_none else self._first(state, t) :, :2]
         errors = np.abs(seen[:, 0] - seen[:, 1])
         state["errors"] = np.concatenate([state["errors"], errors])[-self.latest :]
         if not in_doubt:
@@ -391,7 +392,8 @@ class TargetFence:
     def path(self, states: Any, t: Any, u: Any, forecasts: Any) -> Any:
         """Return the deviations (n + 1, q) known before rounds t, t + 1, ..., and after them.
 
-        Of no errors, and of targets most of which are equal and say nothing, it is infinite.
+        Of no errors, and of targets most of which are equal and say nothing, it is infinite. What
+        stands for none, and is met alone, is no error.
         """
         n = len(u)
         path = np.empty((n + 1, len(states)))
@@ -402,7 +404,8 @@ class TargetFence:
         dues = np.arange(first_due, n + 1, self.refresh)
         full, windows = [], []
         for j, state in enumerate(states):
-            first = self._first(state, t)
+            is_none = n == 1 and bool(self._nones(state, u[0, j]))
+            first = n if is_none else self._first(state, t)
             sizes, n_new = np.abs(u[first:, j] - forecasts[first:, j]), np.maximum(dues - first, 0)
             seen = (state["errors"], sizes), (state["values"], u[first:, j])
             known = [(np.concatenate(parts), len(parts[0]) + n_new) for parts in seen]
@@ -546,6 +549,11 @@ class TargetFence:
         if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
+
+
+def are_nones(states: Any, y: Any) -> Any:
+    """Tell which targets (n, q), as they came, stand for none."""
+    return np.stack([np.isin(y[:, j], state["nones"]) for j, state in enumerate(states)], axis=1)
 
 
 def distances_from(u: Any, experts: Any) -> Any:

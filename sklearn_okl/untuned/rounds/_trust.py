@@ -209,15 +209,18 @@ class Trust:
         theirs: ArrayLike,
         told: Any = None,
         stuck: Any = False,
+        nones: Any = False,
     ) -> Any:
         """Learn targets (n, q) and both forecasts of them; return what these make, mixed.
 
         A list `told` gets the log odds by which they were. Targets that are `stuck` (q,) tell
-        neither for nor against the twin.
+        neither for nor against the twin, nor do `nones` (n, q), which stand for none, but those
+        that it foretold. Where there are many it foretells some by chance: none counts as a first.
         """
-        asked, odds = np.where(stuck, ours, theirs), []
+        says_nothing, odds = stuck | nones & ~self._foretells(state, y, ours, theirs), []
+        asked = np.where(says_nothing, ours, theirs)
         state["between"] = state["between"] + [len(y), self._squares_between(state, ours, theirs)]
-        gains = self._gains(state, y, ours, asked)
+        gains = self._gains(state, y, ours, asked, nones)
         paths = self._walk(state, *gains)
         for name, path in zip(("odds", "far"), paths, strict=True):
             known, past = late(path[:-1], state[name][:-1])
@@ -250,7 +253,7 @@ class Trust:
             squares = np.square((theirs - ours) / scale).sum(axis=0)
         return min(float(np.max(squares)), _LARGEST)
 
-    def _gains(self, state, y, ours, theirs):
+    def _gains(self, state, y, ours, theirs, nones):
         """Return what each of the targets (n, q) adds to the log odds of the twin, near and far.
 
         Where both are far apart only what was foretold speaks for the twin: no fault is, but the
@@ -265,8 +268,8 @@ class Trust:
             far = (np.abs(mine) > self.reach).any(axis=1)
             apart = (np.abs(mine - yours) > self.reach).any(axis=1)
             sizes = np.abs(y - ours)[apart & (gains > 0.0)]
-            knows = (np.abs(yours) <= np.maximum(0.5 * self.reach, 0.25 * np.abs(mine))).all(axis=1)
-        first = far & ~np.append(state["is_far"], far[:-1])
+        knows = self._foretells(state, y, ours, theirs).all(axis=1)
+        first = far & ~np.append(state["is_far"], far[:-1]) & ~np.any(nones, axis=-1)
         state["is_far"] = bool(far[-1])
         gains = np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
         state["explained"] = np.maximum(state["explained"], sizes.max(axis=0, initial=0.0))
@@ -276,6 +279,13 @@ class Trust:
         counts = (gains < 0.0) | first & knows
         counts &= self._are_apart(state["scales"][-1], ours, theirs)
         return gains, np.where(counts, gains, 0.0)
+
+    def _foretells(self, state, y, ours, theirs):
+        """Tell which targets (n, q) the twin knows, or most of what the model misses of them."""
+        scale = np.where(state["scales"][-1] > 0.0, state["scales"][-1], np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            enough = np.maximum(0.5 * self.reach * scale, 0.25 * np.abs(y - ours))
+            return np.abs(y - theirs) <= enough
 
     def judge(self, state: Any, t: Any) -> Any:
         """Return whether, before round t, the twin has won, True, or lost, False; else None.
