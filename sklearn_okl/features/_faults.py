@@ -90,6 +90,18 @@ def seldom_repeat(values, but, odds=3.0):
     return bool(np.log((1.0 + len(values)) / (1.0 + n_equal)) > odds)
 
 
+def comes_again(number, marks, values, odds=3.0):
+    """Tell whether a far number was there twice before among marks (m,), and stands for none.
+
+    Marks are the latest far numbers, one of each run. The latest values (n,) hardly ever come
+    twice, so that this says something: the log odds of that are more than `odds`.
+    """
+    if np.count_nonzero(marks == number) < _ALIKE - 1:
+        return False
+    n_equal = len(values) - len(np.unique(values))
+    return bool(np.log((1.0 + len(values)) / (1.0 + n_equal)) > odds)
+
+
 def explain(X, y, faulty):
     """Tell whether rows (n, d) explain most of what is taken for faults among their targets (n,).
 

@@ -378,6 +378,55 @@ def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
     assert model.n_faulty_ == faulty.sum()
 
 
+def test_a_far_number_stands_for_none_when_it_comes_for_the_third_time():
+    values = np.random.default_rng(0).normal(size=113)
+    marks = np.array([-8.0, 9.0, -8.0])
+    assert _faults.comes_again(-8.0, marks, values)
+    assert not _faults.comes_again(9.0, marks, values)
+    # where values come again anyway it says nothing, nor as long as few are known
+    assert not _faults.comes_again(-8.0, marks, np.round(values))
+    assert not _faults.comes_again(-8.0, marks, values[:10])
+
+
+def seldom_spoilt(seed, number=-12.0, n=1500):
+    """Return rows, targets of which one in fifty begins a run of three that stand for none."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = 2.0 * X[:, 0] + rng.normal(size=n)
+    first = rng.uniform(size=n) < 0.02
+    faulty = first | np.roll(first, 1) | np.roll(first, 2)
+    return X, y, np.where(faulty, number, y), faulty
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_a_number_too_seldom_for_any_review_is_found_by_its_coming_again(seed):
+    X, y, spoilt, faulty = seldom_spoilt(seed)
+    model = model_of(seed)
+    forecasts = model.prequential_predict(X, spoilt)
+    told = model_of(seed, guard=False).prequential_predict(X[~faulty], y[~faulty])
+    rows = np.flatnonzero(~faulty) >= 300
+    loss = np.mean((forecasts - y)[~faulty][rows] ** 2)
+    assert loss <= 1.1 * np.mean((told - y[~faulty])[rows] ** 2)
+    found = np.isin(np.flatnonzero(faulty), model.faulty_rows_)
+    assert found[-len(found) // 2 :].all()
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_the_cut_is_invisible_when_a_number_comes_again(delay):
+    X, _, spoilt, _ = seldom_spoilt(3, n=500)
+    whole = model_of(label_delay=delay)
+    forecasts = whole.prequential_predict(X, spoilt)
+    model, parts = model_of(label_delay=delay), []
+    for low, high in pairwise([0, 1, 63, 65, 200, 201, *range(202, 260), 300, 448, 500]):
+        parts.append(model.prequential_predict(X[low:high], spoilt[low:high]))
+    assert len(whole._state["targets"][0]["nones"]) == 1
+    assert_allclose(np.concatenate(parts), forecasts, rtol=1e-9, atol=1e-9)
+    for name in ("nones", "marks", "latest"):
+        known = [one._state["targets"][0][name] for one in (whole, model)]
+        assert_array_equal(*known)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", [-9999.0, -12.0])
 @pytest.mark.parametrize("seed", range(3))

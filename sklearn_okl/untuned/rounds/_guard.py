@@ -196,7 +196,7 @@ class Guard(NoGuard):
         if self.beside:
             least = self.trust.believed(self.beside, t) / units[0]
         if self.alone and t:
-            taught, moves = self._meet(state, X, u, least, units[0])
+            taught, moves = self._meet(state, X, y, u, least, units[0])
         elif not self.alone and self.beside and not call.stands_at(t):
             keep(state, self.snapshot)
         forecasts, references, experts = self._learn_rows(state, X, taught, weights)
@@ -206,7 +206,7 @@ class Guard(NoGuard):
         errors = fence.errors_to_learn(guards, t, u, forecasts, taught)
         n, path = len(u), fence.path(guards, t, u, forecasts)
         if not self.alone:
-            n = fence.n_sound(guards, t, u, forecasts, experts, least, path)
+            n = fence.n_sound(guards, t, y, u, forecasts, experts, least, path)
         rows = slice(0, n)
         distances = targets.distances_from(u[rows], experts[:, rows])
         of_rows = u[rows], forecasts[rows], references[rows], distances, taught[rows]
@@ -219,6 +219,7 @@ class Guard(NoGuard):
             forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights))[0]
         X, y, u, taught, weights = X[:n], y[:n], u[:n], taught[:n], _first(n, weights)
         self._keep_latest(state, X, y, u != taught, weights)
+        fence.remember_far(guards, t, y, u, forecasts[:n], path[: n + 1])
         answer = forecasts[:n] * units[:n] + origins[:n]
         self.model._put_former(state, X, answer)
         of_errors = misses[:n], errors[:n], units[:n], u == taught
@@ -249,13 +250,14 @@ class Guard(NoGuard):
         least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
         path = fence.path(guards, t, u[None], forecasts[None])
         experts = row.F[:, row.without_lags]
-        if not row_fence.is_sound(fence, guards, t, u, forecasts, experts, least, path[0]):
+        if not row_fence.is_sound(fence, guards, t, y[0], u, forecasts, experts, least, path[0]):
             return forecasts[None][:0]
         misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
         row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_row = u, forecasts, references, distances
+        fence.remember_far(guards, t, y, u[None], forecasts[None], path)
         moved = row_fence.learn_row(fence, guards, t, *of_row, path[1])
         self._keep_latest(state, X, y, np.zeros(y.shape, dtype=bool), weights)
         answer = (forecasts * units + origins)[None]
@@ -281,8 +283,11 @@ class Guard(NoGuard):
         if len(misses):
             trace.extend(units[-len(misses) :, :, None] * np.array(said))
 
-    def _meet(self, state, X, u, least, units):
-        """Meet targets u (1, q) alone; return as what they are learnt, and how levels move."""
+    def _meet(self, state, X, y, u, least, units):
+        """Meet targets (1, q), y as they came and u in units, alone.
+
+        Return as what they are learnt, and how levels move.
+        """
         experts, moves = self.experts, np.zeros(u.shape[1])
         delay = self.model.label_delay
         Z = experts.encoder.look(state["columns"], X, delay)
@@ -290,6 +295,8 @@ class Guard(NoGuard):
         of_experts, strange = experts.that_see_rows(state, Z, delay)
         if not (np.abs(u[0] - asked[0]) > least).any():
             return u, moves
+        of_round = state["t"], y[0], u[0], asked[0], of_experts[:, 0]
+        self.fence.learn_nones(state["targets"], *of_round)
         of_round = state["t"], u[0], asked[0], of_experts, strange
         taught, moves = self.fence.believed(state["targets"], *of_round)
         wants_twin = self.trust.wants_twin(self.beside, state["t"])

@@ -16,7 +16,8 @@ from ..rows._layout import is_same, layout_of
 from . import _target_units as target_units
 from . import _targets as targets
 
-_KEPT = ("guarded", "origin", "unit", "n_faulty", "nones")  # of what is known of a target
+_OF_NONES = "nones", "marks", "latest"
+_KEPT = ("guarded", "origin", "unit", "n_faulty", *_OF_NONES)  # of what is known of a target
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it
 LAYOUTS = (8, 16, 32, 64)  # rounds at which columns are shown as the rows so far ask for
@@ -48,7 +49,8 @@ def review(model, state, run):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             known[:] = faulty
             units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
-            units[j] |= {"n_faulty": n_faulty, "nones": guard["nones"]}
+            units[j] |= {"n_faulty": n_faulty}
+            units[j] |= {name: guard[name] for name in _OF_NONES}
             n_latest = max(n_latest, n)
     if n_latest == t or all(units):
         _start_anew(model, state, state["columns"]["layout"], n_latest, run, units)

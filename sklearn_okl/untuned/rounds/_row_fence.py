@@ -18,10 +18,11 @@ def scaled_row(fence, states, y):
     return fence.scaled(states, y[None])[0]
 
 
-def is_sound(fence, states, t, u, forecasts, experts, least, usual):
-    """Return whether no target u (q,) of round t is in doubt: what `n_sound` says of a row.
+def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
+    """Return whether no target of round t is in doubt: what `n_sound` says of a row.
 
-    Forecasts of experts are (q, K), the `usual` deviations (q,) those known before the round.
+    Targets (q,) are y as they came, and u in units. Forecasts of experts are (q, K), the `usual`
+    deviations (q,) those known before the round.
     """
     of_numbers = (part.tolist() for part in (np.abs(u - forecasts), least, usual))
     for j, (state, error, enough, size) in enumerate(zip(states, *of_numbers, strict=True)):
@@ -31,7 +32,10 @@ def is_sound(fence, states, t, u, forecasts, experts, least, usual):
         age = t - state["since"] - state["delay"]
         reach = _factor_at(fence, age) * size
         limit = fence.cap * reach if age >= fence.block else reach
-        if is_none or (error > limit and not is_explained(u[j], error, experts[j], reach)):
+        asks = error > limit
+        if error > reach and not asks:
+            asks = fence._comes_again(state, y[j : j + 1], 0, state["values"])
+        if is_none or (asks and not is_explained(u[j], error, experts[j], reach)):
             return False
     return True
 

@@ -26,7 +26,7 @@ from scipy.stats import theilslopes
 
 from ..._delay import late
 from ..._types import Any, ArrayLike
-from ...features._faults import runs, seldom_repeat
+from ...features._faults import comes_again, runs, seldom_repeat
 from ._deviations import MAD, deviation, deviations, median, windows_of
 from ._target_units import unit
 
@@ -61,6 +61,8 @@ class TargetFence:
         farther off it is.
     odds : tuple of float, default=(-4.0, -36.0, 8.0)
         Log odds of a new level over a fault at the start, and their limits.
+    n_marks : int, default=16
+        Latest far targets among which one that comes again is looked for.
     bound : float, default=3.0
         Log odds that a row, or a dispute that has ended, counts at most.
     settled : float, default=2.0
@@ -94,6 +96,7 @@ class TargetFence:
     latest: int = 113
     refresh: int = 8
     cap: float = 3.0
+    n_marks: int = 16
     odds: tuple = (-4.0, -36.0, 8.0)
     bound: float = 3.0
     settled: float = 2.0
@@ -131,6 +134,8 @@ class TargetFence:
             "moved": np.zeros(3),
             "n_faulty": 0,
             "nones": np.empty(0),  # targets, as they came, that stand for none
+            "marks": np.empty(0),  # the latest far ones, as they came, one of each run
+            "latest": 0.0,  # the latest one, as it came
             "level": 0.0,  # median of the latest block
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
@@ -184,12 +189,21 @@ class TargetFence:
         return any(state["dispute"][0] > 0.0 for state in states)
 
     def n_sound(
-        self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, least: Any, path: Any
+        self,
+        states: Any,
+        t: Any,
+        y: Any,
+        u: Any,
+        forecasts: Any,
+        experts: Any,
+        least: Any,
+        path: Any,
     ) -> Any:
         """Return how many of the rows (n, q) of rounds t, t + 1, ... come before one in doubt.
 
-        The forecasts of experts that see X are (q, n, K), NaN where one has none. Errors of up to
-        `least` (q,) put none in doubt. The deviations are on a `path`, see there.
+        Targets are y as they came, and u in units. The forecasts of experts that see X are
+        (q, n, K), NaN where one has none. Errors of up to `least` (q,) put none in doubt. The
+        deviations are on a `path`, see there.
         """
         errors, ages = np.abs(u - forecasts), self._ages(states, t, len(u))
         reach = self._factors(ages) * path[:-1]
@@ -200,12 +214,14 @@ class TargetFence:
         limit = np.where(ages >= self.block, self.cap * reach, reach)
         asked = ((errors > limit) | nones) & (errors > least)
         asked &= np.array([state["guarded"] for state in states])
-        if not np.logical_or.reduce(asked, axis=None):
-            return len(u)
-        for i, j in np.argwhere(asked).tolist():
+        n, far = len(u), (errors > reach) & (errors > least)
+        for j in np.flatnonzero(far.any(axis=0)).tolist():
+            of_target = u[:n, j], np.where(far[:n, j], errors[:n, j], 0.0), experts[j], reach[:n, j]
+            n = self._first_again(states[j], y[:n, j], *of_target)
+        for i, j in np.argwhere(asked[:n]).tolist():
             if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
-        return len(u)
+        return n
 
     def _nones(self, state, u):
         """Tell which targets stand for none."""
@@ -235,6 +251,8 @@ class TargetFence:
     def _believed(self, state, t, target, forecast, experts, is_strange):
         """Return as what a target is learnt, and by how much its level has moved."""
         if self._nones(state, target):
+            latest = np.full((1, 1), state["latest"])
+            state["stuck"] = bool(target == self.scaled([state], latest)[0, 0])
             return forecast, 0.0
         reach, error = self._reach(state, t), target - forecast
         n, off, last, began_strangely = state["dispute"].tolist()
@@ -362,6 +380,52 @@ class TargetFence:
             if moved or (watches and any(state["suspect"] for state in states)):
                 return low, moved
         return low, {}
+
+    def remember_far(
+        self, states: Any, t: Any, y: Any, u: Any, forecasts: ArrayLike, path: Any
+    ) -> Any:
+        """Remember which of the targets y (n, q) of rounds t, ... as they came are far.
+
+        They are u, in units, and the deviations on a `path`, see there.
+        """
+        far = np.abs(u - forecasts) > self._factors(self._ages(states, t, len(u))) * path[:-1]
+        for j, state in enumerate(states):
+            for i in np.flatnonzero(far[:, j] & state["guarded"]).tolist():
+                if is_mark(state, y[:, j], i):
+                    state["marks"] = np.append(state["marks"], y[i, j])[-self.n_marks :]
+            state["latest"] = float(y[-1, j])
+
+    def learn_nones(self, states: Any, t: Any, y: Any, u: Any, forecasts: Any, experts: Any) -> Any:
+        """Learn which of the targets y (q,) of round t, met alone, stand for none from now on.
+
+        They are u, in units; forecasts of experts that see X are (q, K).
+        """
+        for state, *of_row, said in zip(states, u, forecasts, y[:, None], experts, strict=True):
+            target, forecast, number = of_row
+            error, reach = abs(target - forecast), self._reach(state, t)
+            is_far = error > reach and not is_explained(target, error, said, reach)
+            if is_far and self._comes_again(state, number, 0, state["values"]):
+                state["nones"] = np.append(state["nones"], number)
+
+    def _comes_again(self, state, y, i, values):
+        """Tell whether one of the targets y (n,), as they came, is known to stand for none now."""
+        again = comes_again(y[i], state["marks"], values[-self.latest :], self.bound)
+        return again and is_mark(state, y, i)
+
+    def _first_again(self, state, y, u, errors, experts, reach):
+        """Return which target (n,) is the first that is known to stand for none now, n if none."""
+        if not state["guarded"]:
+            return len(u)
+        marks = state["marks"]
+        for i in np.flatnonzero(errors > reach).tolist():
+            known = state | {"marks": marks}
+            values = np.concatenate([state["values"], u[:i]])
+            comes_again = self._comes_again(known, y, i, values)
+            if comes_again and not is_explained(u[i], errors[i], experts[i], reach[i]):
+                return i
+            if is_mark(state, y, i):
+                marks = np.append(marks, y[i])[-self.n_marks :]
+        return len(u)
 
     def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
         """Return the errors of forecasts (n, q), those of targets in doubt as far as the fence."""
@@ -549,6 +613,12 @@ class TargetFence:
         if explained and (any_line or other_unit or abs(level) > self.level * deviation):
             return float(level), float(slope)
         return None
+
+
+def is_mark(state: Any, y: Any, i: Any) -> bool:
+    """Tell whether a far one of targets (n,), as they came, is the first of a run, and a value."""
+    before = y[i - 1] if i else state["latest"]
+    return y[i] != before and y[i] not in state["nones"]
 
 
 def are_nones(states: Any, y: Any) -> Any:
