@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base import _copied
 from ..experts._experts import ages_of
+from . import _nones
 from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
@@ -219,7 +220,7 @@ class Guard(NoGuard):
             forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights))[0]
         X, y, u, taught, weights = X[:n], y[:n], u[:n], taught[:n], _first(n, weights)
         self._keep_latest(state, X, y, u != taught, weights)
-        fence.remember_far(guards, t, y, u, forecasts[:n], path[: n + 1])
+        fence.remember_far(guards, t, y, u - forecasts[:n], path[: n + 1])
         answer = forecasts[:n] * units[:n] + origins[:n]
         self.model._put_former(state, X, answer)
         of_errors = misses[:n], errors[:n], units[:n], u == taught
@@ -257,7 +258,7 @@ class Guard(NoGuard):
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_row = u, forecasts, references, distances
-        fence.remember_far(guards, t, y, u[None], forecasts[None], path)
+        fence.remember_far(guards, t, y, misses, path)
         moved = row_fence.learn_row(fence, guards, t, *of_row, path[1])
         self._keep_latest(state, X, y, np.zeros(y.shape, dtype=bool), weights)
         answer = (forecasts * units + origins)[None]
@@ -346,7 +347,7 @@ class Guard(NoGuard):
             theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], call.run, rounds)
             stuck = np.array([guard["stuck"] for guard in state["targets"]])
-            nones = targets.are_nones(state["targets"], y)
+            nones = _nones.came_as_none(state["targets"], y)
             mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck, nones=nones)
             learnt = errors == misses
             misses += (answer - mixed) / units

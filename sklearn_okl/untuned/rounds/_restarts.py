@@ -13,6 +13,7 @@ from ...features import _faults
 from ...features._moments import lonely
 from ..experts._experts import ages_of
 from ..rows._layout import is_same, layout_of
+from . import _nones
 from . import _target_units as target_units
 from . import _targets as targets
 
@@ -39,7 +40,7 @@ def review(model, state, run):
             continue
         n = min(age, fence.block)
         y, known = (latest[name][-n:, j] for name in ("y", "faulty"))
-        faulty, middle, usual, nones = _judged(y, guard["nones"])
+        faulty, middle, usual, nones = _nones.of_reviewed(y, guard["nones"])
         if faulty.any() and _faults.explain(shown_rows(latest)[-n:], y, faulty):
             faulty = np.zeros(n, dtype=bool)
         elif len(nones):
@@ -62,19 +63,6 @@ def review(model, state, run):
         state["former"] = former
     if youngest == fence.reviews[-1]:
         state["latest"] = _emptied(latest)
-
-
-def _judged(y, nones):
-    """Judge targets (n,) as `_faults.judged` does, and say which numbers among them stand for none.
-
-    What is known to stand for none does so even where it comes in most of the rows.
-    """
-    known = np.isin(y, nones)
-    if known.all():
-        known[:] = False
-    others, faulty = y[~known], known.copy()
-    faulty[~known], middle, usual = _faults.judged(others)
-    return faulty, middle, usual, np.union1d(y[known], _faults.stand_for_none(others))
 
 
 def is_sane(fence, guard, middle, usual, age):

@@ -5,7 +5,8 @@ Of one row each target is a plain number, which costs less than an array of one.
 
 import numpy as np
 
-from ._targets import FARTHEST, is_explained
+from . import _nones
+from ._target_units import FARTHEST
 
 
 def scaled_row(fence, states, y):
@@ -26,7 +27,7 @@ def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
     """
     of_numbers = (part.tolist() for part in (np.abs(u - forecasts), least, usual))
     for j, (state, error, enough, size) in enumerate(zip(states, *of_numbers, strict=True)):
-        is_none = len(state["nones"]) > 0 and bool(fence._nones(state, u[j]))
+        is_none = len(state["nones"]) > 0 and bool(_nones.are_none(state, u[j]))
         if not state["guarded"] or not error > enough:
             continue
         age = t - state["since"] - state["delay"]
@@ -34,8 +35,8 @@ def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
         limit = fence.cap * reach if age >= fence.block else reach
         asks = error > limit
         if error > reach and not asks:
-            asks = fence._comes_again(state, y[j : j + 1], 0, state["values"])
-        if is_none or (asks and not is_explained(u[j], error, experts[j], reach)):
+            asks = _nones.comes_again(fence, state, y[j : j + 1], 0, state["values"])
+        if is_none or (asks and not _nones.is_explained(u[j], error, experts[j], reach)):
             return False
     return True
 

@@ -26,12 +26,13 @@ from scipy.stats import theilslopes
 
 from ..._delay import late
 from ..._types import Any, ArrayLike
-from ...features._faults import comes_again, runs, seldom_repeat
+from ...features._faults import runs, seldom_repeat
+from . import _nones
 from ._deviations import MAD, deviation, deviations, median, windows_of
-from ._target_units import unit
+from ._nones import are_known, are_none, is_explained
+from ._target_units import FARTHEST, in_units, unit
 
 _UNITS = 1e-300, 1e300
-FARTHEST = 1e60  # in units: fourth powers stay finite
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,6 @@ class TargetFence:
         farther off it is.
     odds : tuple of float, default=(-4.0, -36.0, 8.0)
         Log odds of a new level over a fault at the start, and their limits.
-    n_marks : int, default=16
-        Latest far targets among which one that comes again is looked for.
     bound : float, default=3.0
         Log odds that a row, or a dispute that has ended, counts at most.
     settled : float, default=2.0
@@ -96,7 +95,6 @@ class TargetFence:
     latest: int = 113
     refresh: int = 8
     cap: float = 3.0
-    n_marks: int = 16
     odds: tuple = (-4.0, -36.0, 8.0)
     bound: float = 3.0
     settled: float = 2.0
@@ -133,9 +131,7 @@ class TargetFence:
             # last move of the level: how far, how many rows were needed, how many have come since
             "moved": np.zeros(3),
             "n_faulty": 0,
-            "nones": np.empty(0),  # targets, as they came, that stand for none
-            "marks": np.empty(0),  # the latest far ones, as they came, one of each run
-            "latest": 0.0,  # the latest one, as it came
+            **_nones.start(),
             "level": 0.0,  # median of the latest block
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
@@ -209,7 +205,7 @@ class TargetFence:
         reach = self._factors(ages) * path[:-1]
         nones = np.zeros(u.shape, dtype=bool)
         for j in [j for j, state in enumerate(states) if len(state["nones"])]:
-            nones[:, j] = self._nones(states[j], u[:, j])
+            nones[:, j] = are_none(states[j], u[:, j])
         # what is nearer is learnt as it is
         limit = np.where(ages >= self.block, self.cap * reach, reach)
         asked = ((errors > limit) | nones) & (errors > least)
@@ -217,17 +213,11 @@ class TargetFence:
         n, far = len(u), (errors > reach) & (errors > least)
         for j in np.flatnonzero(far.any(axis=0)).tolist():
             of_target = u[:n, j], np.where(far[:n, j], errors[:n, j], 0.0), experts[j], reach[:n, j]
-            n = self._first_again(states[j], y[:n, j], *of_target)
+            n = _nones.first_again(self, states[j], y[:n, j], *of_target)
         for i, j in np.argwhere(asked[:n]).tolist():
             if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
         return n
-
-    def _nones(self, state, u):
-        """Tell which targets stand for none."""
-        if not len(state["nones"]):
-            return np.zeros(np.shape(u), dtype=bool)
-        return np.isin(u, self.scaled([state], state["nones"][:, None]))
 
     def believed(
         self, states: Any, t: Any, u: Any, forecasts: Any, experts: Any, strange: Any
@@ -250,9 +240,8 @@ class TargetFence:
 
     def _believed(self, state, t, target, forecast, experts, is_strange):
         """Return as what a target is learnt, and by how much its level has moved."""
-        if self._nones(state, target):
-            latest = np.full((1, 1), state["latest"])
-            state["stuck"] = bool(target == self.scaled([state], latest)[0, 0])
+        if are_none(state, target):
+            state["stuck"] = bool(target == in_units(state, state["latest"]))
             return forecast, 0.0
         reach, error = self._reach(state, t), target - forecast
         n, off, last, began_strangely = state["dispute"].tolist()
@@ -381,51 +370,17 @@ class TargetFence:
                 return low, moved
         return low, {}
 
-    def remember_far(
-        self, states: Any, t: Any, y: Any, u: Any, forecasts: ArrayLike, path: Any
-    ) -> Any:
-        """Remember which of the targets y (n, q) of rounds t, ... as they came are far.
+    def remember_far(self, states: Any, t: Any, y: Any, errors: ArrayLike, path: Any) -> Any:
+        """Remember which targets y (n, q) of rounds t, ..., as they came, are far by their errors.
 
-        They are u, in units, and the deviations on a `path`, see there.
+        The deviations are on a `path`, see there.
         """
-        far = np.abs(u - forecasts) > self._factors(self._ages(states, t, len(u))) * path[:-1]
-        for j, state in enumerate(states):
-            for i in np.flatnonzero(far[:, j] & state["guarded"]).tolist():
-                if is_mark(state, y[:, j], i):
-                    state["marks"] = np.append(state["marks"], y[i, j])[-self.n_marks :]
-            state["latest"] = float(y[-1, j])
+        reach = self._factors(self._ages(states, t, len(y))) * path[:-1]
+        _nones.remember(states, y, np.abs(errors) > reach)
 
-    def learn_nones(self, states: Any, t: Any, y: Any, u: Any, forecasts: Any, experts: Any) -> Any:
-        """Learn which of the targets y (q,) of round t, met alone, stand for none from now on.
-
-        They are u, in units; forecasts of experts that see X are (q, K).
-        """
-        for state, *of_row, said in zip(states, u, forecasts, y[:, None], experts, strict=True):
-            target, forecast, number = of_row
-            error, reach = abs(target - forecast), self._reach(state, t)
-            is_far = error > reach and not is_explained(target, error, said, reach)
-            if is_far and self._comes_again(state, number, 0, state["values"]):
-                state["nones"] = np.append(state["nones"], number)
-
-    def _comes_again(self, state, y, i, values):
-        """Tell whether one of the targets y (n,), as they came, is known to stand for none now."""
-        again = comes_again(y[i], state["marks"], values[-self.latest :], self.bound)
-        return again and is_mark(state, y, i)
-
-    def _first_again(self, state, y, u, errors, experts, reach):
-        """Return which target (n,) is the first that is known to stand for none now, n if none."""
-        if not state["guarded"]:
-            return len(u)
-        marks = state["marks"]
-        for i in np.flatnonzero(errors > reach).tolist():
-            known = state | {"marks": marks}
-            values = np.concatenate([state["values"], u[:i]])
-            comes_again = self._comes_again(known, y, i, values)
-            if comes_again and not is_explained(u[i], errors[i], experts[i], reach[i]):
-                return i
-            if is_mark(state, y, i):
-                marks = np.append(marks, y[i])[-self.n_marks :]
-        return len(u)
+    def learn_nones(self, states: Any, t: Any, *of_row: Any) -> Any:
+        """Learn which targets of round t, met alone, stand for none, see `_nones.py`."""
+        _nones.learn(self, states, *of_row, [self._reach(state, t) for state in states])
 
     def errors_to_learn(self, states: Any, t: Any, u: Any, forecasts: Any, taught: Any) -> Any:
         """Return the errors of forecasts (n, q), those of targets in doubt as far as the fence."""
@@ -441,7 +396,7 @@ class TargetFence:
         state["moved"][2] += n
         state["n_faulty"] += int(in_doubt)
         state["stuck"] &= bool(in_doubt)
-        is_none = in_doubt and bool(self._nones(state, rows[0, 0]))
+        is_none = in_doubt and bool(are_none(state, rows[0, 0]))
         seen = rows[n if is_none else self._first(state, t) :, :2]
         errors = np.abs(seen[:, 0] - seen[:, 1])
         state["errors"] = np.concatenate([state["errors"], errors])[-self.latest :]
@@ -468,7 +423,7 @@ class TargetFence:
         dues = np.arange(first_due, n + 1, self.refresh)
         full, windows = [], []
         for j, state in enumerate(states):
-            is_none = n == 1 and bool(self._nones(state, u[0, j]))
+            is_none = n == 1 and bool(are_none(state, u[0, j]))
             first = n if is_none else self._first(state, t)
             sizes, n_new = np.abs(u[first:, j] - forecasts[first:, j]), np.maximum(dues - first, 0)
             seen = (state["errors"], sizes), (state["values"], u[first:, j])
@@ -581,7 +536,7 @@ class TargetFence:
             distances = distances[in_doubt > 0.0]
         # what an expert sees in X is no new level, however little the one of reference knows of it
         far = median(np.abs(u - references))
-        if _knows(median(distances), far, self.reach * state["usual"]):
+        if are_known(median(distances), far, self.reach * state["usual"]):
             return None
         return self._line(u, references, state["usual"])
 
@@ -615,27 +570,6 @@ class TargetFence:
         return None
 
 
-def is_mark(state: Any, y: Any, i: Any) -> bool:
-    """Tell whether a far one of targets (n,), as they came, is the first of a run, and a value."""
-    before = y[i - 1] if i else state["latest"]
-    return y[i] != before and y[i] not in state["nones"]
-
-
-def are_nones(states: Any, y: Any) -> Any:
-    """Tell which targets (n, q), as they came, stand for none."""
-    return np.stack([np.isin(y[:, j], state["nones"]) for j, state in enumerate(states)], axis=1)
-
-
 def distances_from(u: Any, experts: Any) -> Any:
     """Return how far targets (n, q) are from the nearest of the forecasts (q, n, K) of experts."""
     return np.fmin.reduce(np.abs(u.T[..., None] - experts), axis=-1).T
-
-
-def is_explained(target, error, experts, reach):
-    """Tell whether some expert's forecast (K,) knows of the error, or of most of it."""
-    return bool(_knows(np.abs(target - experts), abs(error), reach).any())
-
-
-def _knows(distances, error, reach):
-    """Tell whether experts that are so far off know of the size of an error, or of most of it."""
-    return distances <= max(0.5 * reach, 0.25 * error)
