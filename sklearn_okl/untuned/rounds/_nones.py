@@ -12,6 +12,7 @@ from ...features import _faults
 from ._target_units import in_units
 
 _N_MARKS = 16  # latest far targets among which one that comes again is looked for
+_LARGEST = 1e150  # that is remembered: its square is finite
 
 
 def start():
@@ -86,7 +87,7 @@ def remember(states, y, far):
         for i in np.flatnonzero(far[:, j] & state["guarded"]).tolist():
             if _is_mark(state, y[:, j], i):
                 state["marks"] = np.append(state["marks"], y[i, j])[-_N_MARKS:]
-        state["latest"] = float(y[-1, j])
+        state["latest"] = float(np.clip(y[-1, j], -_LARGEST, _LARGEST))
 
 
 def is_explained(target, error, experts, reach):
@@ -102,4 +103,4 @@ def are_known(distances, error, reach):
 def _is_mark(state, y, i):
     """Tell whether a far one of targets (n,), as they came, is the first of a run, and a value."""
     before = y[i - 1] if i else state["latest"]
-    return y[i] != before and y[i] not in state["nones"]
+    return abs(y[i]) < _LARGEST and y[i] != before and y[i] not in state["nones"]
