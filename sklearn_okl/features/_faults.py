@@ -87,7 +87,7 @@ def seldom_repeat(values, but, odds=3.0):
     second such says no more than the first. The log odds of that are more than `odds`.
     """
     n_equal = np.count_nonzero((values[1:] == values[:-1]) & (values[1:] != but))
-    return bool(np.log((1.0 + len(values)) / (1.0 + n_equal)) > odds)
+    return _are_rare(n_equal, len(values), odds)
 
 
 def comes_again(number, marks, values, odds=3.0):
@@ -99,7 +99,12 @@ def comes_again(number, marks, values, odds=3.0):
     if np.count_nonzero(marks == number) < _ALIKE - 1:
         return False
     n_equal = len(values) - len(np.unique(values))
-    return bool(np.log((1.0 + len(values)) / (1.0 + n_equal)) > odds)
+    return _are_rare(n_equal, len(values), odds)
+
+
+def _are_rare(n_equal, n, odds):
+    """Tell whether few of n values are equal: the log odds that two differ are more than `odds`."""
+    return bool(np.log((1.0 + n) / (1.0 + n_equal)) > odds)
 
 
 def explain(X, y, faulty):

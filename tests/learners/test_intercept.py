@@ -74,9 +74,9 @@ def test_an_intercept_is_a_column_of_ones(model, seed):
     for rows in pieces(X, seed):
         expected = given.prequential_predict(ones[rows], y[rows])
         # the oldest BLAS that is promised rounds the two otherwise
-        assert_allclose(model.prequential_predict(X[rows], y[rows]), expected, rtol=1e-10)
-    assert_allclose(model.predict(X[:9]), given.predict(ones[:9]), rtol=1e-10)
-    assert_allclose(np.append(model.coef_, model.intercept_), given.coef_, rtol=1e-8, atol=1e-10)
+        assert_allclose(model.prequential_predict(X[rows], y[rows]), expected, rtol=1e-12)
+    assert_allclose(model.predict(X[:9]), given.predict(ones[:9]), rtol=1e-12)
+    assert_allclose(np.append(model.coef_, model.intercept_), given.coef_, rtol=1e-11, atol=1e-12)
     assert given.intercept_ == 0.0
     assert model.n_features_in_ == X.shape[1]
 

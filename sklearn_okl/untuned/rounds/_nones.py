@@ -55,10 +55,13 @@ def comes_again(fence, state, y, i, values):
     return again and _is_mark(state, y, i)
 
 
-def first_again(fence, state, y, u, errors, experts, reach):
-    """Return which target (n,) is the first that is known to stand for none now, n if none is."""
+def first_again(fence, state, far, y, u, errors, experts, reach):
+    """Return which of the `far` targets (n,) is the first known to stand for none now, n if none.
+
+    Targets are y as they came, and u in units.
+    """
     marks = state["marks"]
-    for i in np.flatnonzero((errors > reach) & state["guarded"]).tolist():
+    for i in np.flatnonzero(far).tolist():
         known, values = state | {"marks": marks}, np.concatenate([state["values"], u[:i]])
         is_again = comes_again(fence, known, y, i, values)
         if is_again and not is_explained(u[i], errors[i], experts[i], reach[i]):

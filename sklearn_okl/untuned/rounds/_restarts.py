@@ -50,8 +50,7 @@ def review(model, state, run):
             n_faulty = guard["n_faulty"] + int(faulty.sum()) - int(known.sum())
             known[:] = faulty
             units[j] = {"origin": float(y[~faulty][0]), "unit": float(usual)}
-            units[j] |= {"n_faulty": n_faulty}
-            units[j] |= {name: guard[name] for name in _OF_NONES}
+            units[j] |= {"n_faulty": n_faulty} | {name: guard[name] for name in _OF_NONES}
             n_latest = max(n_latest, n)
     if n_latest == t or all(units):
         _start_anew(model, state, state["columns"]["layout"], n_latest, run, units)

@@ -208,12 +208,12 @@ class TargetFence:
             nones[:, j] = are_none(states[j], u[:, j])
         # what is nearer is learnt as it is
         limit = np.where(ages >= self.block, self.cap * reach, reach)
-        asked = ((errors > limit) | nones) & (errors > least)
-        asked &= np.array([state["guarded"] for state in states])
-        n, far = len(u), (errors > reach) & (errors > least)
+        counts = (errors > least) & np.array([state["guarded"] for state in states])
+        asked, far = ((errors > limit) | nones) & counts, (errors > reach) & counts
+        n = len(u)
         for j in np.flatnonzero(far.any(axis=0)).tolist():
-            of_target = u[:n, j], np.where(far[:n, j], errors[:n, j], 0.0), experts[j], reach[:n, j]
-            n = _nones.first_again(self, states[j], y[:n, j], *of_target)
+            of_target = (part[:n, j] for part in (far, y, u, errors))
+            n = _nones.first_again(self, states[j], *of_target, experts[j], reach[:, j])
         for i, j in np.argwhere(asked[:n]).tolist():
             if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
