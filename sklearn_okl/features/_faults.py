@@ -4,7 +4,7 @@ import numpy as np
 
 _GAP = 2.5  # distances of the farthest sound number that a fault is off at least
 _ALIKE = 3  # times that a number is there at least that stands for none
-_APART = 1.5  # and how far off, in distances of the farthest of all others
+APART = 1.5  # and how far off, in distances of the farthest of all others
 _ONE_IN = 200  # of which may be farther in a series, as what was filled in for faults may be
 _OFF = 5.0  # and in median distances
 _FAR_OFF = 30.0  # where it came in one long run, or two
@@ -63,9 +63,7 @@ def stand_for_none(y, in_long_runs=False):
         same = y == number
         if count < _ALIKE or 2 * count >= len(y) or (number == 0.0 and 4 * count > len(y)):
             continue
-        n_runs, middle = len(runs(same)[0]), np.median(y[~same])
-        with np.errstate(over="ignore"):
-            off, others = abs(number - middle), np.abs(y[~same] - middle)
+        n_runs = len(runs(same)[0])
         # runs are twice as long as by chance at most
         is_short, has_come_again = 2 * n_runs >= count * np.mean(~same), n_runs >= _ALIKE
         is_state = not in_long_runs or number == 0.0 or 4 * count > len(y)
@@ -73,11 +71,19 @@ def stand_for_none(y, in_long_runs=False):
         if not is_short and (is_state or (same[-1] and not has_come_again)):
             continue
         least = _OFF if is_short or has_come_again else _FAR_OFF
-        place = -1 - (len(others) // _ONE_IN if in_long_runs else 0)
-        farthest = np.partition(others, place)[place]
-        if off > max(_APART * farthest, least * np.median(others)) > 0.0:
+        if _lies_apart(number, y[~same], least, 1.0 / _ONE_IN if in_long_runs else 0.0):
             numbers.append(number)
     return np.array(numbers)
+
+
+def _lies_apart(number, others, least=_OFF, share=0.0):
+    """Tell whether a number lies apart from others (n,), of which a share may be farther off."""
+    middle = np.median(others)
+    with np.errstate(over="ignore"):
+        off, distances = abs(number - middle), np.abs(others - middle)
+    place = -1 - int(share * len(others))
+    farthest = np.partition(distances, place)[place]
+    return bool(off > max(APART * farthest, least * np.median(distances)) > 0.0)
 
 
 def seldom_repeat(values, but, odds=3.0):
@@ -90,16 +96,18 @@ def seldom_repeat(values, but, odds=3.0):
     return _are_rare(n_equal, len(values), odds)
 
 
-def comes_again(number, marks, values, odds=3.0):
-    """Tell whether a far number was there twice before among marks (m,), and stands for none.
+def comes_again(number, n_before, values, odds=3.0):
+    """Tell whether a far number, of so many among the latest far ones, stands for none.
 
-    Marks are the latest far numbers, one of each run. The latest values (n,) hardly ever come
-    twice, so that this says something: the log odds of that are more than `odds`.
+    The latest values (n,) hardly ever come twice, so that this says something: the log odds of that
+    are more than `odds`. And it lies apart from them, as the largest that is written down, however
+    often it comes, does not.
     """
-    if np.count_nonzero(marks == number) < _ALIKE - 1:
+    if n_before < _ALIKE - 1:
         return False
-    n_equal = len(values) - len(np.unique(values))
-    return _are_rare(n_equal, len(values), odds)
+    others = values[values != number]
+    n_equal = len(others) - len(np.unique(others))
+    return _are_rare(n_equal, len(others), odds) and _lies_apart(number, others)
 
 
 def _are_rare(n_equal, n, odds):

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_timetable
 from sklearn_okl.features import _faults
+from sklearn_okl.untuned.rounds import _nones
 from sklearn_okl.untuned.rounds._trust import Trust
 
 TRUST = Trust()
@@ -243,6 +244,17 @@ def test_who_has_won_rests_longer_and_longer():
     assert TRUST.judge(state, 1576) is True
 
 
+@pytest.mark.parametrize(
+    ("odds", "kept", "has_won"),
+    [(-0.3, 7.0, True), (0.3, -2.0, False), (-9.0, 12.0, False), (-0.3, 0.0, False)],
+)
+def test_what_was_told_far_apart_decides_where_quiet_rounds_have_not(odds, kept, has_won):
+    state = with_twin()
+    state |= {"odds": np.array([odds]), "kept": kept}
+    assert TRUST.judge(state, 7 + TRUST.patience) is None
+    assert TRUST.judge(state, 71 + TRUST.patience) is has_won
+
+
 @pytest.mark.parametrize("target", [0.0, 3.0])
 def test_the_likelier_one_is_taken_where_both_are_alike(target):
     state, alike = with_twin(2), 0.99 * TRUST.alike
@@ -380,12 +392,40 @@ def test_numbers_that_stand_for_none_are_in_doubt_wherever_they_come():
 
 def test_a_far_number_stands_for_none_when_it_comes_for_the_third_time():
     values = np.random.default_rng(0).normal(size=113)
-    marks = np.array([-8.0, 9.0, -8.0])
-    assert _faults.comes_again(-8.0, marks, values)
-    assert not _faults.comes_again(9.0, marks, values)
+    assert _faults.comes_again(-8.0, 2, values)
+    assert not _faults.comes_again(-8.0, 1, values)
     # where values come again anyway it says nothing, nor as long as few are known
-    assert not _faults.comes_again(-8.0, marks, np.round(values))
-    assert not _faults.comes_again(-8.0, marks, values[:10])
+    assert not _faults.comes_again(-8.0, 2, np.round(values))
+    assert not _faults.comes_again(-8.0, 2, values[:10])
+    # nor of one that is the largest of all because no larger one is written down
+    assert not _faults.comes_again(2.5, 2, np.minimum(values, 2.5))
+
+
+def capped(seed, n=2000, cap=12.0):
+    """Return rows and targets with a heavy tail, of which none larger is written down."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.minimum(np.exp(0.5 * X[:, 0] + 1.2 * rng.normal(size=n)), cap)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_the_largest_number_that_is_written_down_is_a_value(seed):
+    X, y = capped(seed)
+    model = model_of(seed)
+    forecasts = model.prequential_predict(X, y)
+    trusting = model_of(seed, guard=False).prequential_predict(X, y)
+    squares = [np.mean((one - y)[200:] ** 2) for one in (forecasts, trusting)]
+    assert squares[0] <= 1.01 * squares[1]
+    assert not len(model._state["targets"][0]["nones"])
+
+
+def test_a_number_that_stands_for_none_is_a_value_again_once_others_come_near_it():
+    state = _nones.start() | {"origin": 0.0, "nones": np.array([12.0, -40.0])}
+    far = np.ones((1, 1), dtype=bool)
+    for number, left in ((-11.9, 2), (13.0, 2), (7.9, 2), (11.9, 1)):
+        _nones.remember([state], np.array([[number]]), ~far, far, [0.0])
+        assert len(state["nones"]) == left
+    assert_array_equal(state["nones"], [-40.0])
 
 
 def seldom_spoilt(seed, number=-12.0, n=1500):

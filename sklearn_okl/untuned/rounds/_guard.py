@@ -211,6 +211,7 @@ class Guard(NoGuard):
         rows = slice(0, n)
         distances = targets.distances_from(u[rows], experts[:, rows])
         of_rows = u[rows], forecasts[rows], references[rows], distances, taught[rows]
+        known = [guard["origin"] for guard in guards]
         n, moved = fence.learn(guards, t, *of_rows, scales, call.watches, path)
         if n < len(u):
             self._go_back(state)
@@ -220,7 +221,7 @@ class Guard(NoGuard):
             forecasts = self._learn_rows(state, X[:n], u[:n], _first(n, weights))[0]
         X, y, u, taught, weights = X[:n], y[:n], u[:n], taught[:n], _first(n, weights)
         self._keep_latest(state, X, y, u != taught, weights)
-        fence.remember_far(guards, t, y, u - forecasts[:n], path[: n + 1])
+        fence.remember_far(guards, t, y, u - forecasts[:n], path[: n + 1], known)
         answer = forecasts[:n] * units[:n] + origins[:n]
         self.model._put_former(state, X, answer)
         of_errors = misses[:n], errors[:n], units[:n], u == taught
@@ -258,7 +259,7 @@ class Guard(NoGuard):
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         of_row = u, forecasts, references, distances
-        fence.remember_far(guards, t, y, misses, path)
+        fence.remember_far(guards, t, y, misses, path, origins)
         moved = row_fence.learn_row(fence, guards, t, *of_row, path[1])
         self._keep_latest(state, X, y, np.zeros(y.shape, dtype=bool), weights)
         answer = (forecasts * units + origins)[None]

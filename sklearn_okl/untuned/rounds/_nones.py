@@ -2,8 +2,8 @@
 
 Reviews of the first targets find them where they are many. One that comes too seldom is found when
 it is far off for the third time, if values hardly ever come twice: faults that are the same number
-each time share a reason, and what is measured has noise. In a run it counts once. Whoever sees X
-may know of it: then it is a value.
+each time share a reason, and what is measured has noise. In a run it counts once. It lies apart
+from all values; whoever sees X may know of it: then it is one.
 """
 
 import numpy as np
@@ -21,6 +21,7 @@ def start():
         "nones": np.empty(0),  # targets, as they came, that stand for none
         "marks": np.empty(0),  # the latest far ones, as they came, one of each run
         "latest": 0.0,  # the latest one, as it came
+        "within": np.empty(0),  # the lowest and the highest, as they came, that were near
     }
 
 
@@ -49,26 +50,41 @@ def came_as_none(states, y):
     return np.stack([np.isin(y[:, j], state["nones"]) for j, state in enumerate(states)], axis=1)
 
 
-def comes_again(fence, state, y, i, values):
-    """Tell whether one of the targets y (n,), as they came, is known to stand for none now."""
-    again = _faults.comes_again(y[i], state["marks"], values[-fence.latest :], fence.bound)
-    return again and _is_mark(state, y, i)
+def comes_again(fence, state, y, i, target, values):
+    """Tell whether one of the targets y (n,), as they came, is known to stand for none now.
 
-
-def first_again(fence, state, far, y, u, errors, experts, reach):
-    """Return which of the `far` targets (n,) is the first known to stand for none now, n if none.
-
-    Targets are y as they came, and u in units.
+    It is `target` in the units of the latest values.
     """
-    marks = state["marks"]
+    n_before = np.count_nonzero(state["marks"] == y[i])
+    if n_before == 0 or not _is_mark(state, y, i):
+        return False
+    values = values[-fence.latest :]
+    others = [in_units(state, state[name]) for name in ("marks", "within")]
+    known = np.concatenate([values, *others])
+    middle = np.median(np.append(values, target))
+    nearer = np.abs(known - middle) < abs(target - middle)
+    nearer[: len(values)] = True
+    return _faults.comes_again(target, n_before, known[nearer], fence.bound)
+
+
+def n_known(fence, state, near, far, asks, y, u, errors, experts, reach):
+    """Tell which of the targets (n,) stand for none, up to the first that is known to only now.
+
+    Targets are y as they came, and u in units; some are `near`, some `far`, and some of these ask.
+    Returned are the number of rows up to that one, n if there is none, and which of these (m,)
+    stand for none.
+    """
+    known, nones = dict(state), are_none(state, u)
     for i in np.flatnonzero(far).tolist():
-        known, values = state | {"marks": marks}, np.concatenate([state["values"], u[:i]])
-        is_again = comes_again(fence, known, y, i, values)
+        known["within"] = _widened(state, y[:i], near[:i])
+        values = np.concatenate([state["values"], u[:i]])
+        is_again = asks[i] and comes_again(fence, known, y, i, u[i], values)
         if is_again and not is_explained(u[i], errors[i], experts[i], reach[i]):
-            return i
-        if _is_mark(state, y, i):
-            marks = np.append(marks, y[i])[-_N_MARKS:]
-    return len(u)
+            return i, nones[:i]
+        if _is_mark(known, y, i):
+            _learn_mark(known, y[i], state["origin"])  # it may tell that others are none
+            nones[i + 1 :] = are_none(known, u[i + 1 :])
+    return len(u), nones
 
 
 def learn(fence, states, y, u, forecasts, experts, reach):
@@ -80,17 +96,38 @@ def learn(fence, states, y, u, forecasts, experts, reach):
     of_targets = zip(states, y[:, None], u, np.abs(u - forecasts), experts, reach, strict=True)
     for state, number, target, error, said, limit in of_targets:
         is_far = error > limit and not is_explained(target, error, said, limit)
-        if is_far and comes_again(fence, state, number, 0, state["values"]):
+        if is_far and comes_again(fence, state, number, 0, target, state["values"]):
             state["nones"] = np.append(state["nones"], number)
 
 
-def remember(states, y, far):
-    """Remember which of the targets y (n, q), as they came, are far."""
-    for j, state in enumerate(states):
-        for i in np.flatnonzero(far[:, j] & state["guarded"]).tolist():
+def remember(states, y, near, far, origins):
+    """Remember which of the targets y (n, q), as they came, are near or far.
+
+    Of each the origin was known before the rows.
+    """
+    for j, (state, origin) in enumerate(zip(states, origins, strict=True)):
+        for i in np.flatnonzero(far[:, j]).tolist():
             if _is_mark(state, y[:, j], i):
-                state["marks"] = np.append(state["marks"], y[i, j])[-_N_MARKS:]
+                _learn_mark(state, y[i, j], origin)
+        state["within"] = _widened(state, y[:, j], near[:, j])
         state["latest"] = float(np.clip(y[-1, j], -_LARGEST, _LARGEST))
+
+
+def _widened(state, y, near):
+    """Return the lowest and the highest target with those of y (n,) that are near, and new."""
+    new = y[near & (y != np.append(state["latest"], y[:-1]))]
+    seen = np.clip(np.append(state["within"], new), -_LARGEST, _LARGEST)
+    return np.array([seen.min(), seen.max()]) if len(seen) else seen
+
+
+def _learn_mark(state, number, origin):
+    """Learn a far number: what lies little farther on its side may be the largest of all."""
+    state["marks"] = np.append(state["marks"], number)[-_N_MARKS:]
+    nones = state["nones"]
+    if len(nones):
+        with np.errstate(over="ignore"):
+            ratios = (number - origin) / (nones - origin)
+        state["nones"] = nones[~((ratios < 1.0) & (_faults.APART * ratios >= 1.0))]
 
 
 def is_explained(target, error, experts, reach):

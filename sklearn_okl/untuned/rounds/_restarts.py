@@ -17,7 +17,7 @@ from . import _nones
 from . import _target_units as target_units
 from . import _targets as targets
 
-_OF_NONES = "nones", "marks", "latest"
+_OF_NONES = "nones", "marks", "latest", "within"
 _KEPT = ("guarded", "origin", "unit", "n_faulty", *_OF_NONES)  # of what is known of a target
 _TINY = 1e-9  # usual distance over the unit, or its inverse, that makes it a wrong unit
 _REMOTE = 1e3  # usual distances from the origin that make it a wrong one: ridges draw towards it

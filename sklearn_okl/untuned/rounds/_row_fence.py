@@ -35,7 +35,7 @@ def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
         limit = fence.cap * reach if age >= fence.block else reach
         asks = error > limit
         if error > reach and not asks:
-            asks = _nones.comes_again(fence, state, y[j : j + 1], 0, state["values"])
+            asks = _nones.comes_again(fence, state, y[j : j + 1], 0, u[j], state["values"])
         if is_none or (asks and not _nones.is_explained(u[j], error, experts[j], reach)):
             return False
     return True

@@ -201,19 +201,17 @@ class TargetFence:
         (q, n, K), NaN where one has none. Errors of up to `least` (q,) put none in doubt. The
         deviations are on a `path`, see there.
         """
-        errors, ages = np.abs(u - forecasts), self._ages(states, t, len(u))
-        reach = self._factors(ages) * path[:-1]
-        nones = np.zeros(u.shape, dtype=bool)
-        for j in [j for j, state in enumerate(states) if len(state["nones"])]:
-            nones[:, j] = are_none(states[j], u[:, j])
+        errors = np.abs(u - forecasts)
+        reach, is_old, near, far = self._looked_at(states, t, errors, path)
+        nones = np.stack([are_none(*one) for one in zip(states, u.T, strict=True)], axis=1)
         # what is nearer is learnt as it is
-        limit = np.where(ages >= self.block, self.cap * reach, reach)
-        counts = (errors > least) & np.array([state["guarded"] for state in states])
-        asked, far = ((errors > limit) | nones) & counts, (errors > reach) & counts
-        n = len(u)
-        for j in np.flatnonzero(far.any(axis=0)).tolist():
-            of_target = (part[:n, j] for part in (far, y, u, errors))
-            n = _nones.first_again(self, states[j], *of_target, experts[j], reach[:, j])
+        limit, counts = np.where(is_old, self.cap * reach, reach), (near | far) & (errors > least)
+        n, asks = len(u), counts & far
+        for j in np.flatnonzero(asks.any(axis=0)).tolist():
+            of_target = (part[:n, j] for part in (near & is_old, far, asks, y, u, errors))
+            n, known = _nones.n_known(self, states[j], *of_target, experts[j], reach[:, j])
+            nones[:n, j] = known
+        asked = ((errors > limit) | nones) & counts
         for i, j in np.argwhere(asked[:n]).tolist():
             if nones[i, j] or not is_explained(u[i, j], errors[i, j], experts[j, i], reach[i, j]):
                 return i
@@ -370,13 +368,22 @@ class TargetFence:
                 return low, moved
         return low, {}
 
-    def remember_far(self, states: Any, t: Any, y: Any, errors: ArrayLike, path: Any) -> Any:
+    def remember_far(
+        self, states: Any, t: Any, y: Any, errors: ArrayLike, path: Any, origins: Any
+    ) -> Any:
         """Remember which targets y (n, q) of rounds t, ..., as they came, are far by their errors.
 
-        The deviations are on a `path`, see there.
+        The deviations are on a `path`, see there; the origins are those known before.
         """
-        reach = self._factors(self._ages(states, t, len(y))) * path[:-1]
-        _nones.remember(states, y, np.abs(errors) > reach)
+        _, is_old, near, far = self._looked_at(states, t, np.abs(errors), path)
+        _nones.remember(states, y, near & is_old, far, origins)
+
+    def _looked_at(self, states, t, sizes, path):
+        """Return where fences stand, which are old, and which errors (n, q) are near, or far."""
+        ages = self._ages(states, t, len(sizes))
+        reach, is_old = self._factors(ages) * path[:-1], ages >= self.block
+        counts = np.array([state["guarded"] for state in states])
+        return reach, is_old, counts & (sizes <= reach), counts & (sizes > reach)
 
     def learn_nones(self, states: Any, t: Any, *of_row: Any) -> Any:
         """Learn which targets of round t, met alone, stand for none, see `_nones.py`."""

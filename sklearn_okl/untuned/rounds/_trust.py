@@ -60,7 +60,8 @@ class Trust:
     limit : float, default=18.5
         Largest log odds.
     patience : int, default=512
-        Rounds after which the likelier one is taken.
+        Rounds after which the likelier one is taken. Where the odds of both are not settled, what
+        is kept from rounds far apart counts as well: those in between say little.
     apart : float, default=18.0
         Usual errors from which on both are far apart. Who is a little worse in most rows may be the
         one who knows when a target will jump. So once a far target has been foretold, as no fault
@@ -297,7 +298,9 @@ class Trust:
         is_over = t - state["since"] >= self.patience or self._are_alike(state, t)
         state["between"] = np.zeros(2)
         foretells = bool(far[-1] > 0.0)
-        has_won = bool(odds[-1] > 0.0 or (is_over and foretells))
+        undecided = is_over and abs(odds[-1]) < self.settled
+        likelier = odds[-1] + state["kept"] * undecided
+        has_won = bool(likelier > 0.0 or (is_over and foretells))
         sign = 1.0 if has_won else -1.0
         if is_over:  # the likelier one is taken, and heard alone from here on
             odds[-1] = sign * self.limit
