@@ -8,8 +8,9 @@ from scipy.special import ndtri
 from ..._delay import as_it_was, late
 from ...features import _quantiles as quantiles
 from ...features._lags import lagged
-from ...features._moments import paths
+from ...features._moments import moderate, paths
 from ...features._units import RunningUnits, deviations, mean_and_variance, pairs, repeated
+from . import _far_cells as far_cells
 from ._gaps import GapFiller
 
 _UNITS = RunningUnits()
@@ -93,6 +94,7 @@ class LaggedInputs:
             "n_trees": n_trees,
             "rows": self.units.start(d),
             "gaps": {},  # what fills them: nothing before the first one
+            "far": {},  # what is known of cells that are absurdly far off
             "targets": {name: np.zeros(n_targets) for name in ("weights", "sums", "squares")}
             | {"steady": np.zeros((2, n_targets))},
             "lags": np.zeros((self.n_lags, *q)),  # the latest first
@@ -103,7 +105,7 @@ class LaggedInputs:
 
     def learn(self, state, X, y):
         """Learn rows (n, d), targets (n,) or (n, q); return what was to be seen before each."""
-        changes = []  # (number of these rows, columns whose unit changed after them)
+        changes, came = [], X  # (number of these rows, columns whose unit changed after them)
         rows, X, strange = self.units.learn(
             state["rows"], X, lambda *change: changes.append(change)
         )
@@ -122,6 +124,9 @@ class LaggedInputs:
                 known[name][:n_first] = path[:n_first]
         if self.delay:
             known["count"][:n_first] = np.inf
+        of_far = came, X, y.reshape(len(y), -1), sums, self.delay, changes
+        shown = far_cells.learn(state["far"], *of_far)
+        X, strange = self._with_far(X, strange, shown, known["rows"])
         n_own = X.shape[1] - state["n_trees"]
         X, trees = X[:, :n_own], X[:, n_own:]
         X, spreads = self.gaps.learn(state["gaps"], X, known["rows"][:, 0, :, : X.shape[1]])
@@ -129,7 +134,8 @@ class LaggedInputs:
         if not self.n_quantiles:
             return seen
         of_ranks = [(n, changed[: X.shape[1]]) for n, changed in changes]
-        return _with_ranks(seen, quantiles.learn(state["ranks"], X, self.delay, of_ranks))
+        of_ranks = _as_they_came(came, X), self.delay, of_ranks
+        return _with_ranks(seen, quantiles.learn(state["ranks"], *of_ranks))
 
     def look(self, state, X, ago=0):
         """Return what is seen of rows, each as if the next, from what was known some rounds ago."""
@@ -139,7 +145,10 @@ class LaggedInputs:
         now = {"rows": self.units.known(state["rows"])}
         now |= {name: path[0] for name, path in of_targets.items()}
         known = {name: as_it_was(now[name], past, ago) for name, past in state["past"].items()}
+        came = X
         X, strange = self.units.look(state["rows"], X)
+        shown = far_cells.look(state["far"], came, X, ago)
+        X, strange = self._with_far(X, strange, shown, known["rows"])
         n_own = X.shape[1] - state["n_trees"]
         X, trees = X[:, :n_own], X[:, n_own:]
         moments = known["rows"][..., 0, :, : X.shape[1]]
@@ -147,10 +156,22 @@ class LaggedInputs:
         seen = self._seen(X, trees, known, spreads, strange)
         if not self.n_quantiles:
             return seen
-        return _with_ranks(seen, quantiles.ask(state["ranks"], X, ago))
+        return _with_ranks(seen, quantiles.ask(state["ranks"], _as_they_came(came, X), ago))
+
+    def _with_far(self, X, strange, shown, known):
+        """Show cells that are absurdly far off, and tell of a target, as far as values count.
+
+        That is the reason of what is strange, too.
+        """
+        if shown is None or not shown.any():
+            return X, strange
+        centers, scales = known[..., 0, 0, :], known[..., 0, 1, :]
+        X = np.where(shown != 0, centers + shown * self.units.clip * scales, X)
+        return X, strange | shown.any(axis=1)
 
     def forget_target(self, state, j, latest):
         """Let target j be as if it had always been like the latest ones, the last one first."""
+        far_cells.forget_target(state["far"], j, latest.mean())
         moments, past = state["targets"], state["past"]
         moments["sums"][j] = moments["weights"][j] * latest.mean()
         moments["squares"][j] = moments["weights"][j] * latest.var()
@@ -206,6 +227,12 @@ class LaggedInputs:
         if spreads is not None:
             spreads = np.pad(spreads, [(0, 0), (0, self.n_lag_columns)])
         return Seen(inputs, steady, walks, known["scale"], spreads, strange)
+
+
+def _as_they_came(came, X):
+    """Return rows without gaps X (n, d) with what was taken for absurd: ranks bear with it."""
+    came = came[:, : X.shape[1]]
+    return np.where(np.isnan(came), X, moderate(came))
 
 
 def _with_ranks(seen, shares):
