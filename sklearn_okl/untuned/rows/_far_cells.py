@@ -15,9 +15,9 @@ _TELLING = 4.0  # standard errors that the mean of the targets is off at least
 def learn(state, came, X, Y, sums, delay, changes):
     """Learn rows (n, d) as they came and as they are seen, in which absurd cells differ.
 
-    And their targets Y (n, q), with the weights, sums and squares (n, q) of all before each row. The
-    state is empty before the first such cell; targets come `delay` rounds late; after each of some
-    `changes`, a number of rows and columns (d,), the unit of these is another one.
+    And their targets Y (n, q), with the weights, sums and squares (n, q) of all before each row.
+    The state is empty before the first such cell; targets come `delay` rounds late; after each of
+    some `changes`, a number of rows and columns (d,), the unit of these is another one.
 
     Returned are 1 or -1 where a cell is to be shown far above or below its column, else 0, or None.
     """
