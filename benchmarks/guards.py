@@ -33,6 +33,9 @@ def run(
     if quick:
         n_seeds, n_rows, n_trees = 1, min(n_rows or N_ROWS_QUICK, N_ROWS_QUICK), 10
     sizes = Sizes() if n_rows is None else Sizes(*(min(n, n_rows) for n in Sizes()))
+    if strange := [kind for kind in kinds if kind not in KINDS]:
+        print(f"There is no kind {strange[0]!r}; there are {', '.join(KINDS)}.", file=sys.stderr)
+        return 1
     chosen = cases(kinds, budgets, sizes, n_trees=n_trees, kept=output / "guards")
     chosen = [case for case in chosen if not only or only in case.title]
     if quick:

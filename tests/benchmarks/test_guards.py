@@ -68,6 +68,11 @@ def test_a_part_of_the_job(tmp_path, capsys):
     assert "No case" in capsys.readouterr().err
 
 
+def test_a_kind_that_is_none_is_a_sentence(capsys):
+    assert main(["guards", "--kinds", "jumps", "leaps"]) == 1
+    assert "There is no kind 'leaps'" in capsys.readouterr().err
+
+
 def test_the_grid_is_full():
     found = list(cases())
     names = [(case.kind, case.title, case.budget) for case in found]

@@ -145,7 +145,9 @@ def test_targets_that_hold_still_say_nothing_of_a_remote_origin():
     assert is_sane(FENCE, guard, 70.0, 0.02, 1024)
     assert not is_sane(FENCE, guard, 70.0, 0.02, 64)  # all rows are at hand: nothing is lost
     assert not is_sane(FENCE, guard | {"errors": np.full(64, 9.0)}, 70.0, 0.02, 1024)
-    assert not is_sane(FENCE, guard | {"errors": np.empty(0)}, 70.0, 0.02, 1024)
+    # nor do targets that came before a unit that is new
+    assert is_sane(FENCE, guard | {"errors": np.full(63, 9.0)}, 70.0, 0.02, 1024)
+    assert not is_sane(FENCE, guard | {"errors": np.empty(0)}, 70.0, 0.02, 64)
 
 
 @pytest.mark.parametrize(("n", "seed"), [(700, 2), pytest.param(3000, 1, marks=pytest.mark.long)])

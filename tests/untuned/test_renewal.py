@@ -8,18 +8,20 @@ from sklearn_okl import OnlineKernelRegressor, load, save
 from sklearn_okl.datasets import make_shifted_stream, make_timetable
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.rounds._renewal import Renewal
+from sklearn_okl.untuned.rounds._targets import TargetFence
 
 BLOCK = Renewal().block
+MILDER = ("unit", 0.1), ("sign", 1.0)
 
 
 class NeverAnew(OnlineKernelRegressor):
     constants = Constants(renewal=Renewal(rest=1 << 40))
 
 
-def flipped(n_rows=1500, base="table", kind="sign", size=1.0, seed=0):
+def flipped(n_rows=1500, base="table", kind="sign", size=1.0, seed=0, start=700):
     """Return rows, targets, and the row from which on all is otherwise."""
     stream = make_shifted_stream(
-        n_rows, base=base, kind=kind, size=size, shift_at=700.0 / n_rows, random_state=seed
+        n_rows, base=base, kind=kind, size=size, shift_at=start / n_rows, random_state=seed
     )
     return stream.data, stream.target, int(stream.changes[0])
 
@@ -59,6 +61,41 @@ def test_a_change_costs_little_more_than_starting_over(base, kind, size, seed):
     assert ours < 0.8 * never
 
 
+@pytest.mark.parametrize("size", [10.0, pytest.param(1000.0, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_a_unit_is_told_from_levels_and_is_not_judged_by_targets_before_it(size, seed):
+    """A larger season looks like a level in each row; a review comes a little later."""
+    stream = make_shifted_stream(
+        1600, base="series", kind="unit", size=size, random_state=seed, shift_at=0.625
+    )
+    X, y, (start,) = stream.data, stream.target, stream.changes
+    assert start == 1000
+    ours = loss(model_of(), X, y, slice(start + BLOCK, None))
+    assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(BLOCK, None))
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("unit", 0.01), *(pytest.param(*one, marks=pytest.mark.long) for one in MILDER)],
+)
+@pytest.mark.parametrize("seed", [0, pytest.param(2, marks=pytest.mark.long)])
+def test_a_change_is_met_in_whatever_row_of_a_block_it_comes(kind, size, seed):
+    X, y, start = flipped(1600, kind=kind, size=size, seed=seed, start=1100)
+    for first in range(0, BLOCK, 21):  # so many rows of the first are left out
+        ours = loss(model_of(), X[first:], y[first:], slice(start - first + BLOCK, None))
+        fresh = loss(model_of(), X[start:], y[start:], slice(BLOCK, None))
+        assert ours <= 1.25 * fresh
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 1])
+def test_faults_before_a_change_hide_it_not(seed):
+    X, y, start = flipped(1200, seed=seed)
+    y[20:start:40] = -9999.0
+    ours = loss(model_of(), X, y, slice(start + BLOCK, None))
+    assert ours <= 1.35 * loss(model_of(), X[start:], y[start:], slice(BLOCK, None))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 3])
 def test_in_the_end_it_is_a_model_that_began_there(seed):
@@ -73,6 +110,16 @@ def test_in_the_end_it_is_a_model_that_began_there(seed):
         assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-9)
     assert model.n_samples_seen_ == len(y)
     assert f"After {len(y)} rows" in " ".join(model.summary().split())
+
+
+def test_what_was_found_of_a_stream_is_known_to_who_begins_anew():
+    X, y, start = flipped(1200)
+    y[20:start:40] = -9999.0
+    model = model_of().partial_fit(X, y)
+    assert model._state["n_before"] >= start  # none of its rows has such a number
+    (guard,) = model._state["targets"]
+    assert guard["nones"] == [-9999.0]
+    assert guard["odds"] < TargetFence().odds[0]
 
 
 @pytest.mark.long

@@ -11,16 +11,16 @@ import numpy as np
 
 from ...base import _copied
 from ..experts._experts import ages_of
-from . import _nones
+from . import _blocks, _nones
 from . import _row_fence as row_fence
 from . import _target_units as target_units
 from . import _targets as targets
 from ._looks import nats_of_change
-from ._renewal import is_restless, is_suspect, n_rows
+from ._renewal import n_rows
 from ._restarts import LAYOUTS, keep_latest, review
 from ._rounds import LONGEST, Call, NoGuard
 from ._snapshot import go_back, keep
-from ._trust import is_guarded, successor, unguarded, usual_errors
+from ._trust import is_guarded, successor, unguarded, usual_errors, with_beliefs
 
 _OF_CALLS = "anew", "beside"  # no copy of a state holds them
 _SHORTEST = 64  # rows learnt before their targets are looked at, once none is in doubt
@@ -130,6 +130,8 @@ class Guard(NoGuard):
         n, t = self.longest, state["t"]
         if self.beside["twin"]:
             n = min(n, self.fence.block - t % self.fence.block)
+        if _blocks.are_restless(self.fence, state["targets"]):
+            n = min(n, self.fence.refresh - t % self.fence.refresh)
         return min(n, self.trust.rounds_of_rest(self.beside, t) or n)
 
     def learn(self, state, X, y, weights):
@@ -170,7 +172,7 @@ class Guard(NoGuard):
         for one in (state, self.beside["twin"]):
             if one:
                 self.model._drop_former(one)
-        return bool(self.call.watches and n_learnt and is_suspect(state))
+        return bool(self.call.watches and n_learnt and _blocks.ask_for_another(state["targets"]))
 
     def close(self, state):
         """Put back what no copy of the state was to hold."""
@@ -386,7 +388,7 @@ class Guard(NoGuard):
 def _rows_of_change(model, anew, state, watches):
     """Return how many rows have come since a change that is suspected, if one is followed up."""
     renewal = model.constants.renewal
-    if watches and is_suspect(state) and renewal.is_due(anew, state):
+    if watches and _blocks.ask_for_another(state["targets"]) and renewal.is_due(anew, state):
         return renewal.n_since_change(anew, state, model.constants.fence.suspect)
     if not renewal.looks_back(anew, state):
         return 0
@@ -400,8 +402,8 @@ def _begin_anew(model, anew, state, run, n):
     """Let a model begin anew beside that of a state, with the latest n rows."""
     renewal = model.constants.renewal
     X, Y, weights, _ = renewal.latest(anew, state, n)
-    fresh = model._start_rounds(X.shape[1], state["seed"])
-    if is_restless(state):
+    fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"]), state)
+    if _blocks.have_moved_alone(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}, False))
     renewal.begin_anew(anew, state, fresh)

@@ -6,7 +6,8 @@ begins beside the one that stands, with the rows since the change as far as it c
 has learnt some it is heard. Then both are mixed by odds, as a
 twin is, see `_trust.py`, but by squared errors: nothing is said to be a fault here. Who is behind
 for sure may lose soon, and wins only after many rounds: what is learnt of a long past is not given
-up for a lucky stretch. So a change is never much worse than starting over, and a doubt costs the
+up for a lucky stretch, nor where both are as good again, nor by who is worse in rows in which they
+are far apart. So a change is never much worse than starting over, and a doubt costs the
 time of two models until it is settled.
 
 Where errors grow no larger, as when noise ceases and a change remains, it is asked now and then
@@ -22,11 +23,13 @@ from scipy.special import expit
 
 from ..._types import Any
 from ...meta._past import Past
+from . import _blocks
 from ._target_units import unit
 from ._trust import Trust, record_of
 
 _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
+_CUT = 5.0  # and where it is: a fault some rows before it must not be the likeliest place
 _FACTORS = 4.0 ** np.arange(5)  # of the squared errors, over the least one that is suspect
 
 
@@ -45,6 +48,9 @@ class Renewal(Trust):
         Rows after it that are left out.
     n_ahead, n_behind : int, default=4 and 2
         Ends of blocks in a row at which it is settled that it has won, or lost.
+    gain : float, default=0.5
+        Log odds that a block must add to count as one by which it has won: where both are as good
+        again the one that knows a longer past goes on.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -56,6 +62,7 @@ class Renewal(Trust):
 
     bound: float = 1.0
     limit: float = 8.5
+    apart: float = 6.0
     pull: float = 3.0
     rest: int = 512
     block: int = 64
@@ -64,6 +71,7 @@ class Renewal(Trust):
     margin: int = 2
     n_ahead: int = 4
     n_behind: int = 2
+    gain: float = 0.5
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -78,6 +86,7 @@ class Renewal(Trust):
             "rest": np.full(2, self.rest, dtype=np.intp),
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
+            "gained": 0.0,  # log odds of the latest block
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
             # the latest, with which it begins, and of each row targets and forecasts side by side
@@ -104,7 +113,8 @@ class Renewal(Trust):
 
     def is_due(self, anew: Any, state: Any) -> Any:
         """Return whether a suspected change is followed up: young, only what levels follow."""
-        return self._has_rested(anew, n_rows(state) - 1) or is_restless(state)
+        restless = any(guard["restless"] for guard in state["targets"])
+        return restless or self._has_rested(anew, n_rows(state) - 1)
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -147,7 +157,7 @@ class Renewal(Trust):
         From the row on for which it is likeliest that errors are larger, by this factor or more.
         """
         *_, errors = self.latest(anew, state, 2 * self.block)
-        squares = np.square(errors).mean(axis=1)
+        squares = np.square(np.clip(errors, -_CUT, _CUT)).mean(axis=1)
         factors = factor**2 * _FACTORS[:, None]
         evidence = 0.5 * (squares * (1.0 - 1.0 / factors) - np.log(factors))
         evidence = evidence[:, ::-1].cumsum(axis=1)[:, ::-1].max(axis=0)
@@ -157,9 +167,12 @@ class Renewal(Trust):
     def begin_anew(self, anew: Any, state: Any, fresh: Any) -> Any:
         """Let a model that knows the latest rows only go on beside that of a state."""
         t = n_rows(state)
-        anew["studies"], anew["by_look"] = is_restless(state), not is_suspect(state)
+        guards = state["targets"]
+        anew["studies"] = _blocks.have_moved_alone(guards)
+        anew["by_look"] = not _blocks.ask_for_another(guards)
         self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
+        anew["far"], anew["gained"] = np.zeros(len(anew["odds"])), 0.0
         unheard = self.study if anew["studies"] else self.unheard
         anew["heard_from"] = t + max(unheard + len(anew["odds"]) - 1 - fresh["t"], 0)
         self._let_be_heard(anew, t)
@@ -197,16 +210,20 @@ class Renewal(Trust):
         side = np.sign(odds[-1])
         is_settled = (side * odds).min() >= self.settled
         before = anew["surely"] if anew["surely"] * side > 0.0 else 0.0
-        anew["surely"] = before + side if is_settled else 0.0
+        counts = side < 0.0 or anew["gained"] >= self.gain
+        anew["surely"] = before + side * counts if is_settled else 0.0
+        anew["gained"] = 0.0
         # who began by a look may need more rows, and is as sure as it was
         n_behind = np.inf if anew["by_look"] else self.n_behind
         enough = self.n_ahead if side > 0.0 else n_behind
-        is_late = side < 0.0 and t - anew["since"] >= self.patience
+        is_late = t - anew["since"] >= self.patience and (side < 0.0 or not counts)
         return is_late or abs(anew["surely"]) >= enough
 
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
-        t, has_won, fresh = n_rows(state), bool(anew["odds"][-1] > 0.0), anew["twin"]
+        is_ahead = anew["odds"][-1] > 0.0 and anew["far"][-1] > -self.bound
+        has_won = bool(is_ahead and anew["surely"] >= self.n_ahead)
+        t, fresh = n_rows(state), anew["twin"]
         if anew["by_look"]:
             length = self.rest if has_won else self.n_looks * self.look
             anew |= {"twin": {}, "rest_of_looks": t + length}
@@ -217,6 +234,13 @@ class Renewal(Trust):
         if has_won:
             state |= _in_place_of(state, fresh)
         return has_won
+
+    def is_heard(self, state: Any, ago: Any = 0) -> Any:
+        """Return whether the new model has a say in forecasts by what was known rounds ago."""
+        return bool(state["twin"] and state["odds"][-1 - ago] > -self.settled)
+
+    def _odds_of(self, odds, far, scale, ours, theirs):
+        return odds
 
     def _mixed(self, odds, scale, ours, theirs):
         """Mix forecasts by log odds: what is new moves them by `pull` usual errors until likely."""
@@ -237,20 +261,8 @@ class Renewal(Trust):
         foretold = state["studies"] & (mine > self.pull) & (yours <= 0.25 * mine)
         most = np.where(foretold, self.foretold, self.bound)
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
-        return gains, np.zeros_like(gains)
-
-    def _odds_of(self, odds, far, scale, ours, theirs):
-        return odds
-
-
-def is_suspect(state):
-    """Tell whether a block that has just ended asks for a model that begins anew."""
-    return any(guard["suspect"] and not len(guard["block"]) for guard in state["targets"])
-
-
-def is_restless(state):
-    """Tell whether the level of a target has moved often in the latest block."""
-    return any(guard["restless"] for guard in state["targets"])
+        state["gained"] += float(gains.sum())
+        return gains, np.where(self._are_apart(state["scales"][-1], ours, theirs), gains, 0.0)
 
 
 def n_rows(state):

@@ -68,10 +68,13 @@ def is_sane(fence, guard, middle, usual, age):
     """Return whether origin and unit fit targets at usual distances around a middle.
 
     From an age on at which more has been learnt than is at hand, a remote origin fits, too, if
-    forecasts know of most of the latest targets: that a setpoint holds still says nothing.
+    forecasts know of most of the latest targets: that a setpoint holds still says nothing. Nor do
+    targets that came before a new unit.
     """
     unit, far = target_units.unit(guard), fence.cap * fence.reach
     errors = guard["errors"][-fence.block :] if age > fence.block else guard["errors"][:0]
+    if age > fence.block > len(errors):
+        return True
     with np.errstate(over="ignore"):
         near = abs(middle - guard["origin"]) <= _REMOTE * usual
         near = near or (len(errors) > 0 and np.median(errors) * unit <= far * usual)

@@ -46,7 +46,7 @@ def learn_row(fence, states, t, u, forecasts, references, distances, usual):
 
     The deviations (q,) are those after it.
     """
-    rows = np.array([u, forecasts, references, distances, np.zeros(len(u))]).T
+    rows = np.array([u, forecasts, references, distances, np.zeros(len(u)), u]).T
     errors = np.abs(u - forecasts)
     for j, (state, size) in enumerate(zip(states, usual.tolist(), strict=True)):
         state["deviation"], state["stuck"] = size, False

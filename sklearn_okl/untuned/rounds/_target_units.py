@@ -5,6 +5,7 @@ import numpy as np
 from ..._delay import as_it_was, late
 
 FARTHEST = 1e60  # in units: fourth powers stay finite
+UNITS = 1e-300, 1e300
 
 
 def unit(state):

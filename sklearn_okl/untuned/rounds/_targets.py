@@ -8,9 +8,7 @@ counted. How such disputes have ended before is kept as log odds, so that a stre
 levels is believed after one row, and one that has shown faults only after many. Who is believed
 moves the origin: all that the experts know is a distance from it, so it stays as it is.
 
-At the end of a block in which most targets were in doubt, or forecasts did worse than a constant
-would, the unit is asked for: if a line through the forecasts of a kernel that never forgets
-explains the targets, level and unit are those of the line.
+At the end of a block it is asked whether the unit is another one, see `_blocks.py`.
 
 Each of several targets has a fence of its own: what is wrong with one says nothing of the others.
 But rows are learnt with all their targets, so they end where it is a new age for one of them, or a
@@ -22,17 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import theilslopes
 
 from ..._delay import late
 from ..._types import Any, ArrayLike
 from ...features._faults import runs, seldom_repeat
-from . import _nones
-from ._deviations import MAD, deviation, deviations, median, windows_of
-from ._nones import are_known, are_none, is_explained
-from ._target_units import FARTHEST, in_units, unit
-
-_UNITS = 1e-300, 1e300
+from . import _blocks, _nones
+from ._deviations import deviation, deviations, windows_of
+from ._nones import are_none, is_explained
+from ._target_units import FARTHEST, UNITS, in_units, unit
 
 
 @dataclass(frozen=True)
@@ -79,6 +74,8 @@ class TargetFence:
     suspect : float, default=1.3
         Root mean square of a block's errors, over what it has long been, that asks for a model
         that begins anew: of Gaussian errors in one block of a thousand.
+    abrupt : float, default=1.65
+        And of those of a quarter of a block: of Gaussian errors in one of four thousand.
     restless : int, default=2
         New levels in a block that ask for it, too: columns may say what they follow, and who takes
         them for levels never learns it.
@@ -104,6 +101,7 @@ class TargetFence:
     level: float = 5.0
     other_unit: float = 4.0
     suspect: float = 1.3
+    abrupt: float = 1.65
     restless: int = 2
     recall: float = 0.2
 
@@ -134,6 +132,7 @@ class TargetFence:
             **_nones.start(),
             "level": 0.0,  # median of the latest block
             "long": 0.0,  # what the root mean square of a block's errors has long been, or 0
+            "roughest": 0.0,  # the largest of a quarter of a block over it so far
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
             "of_levels": 0.0,  # and what the rows by which a level was told add to it
             "suspect": False,  # whether that of the latest block is much larger
@@ -141,8 +140,8 @@ class TargetFence:
             "missed": 0.0,  # sum of the squares by which these were missed
             "restless": False,  # whether the level moved often in the latest block
             # latest rows: targets, forecasts, references, distances from the nearest expert that
-            # sees X, whether fenced
-            "block": np.empty((0, 5)),
+            # sees X, whether fenced, and targets as distances from the origin that is now
+            "block": np.empty((0, 6)),
         }
 
     def n_alike(self, states: Any, t: Any, y: Any) -> Any:
@@ -176,7 +175,7 @@ class TargetFence:
                 if state["unit"] == 0.0:
                     others = distances[distances[:, j] != 0.0, j]
                     if len(others):
-                        state["unit"] = float(np.clip(np.abs(others[0]), *_UNITS))
+                        state["unit"] = float(np.clip(np.abs(others[0]), *UNITS))
             u = distances / [unit(state) for state in states]
             return np.clip(u, -FARTHEST, FARTHEST)
 
@@ -307,8 +306,10 @@ class TargetFence:
         state["n_moves"] += 1
         state["missed"] = min(state["missed"] + (n + 1.0) * by**2, FARTHEST)
         state["origin"] += by * unit(state)
+        state["block"] = state["block"].copy()
+        state["block"][:, 5] -= by
         if n:  # these were in doubt
-            state["errors"], state["block"] = state["errors"].copy(), state["block"].copy()
+            state["errors"] = state["errors"].copy()
             n = min(n, len(state["block"]))
             rows = state["block"][len(state["block"]) - n :]
             n_fenced = int(rows[:, 4].sum())
@@ -338,7 +339,7 @@ class TargetFence:
 
         The distances are those from the nearest forecast of an expert that sees X. Of each target
         `known` has origin and unit (2,) as they were before the first of the rounds. Who `watches`
-        for changes stops at the end of a block that is suspect. The `path` is that of the rounds.
+        for changes stops where one is suspected. The `path` is that of the rounds.
 
         Returns
         -------
@@ -351,11 +352,14 @@ class TargetFence:
         """
         path = self.path(states, t, u, forecasts) if path is None else path
         low, in_doubt = 0, u != taught
-        rows = np.empty((*u.shape, 5))
-        for k, part in enumerate((u, forecasts, references, distances, in_doubt)):
+        rows = np.empty((*u.shape, 6))
+        for k, part in enumerate((u, forecasts, references, distances, in_doubt, u)):
             rows[..., k] = part
         while low < len(u):
             high = min(len(u), low + self.block - (t + low) % self.block)
+            if watches:
+                of_block = (t + low, rows[low:high].swapaxes(0, 1))
+                high = low + _blocks.n_until_abrupt(self, states, *of_block)
             for j, state in enumerate(states):
                 if state["delay"]:
                     before = np.tile(known[j], (high - low, 1))
@@ -364,7 +368,7 @@ class TargetFence:
                 self._learn_rows(state, t + low, rows[low:high, j])
             low = high
             moved = self._judged(states, t + low, len(u) == 1)
-            if moved or (watches and any(state["suspect"] for state in states)):
+            if moved or (watches and _blocks.ask_for_another(states)):
                 return low, moved
         return low, {}
 
@@ -450,13 +454,15 @@ class TargetFence:
 
     def _judged(self, states, t, is_row):
         """Judge targets before round t if it is time; return those that have moved, by number."""
+        for state in states:
+            state["suspect"] = _blocks.is_abrupt(self, state, t)
         if t % self.block == 0:
-            judge = self._judge_block
-        elif is_row and t % self.refresh == 0:
-            judge = self._judge_doubts
+            judge = _blocks.judge_block
+        elif t % self.refresh == 0 and (is_row or _blocks.are_restless(self, states)):
+            judge = _blocks.judge_doubts
         else:
             return {}
-        moved = {j: judge(state, t) for j, state in enumerate(states)}
+        moved = {j: judge(self, state, t) for j, state in enumerate(states)}
         return {j: lags for j, lags in moved.items() if lags is not None}
 
     def _ages(self, states, t, n):
@@ -474,107 +480,6 @@ class TargetFence:
         if not state["guarded"]:
             return np.inf
         return float(self._factors(self._ages([state], t, 1))[0, 0] * state["deviation"])
-
-    def _judge_doubts(self, state, t):
-        """Ask for a new unit before their errors are usual, if most of the latest are in doubt."""
-        rows = state["block"][-self.window :]
-        old_enough = t - state["since"] - state["delay"] > self.block
-        if not old_enough or len(rows) < self.window or rows[:, 4].mean() < self.most:
-            return None
-        line = self._end_block(state)
-        if line is None:
-            return None
-        block, state["block"] = rows[::-1, 0].copy(), np.empty((0, 5))
-        return self._move(state, line, block)
-
-    def _judge_block(self, state, t):
-        """End a block before round t; return its targets, the latest first, if these have moved."""
-        old_enough = t - state["since"] - state["delay"] > self.block
-        is_whole = len(state["block"]) == self.block
-        state["suspect"] = bool(old_enough and is_whole) and self._is_suspect(state)
-        state["restless"] = state["n_moves"] >= self.restless
-        state["suspect"] |= state["restless"]
-        state["n_moves"], state["missed"] = 0, 0.0
-        judged = state["guarded"] and old_enough and is_whole
-        line = self._end_block(state) if judged else None
-        block = state["block"][::-1, 0].copy()
-        state["block"] = np.empty((0, 5))
-        state["level"] = float(median(block))
-        state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
-        return None if line is None else self._move(state, line, block)
-
-    def _is_suspect(self, state):
-        """Learn how large the errors of a block are; tell whether they have long been smaller."""
-        u, forecasts, _, _, in_doubt = state["block"].T
-        errors, usual = np.abs(u - forecasts)[in_doubt == 0.0], state["long"]
-        if 2 * len(errors) < self.block:  # a matter of levels and units
-            return False
-        power = float(np.square(errors).mean())
-        of_levels = state["missed"] / len(errors)
-        for name, now in (("power", power), ("of_levels", of_levels)):
-            state[name] += (self.recall if state[name] else 1.0) * (now - state[name])
-        limit = self.cap * (usual or MAD * median(errors))
-        size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
-        if size == 0.0 or usual == 0.0:
-            state["long"] = size
-            return False
-        state["long"] = usual * (size / usual) ** self.recall
-        return size > self.suspect * usual
-
-    def _end_block(self, state):
-        """Return level and slope of the line if level or unit have changed, else None."""
-        u, forecasts, references, distances, in_doubt = state["block"][-self.window :].T
-        most = in_doubt.mean() >= self.most
-        if most and median(np.abs(u)) == FARTHEST:
-            return 0.0, FARTHEST  # the unit was next to nothing
-        off, _, since = state["moved"].tolist()
-        # after a new level, which one row has told, and which may have come with a new unit
-        if off and self.fewest <= since < self.block + self.fewest:
-            n = min(int(since), self.window)
-            return self._line(u[-n:], references[-n:], state["usual"], any_line=True)
-        errors, sound = np.abs(u - forecasts), in_doubt == 0.0
-        constant = np.abs(u - median(u))
-        if not most and errors[sound].mean() <= self.worse * min(
-            constant[sound].mean(), state["usual"]
-        ):
-            return None
-        if most:
-            u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
-            distances = distances[in_doubt > 0.0]
-        # what an expert sees in X is no new level, however little the one of reference knows of it
-        far = median(np.abs(u - references))
-        if are_known(median(distances), far, self.reach * state["usual"]):
-            return None
-        return self._line(u, references, state["usual"])
-
-    def _move(self, state, line, block):
-        """Let targets on a line through the old ones count as these; return a block of them."""
-        level, slope = line
-        state["origin"] += level * unit(state)
-        state["unit"] = float(np.clip(slope * unit(state), *_UNITS))
-        state["level"] = (state["level"] - level) / slope
-        state["dispute"], state["moved"] = np.zeros(4), np.zeros(3)
-        state |= {"long": 0.0, "power": 0.0, "of_levels": 0.0, "suspect": False}
-        state["errors"] = np.abs(block - state["level"])[:0]
-        state["values"] = state["errors"]
-        return (block - level) / slope
-
-    def _line(self, u, references, deviation, any_line=False):
-        """Return level and slope of the line that explains the targets; None where none does.
-
-        Nor where it says too little, a level that is near and a unit of less than a factor four,
-        unless `any_line` will do.
-        """
-        slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
-        if not lowest > 0.0 or lowest <= 1.0 <= highest:
-            slope = 1.0
-        level = median(u - slope * references)
-        spread = MAD * median(np.abs(u - level - slope * references))
-        explained = spread <= self.explained * slope * deviation
-        other_unit = max(slope, 1.0 / slope) > self.other_unit
-        if explained and (any_line or other_unit or abs(level) > self.level * deviation):
-            return float(level), float(slope)
-        return None
 
 
 def distances_from(u: Any, experts: Any) -> Any:

@@ -30,6 +30,8 @@ from ._target_units import unit
 
 _NEAR = 1e-6  # usual errors between forecasts that are near
 _LARGEST = 1e300  # loss in the units of another
+_BELIEFS = "kept", "largest", "explained", "won"
+_OF_TARGETS = "odds", "nones", "marks"
 
 
 @dataclass(frozen=True)
@@ -345,6 +347,19 @@ def unguarded(state):
     """Return a state that believes every target."""
     anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
     return state | {"targets": [guard | anew for guard in state["targets"]]}
+
+
+def with_beliefs(fresh, state):
+    """Return a new state with what another one has found of the stream: whom to believe, and what.
+
+    That is not forgotten with what was learnt: faults and levels come again as they came before.
+    """
+    of_trust = {name: state["beside"][name] for name in _BELIEFS}
+    guards = [
+        guard | {name: known[name] for name in _OF_TARGETS}
+        for guard, known in zip(fresh["targets"], state["targets"], strict=True)
+    ]
+    return fresh | {"targets": guards, "beside": fresh["beside"] | of_trust}
 
 
 def successor(twin, state):

@@ -1,0 +1,206 @@
+"""What a block of targets says when it ends: whether level or unit are others, or all is.
+
+If most of its targets were in doubt, or forecasts did worse than a constant would, a line through
+the forecasts of a kernel that never forgets is asked for. One that explains the targets gives level
+and unit; so does one that explains what moved the level again and again. Where errors are larger
+than they have long been a model may begin anew, see `_renewal.py`: where they are much larger this
+does not wait for the end.
+"""
+
+import numpy as np
+from scipy.stats import theilslopes
+
+from ._deviations import MAD, median
+from ._nones import are_known
+from ._target_units import FARTHEST, UNITS, unit
+
+_MARGIN = 1.2  # over the largest errors of a quarter of a block so far
+_ENOUGH = 16  # blocks before that says something
+
+
+def judge_doubts(fence, state, t):
+    """Ask for a new unit before their errors are usual, if most of the latest are in doubt.
+
+    Or if the level has moved again and again.
+    """
+    rows = state["block"][-fence.window :]
+    if t - state["since"] - state["delay"] <= fence.block:
+        return None
+    if are_restless(fence, [state]):
+        line, rows = _unit_of_levels(fence, state), rows[:, 5:]
+    elif len(rows) < fence.window or rows[:, 4].mean() < fence.most:
+        return None
+    else:
+        line = _end_block(fence, state)
+    if line is None:
+        return None
+    block, state["block"] = rows[::-1, 0].copy(), state["block"][:0]
+    return _move(state, line, block)
+
+
+def are_restless(fence, states):
+    """Return whether some level has moved again and again in this block."""
+    return any(state["n_moves"] >= fence.restless for state in states)
+
+
+def ask_for_another(states):
+    """Return whether the latest errors, or the levels of a block, ask for a model that begins."""
+    return any(state["suspect"] or _have_moved(state) for state in states)
+
+
+def _have_moved(state):
+    """Return whether the level has moved again and again in a block that has just ended."""
+    return state["restless"] and not len(state["block"])
+
+
+def have_moved_alone(states):
+    """Return whether it is levels that ask, and no errors."""
+    return any(map(_have_moved, states)) and not any(state["suspect"] for state in states)
+
+
+def _unit_of_levels(fence, state):
+    """Return level and slope of the line if one new unit explains what moved the level."""
+    rows = state["block"][-fence.window :]
+    if len(rows) < fence.fewest:
+        return None
+    line = _line(fence, rows[:, 5], rows[:, 2], state["usual"])
+    return None if line is None or line[1] == 1.0 else line
+
+
+def judge_block(fence, state, t):
+    """End a block before round t; return its targets, the latest first, if these have moved."""
+    old_enough = t - state["since"] - state["delay"] > fence.block
+    is_whole = len(state["block"]) == fence.block
+    state["suspect"] = bool(old_enough and is_whole) and _is_suspect(fence, state)
+    state["restless"] = are_restless(fence, [state])
+    judged = state["guarded"] and old_enough and is_whole
+    line = _unit_of_levels(fence, state) if judged and state["restless"] else None
+    block = state["block"][::-1, 5 * (line is not None)].copy()
+    if judged and line is None:
+        line = _end_block(fence, state)
+    state["n_moves"], state["missed"] = 0, 0.0
+    state["block"] = state["block"][:0]
+    state["level"] = float(median(block))
+    state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
+    return None if line is None else _move(state, line, block)
+
+
+def n_until_abrupt(fence, states, t, rows):
+    """Return after how many rows (q, n, 6) of rounds t, ... of a block errors are much larger.
+
+    That is asked at the end of each quarter of a block; n if nowhere.
+    """
+    return min(_n_until_abrupt(fence, *one, t) for one in zip(states, rows, strict=True))
+
+
+def _n_until_abrupt(fence, state, rows, t):
+    quarter = fence.block // 4
+    n = len(state["block"]) % quarter
+    both = np.concatenate([state["block"][len(state["block"]) - n :], rows])
+    for end in range(quarter, len(both) + 1, quarter):
+        if _is_abrupt(fence, state, t + end - n, both[end - quarter : end]):
+            return end - n
+    return len(rows)
+
+
+def is_abrupt(fence, state, t):
+    """Tell whether before round t, within a block, a quarter of it has much larger errors."""
+    n, quarter = len(state["block"]), fence.block // 4
+    return n > 0 and n % quarter == 0 and _is_abrupt(fence, state, t, state["block"][-quarter:])
+
+
+def _is_abrupt(fence, state, t, rows):
+    usual, sound = state["long"], rows[rows[:, 4] == 0.0]
+    is_old = t - state["since"] - state["delay"] > _ENOUGH * fence.block
+    if not is_old or usual == 0.0 or 2 * len(sound) < len(rows):
+        return False
+    return _size(fence, sound, usual) > usual * max(fence.abrupt, _MARGIN * state["roughest"])
+
+
+def _size(fence, rows, usual):
+    """Return the root mean square of the errors of rows (n, 6), of each up to some usual ones."""
+    errors = np.minimum(np.abs(rows[:, 0] - rows[:, 1]), fence.cap * usual)
+    return float(np.sqrt(np.square(errors).mean()))
+
+
+def _is_suspect(fence, state):
+    """Learn how large the errors of a block are; tell whether they have long been smaller."""
+    u, forecasts, _, _, in_doubt, _ = state["block"].T
+    errors, usual = np.abs(u - forecasts)[in_doubt == 0.0], state["long"]
+    if 2 * len(errors) < fence.block:  # a matter of levels and units
+        return False
+    power = float(np.square(errors).mean())
+    of_levels = state["missed"] / len(errors)
+    for name, now in (("power", power), ("of_levels", of_levels)):
+        state[name] += (fence.recall if state[name] else 1.0) * (now - state[name])
+    limit = fence.cap * (usual or MAD * median(errors))
+    size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
+    if size == 0.0 or usual == 0.0:
+        state["long"] = size
+        return False
+    state["long"] = usual * (size / usual) ** fence.recall
+    if size > fence.suspect * usual:
+        return True
+    quarters = np.split(state["block"], 4)
+    largest = max(_size(fence, rows, usual) for rows in quarters) / usual
+    state["roughest"] = max(state["roughest"], largest)
+    return False
+
+
+def _end_block(fence, state):
+    """Return level and slope of the line if level or unit have changed, else None."""
+    u, forecasts, references, distances, in_doubt, _ = state["block"][-fence.window :].T
+    most = in_doubt.mean() >= fence.most
+    if most and median(np.abs(u)) == FARTHEST:
+        return 0.0, FARTHEST  # the unit was next to nothing
+    off, _, since = state["moved"].tolist()
+    # after a new level, which one row has told, and which may have come with a new unit
+    if off and fence.fewest <= since < fence.block + fence.fewest:
+        n = min(int(since), fence.window)
+        return _line(fence, u[-n:], references[-n:], state["usual"], any_line=True)
+    errors, sound = np.abs(u - forecasts), in_doubt == 0.0
+    constant = np.abs(u - median(u))
+    if not most and errors[sound].mean() <= fence.worse * min(
+        constant[sound].mean(), state["usual"]
+    ):
+        return None
+    if most:
+        u, references = u[in_doubt > 0.0], references[in_doubt > 0.0]
+        distances = distances[in_doubt > 0.0]
+    # what an expert sees in X is no new level, however little the one of reference knows of it
+    far = median(np.abs(u - references))
+    if are_known(median(distances), far, fence.reach * state["usual"]):
+        return None
+    return _line(fence, u, references, state["usual"])
+
+
+def _move(state, line, block):
+    """Let targets on a line through the old ones count as these; return a block of them."""
+    level, slope = line
+    state["origin"] += level * unit(state)
+    state["unit"] = float(np.clip(slope * unit(state), *UNITS))
+    state["level"] = (state["level"] - level) / slope
+    state["dispute"], state["moved"] = np.zeros(4), np.zeros(3)
+    state |= {"long": 0.0, "power": 0.0, "of_levels": 0.0, "suspect": False}
+    state |= {"n_moves": 0, "missed": 0.0, "restless": False}  # that was the unit
+    state["errors"] = np.abs(block - state["level"])[:0]
+    state["values"] = state["errors"]
+    return (block - level) / slope
+
+
+def _line(fence, u, references, deviation, any_line=False):
+    """Return level and slope of the line that explains the targets; None where none does.
+
+    Nor where it says too little, a level that is near and a unit of less than a factor four,
+    unless `any_line` will do.
+    """
+    slope, _, lowest, highest = theilslopes(u, references, alpha=0.99)
+    if not lowest > 0.0 or lowest <= 1.0 <= highest:
+        slope = 1.0
+    level = median(u - slope * references)
+    spread = MAD * median(np.abs(u - level - slope * references))
+    explained = spread <= fence.explained * slope * deviation
+    other_unit = max(slope, 1.0 / slope) > fence.other_unit
+    if explained and (any_line or other_unit or abs(level) > fence.level * deviation):
+        return float(level), float(slope)
+    return None
