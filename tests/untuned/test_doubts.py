@@ -15,7 +15,6 @@ FENCE = TargetFence()
 NOT_REACHED = {
     "setpoints, a column, every 30, noise 0.1",
     "setpoints, a column, every 100, noise 0.1",
-    "counter",
     "loads",
     "setpoints, hidden, every 100, noise 3",
 }

@@ -53,9 +53,15 @@ def _have_moved(state):
     return state["restless"] and not len(state["block"])
 
 
-def have_moved_alone(states):
-    """Return whether it is levels that ask, and no errors."""
-    return any(map(_have_moved, states)) and not any(state["suspect"] for state in states)
+def have_moved(states):
+    """Return whether it is levels that ask."""
+    return any(map(_have_moved, states))
+
+
+def have_erred(states):
+    """Return whether it is errors that ask, in a block in which no level moved again and again."""
+    erred, moved = (any(state[name] for state in states) for name in ("suspect", "restless"))
+    return erred and not moved
 
 
 def _unit_of_levels(fence, state):

@@ -403,7 +403,7 @@ def _begin_anew(model, anew, state, run, n):
     renewal = model.constants.renewal
     X, Y, weights, _ = renewal.latest(anew, state, n)
     fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"]), state)
-    if _blocks.have_moved_alone(state["targets"]):
+    if _blocks.have_moved(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
     model._learn_rounds(fresh, X, Y, weights, Call(run, {}, False))
     renewal.begin_anew(anew, state, fresh)

@@ -3,11 +3,10 @@
 A guard knows of levels and units. Of all else that may change, such as what columns mean, it knows
 by errors only: where those of a block are larger than they have long been, a model without any past
 begins beside the one that stands, with the rows since the change as far as it can be told. Once it
-has learnt some it is heard. Then both are mixed by odds, as a
-twin is, see `_trust.py`, but by squared errors: nothing is said to be a fault here. Who is behind
-for sure may lose soon, and wins only after many rounds: what is learnt of a long past is not given
-up for a lucky stretch, nor where both are as good again, nor by who is worse in rows in which they
-are far apart. So a change is never much worse than starting over, and a doubt costs the
+has learnt some it is heard. Then both are mixed by odds, as a twin is, see `_trust.py`, but by
+squared errors: nothing is said to be a fault here. Who is behind for sure may lose soon, and wins
+only after many rounds: what is learnt of a long past is not given up for a lucky stretch, nor where
+both are as good again. So a change is never much worse than starting over, and a doubt costs the
 time of two models until it is settled.
 
 Where errors grow no larger, as when noise ceases and a change remains, it is asked now and then
@@ -62,7 +61,6 @@ class Renewal(Trust):
 
     bound: float = 1.0
     limit: float = 8.5
-    apart: float = 6.0
     pull: float = 3.0
     rest: int = 512
     block: int = 64
@@ -168,14 +166,17 @@ class Renewal(Trust):
         """Let a model that knows the latest rows only go on beside that of a state."""
         t = n_rows(state)
         guards = state["targets"]
-        anew["studies"] = _blocks.have_moved_alone(guards)
+        anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
         self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
-        anew["far"], anew["gained"] = np.zeros(len(anew["odds"])), 0.0
-        unheard = self.study if anew["studies"] else self.unheard
-        anew["heard_from"] = t + max(unheard + len(anew["odds"]) - 1 - fresh["t"], 0)
+        anew["gained"] = 0.0
+        self._hear_from(anew, t)
         self._let_be_heard(anew, t)
+
+    def _hear_from(self, anew, t):
+        unheard = self.study if anew["studies"] else self.unheard
+        anew["heard_from"] = t + max(unheard + len(anew["odds"]) - 1 - anew["twin"]["t"], 0)
 
     def _let_be_heard(self, anew, t):
         if t == anew["heard_from"]:
@@ -193,6 +194,9 @@ class Renewal(Trust):
     def has_won(self, anew: Any, state: Any) -> Any:
         """At the end of a block, let the one go that has lost; tell whether the new one is left."""
         t = n_rows(state)
+        if anew["studies"] and t < anew["heard_from"] and _blocks.have_erred(state["targets"]):
+            anew["studies"] = False  # levels are not the reason
+            self._hear_from(anew, t)
         self._let_be_heard(anew, t)
         if t % self.block:
             return False
@@ -221,8 +225,7 @@ class Renewal(Trust):
 
     def _replaces(self, anew, state):
         """End a trial; tell whether the new one goes on in place of the old one."""
-        is_ahead = anew["odds"][-1] > 0.0 and anew["far"][-1] > -self.bound
-        has_won = bool(is_ahead and anew["surely"] >= self.n_ahead)
+        has_won = bool(anew["odds"][-1] > 0.0 and anew["surely"] >= self.n_ahead)
         t, fresh = n_rows(state), anew["twin"]
         if anew["by_look"]:
             length = self.rest if has_won else self.n_looks * self.look
@@ -234,10 +237,6 @@ class Renewal(Trust):
         if has_won:
             state |= _in_place_of(state, fresh)
         return has_won
-
-    def is_heard(self, state: Any, ago: Any = 0) -> Any:
-        """Return whether the new model has a say in forecasts by what was known rounds ago."""
-        return bool(state["twin"] and state["odds"][-1 - ago] > -self.settled)
 
     def _odds_of(self, odds, far, scale, ours, theirs):
         return odds
@@ -262,7 +261,7 @@ class Renewal(Trust):
         most = np.where(foretold, self.foretold, self.bound)
         gains = np.clip(gains, -self.bound, most).mean(axis=1)
         state["gained"] += float(gains.sum())
-        return gains, np.where(self._are_apart(state["scales"][-1], ours, theirs), gains, 0.0)
+        return gains, np.zeros_like(gains)
 
 
 def n_rows(state):
