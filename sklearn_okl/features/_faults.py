@@ -71,17 +71,18 @@ def stand_for_none(y, in_long_runs=False):
         if not is_short and (is_state or (same[-1] and not has_come_again)):
             continue
         least = _OFF if is_short or has_come_again else _FAR_OFF
-        if _lies_apart(number, y[~same], least, 1.0 / _ONE_IN if in_long_runs else 0.0):
+        n_farther = np.count_nonzero(~same) // _ONE_IN if in_long_runs else 0
+        if _lies_apart(number, y[~same], least, n_farther):
             numbers.append(number)
     return np.array(numbers)
 
 
-def _lies_apart(number, others, least=_OFF, share=0.0):
-    """Tell whether a number lies apart from others (n,), of which a share may be farther off."""
+def _lies_apart(number, others, least=_OFF, n_farther=0):
+    """Tell whether a number lies apart from others (n,), of which a few may be farther off."""
     middle = np.median(others)
     with np.errstate(over="ignore"):
         off, distances = abs(number - middle), np.abs(others - middle)
-    place = -1 - int(share * len(others))
+    place = -1 - n_farther
     farthest = np.partition(distances, place)[place]
     return bool(off > max(APART * farthest, least * np.median(distances)) > 0.0)
 

@@ -45,17 +45,12 @@ def are_restless(fence, states):
 
 def ask_for_another(states):
     """Return whether the latest errors, or the levels of a block, ask for a model that begins."""
-    return any(state["suspect"] or _have_moved(state) for state in states)
-
-
-def _have_moved(state):
-    """Return whether the level has moved again and again in a block that has just ended."""
-    return state["restless"] and not len(state["block"])
+    return have_moved(states) or any(state["suspect"] for state in states)
 
 
 def have_moved(states):
-    """Return whether it is levels that ask."""
-    return any(map(_have_moved, states))
+    """Return whether some level has moved again and again in a block that has just ended."""
+    return any(state["restless"] and not len(state["block"]) for state in states)
 
 
 def have_erred(states):
@@ -120,19 +115,23 @@ def _is_abrupt(fence, state, t, rows):
     is_old = t - state["since"] - state["delay"] > _ENOUGH * fence.block
     if not is_old or usual == 0.0 or 2 * len(sound) < len(rows):
         return False
-    return _size(fence, sound, usual) > usual * max(fence.abrupt, _MARGIN * state["roughest"])
+    size = _size(_errors(sound), fence.cap * usual)
+    return size > usual * max(fence.abrupt, _MARGIN * state["roughest"])
 
 
-def _size(fence, rows, usual):
-    """Return the root mean square of the errors of rows (n, 6), of each up to some usual ones."""
-    errors = np.minimum(np.abs(rows[:, 0] - rows[:, 1]), fence.cap * usual)
-    return float(np.sqrt(np.square(errors).mean()))
+def _errors(rows):
+    return np.abs(rows[:, 0] - rows[:, 1])
+
+
+def _size(errors, limit):
+    """Return the root mean square of errors (n,), each up to a limit."""
+    return float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
 
 
 def _is_suspect(fence, state):
     """Learn how large the errors of a block are; tell whether they have long been smaller."""
-    u, forecasts, _, _, in_doubt, _ = state["block"].T
-    errors, usual = np.abs(u - forecasts)[in_doubt == 0.0], state["long"]
+    block, usual = state["block"], state["long"]
+    errors = _errors(block[block[:, 4] == 0.0])
     if 2 * len(errors) < fence.block:  # a matter of levels and units
         return False
     power = float(np.square(errors).mean())
@@ -140,15 +139,14 @@ def _is_suspect(fence, state):
     for name, now in (("power", power), ("of_levels", of_levels)):
         state[name] += (fence.recall if state[name] else 1.0) * (now - state[name])
     limit = fence.cap * (usual or MAD * median(errors))
-    size = float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
+    size = _size(errors, limit)
     if size == 0.0 or usual == 0.0:
         state["long"] = size
         return False
     state["long"] = usual * (size / usual) ** fence.recall
     if size > fence.suspect * usual:
         return True
-    quarters = np.split(state["block"], 4)
-    largest = max(_size(fence, rows, usual) for rows in quarters) / usual
+    largest = max(_size(part, limit) for part in np.split(_errors(block), 4)) / usual
     state["roughest"] = max(state["roughest"], largest)
     return False
 

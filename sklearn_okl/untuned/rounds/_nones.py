@@ -116,8 +116,11 @@ def remember(states, y, near, far, origins):
 def _widened(state, y, near):
     """Return the lowest and the highest target with those of y (n,) that are near, and new."""
     new = y[near & (y != np.append(state["latest"], y[:-1]))]
-    seen = np.clip(np.append(state["within"], new), -_LARGEST, _LARGEST)
-    return np.array([seen.min(), seen.max()]) if len(seen) else seen
+    known = state["within"]
+    if not len(new) or (len(known) and known[0] <= new.min() and new.max() <= known[1]):
+        return known
+    seen = np.clip(np.append(known, new), -_LARGEST, _LARGEST)
+    return np.array([seen.min(), seen.max()])
 
 
 def _learn_mark(state, number, origin):

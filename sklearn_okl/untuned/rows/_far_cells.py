@@ -77,7 +77,6 @@ def _telling(state, weights, sums, squares):
 
 def _shown(telling, came, X, absurd):
     """Return the sides (n, d) on which absurd cells are shown."""
-    below, above = telling[..., 0, :], telling[..., 1, :]
-    return np.where(absurd & (came > X), above, 0) - np.where(absurd & (came < X), below, 0).astype(
-        int
-    )
+    is_above = came > X
+    tells = np.where(is_above, telling[..., 1, :], telling[..., 0, :])
+    return np.where(absurd & tells, np.where(is_above, 1, -1), 0)
