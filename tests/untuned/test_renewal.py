@@ -87,6 +87,60 @@ def test_a_change_is_met_in_whatever_row_of_a_block_it_comes(kind, size, seed):
         assert ours <= 1.25 * fresh
 
 
+def remembered(errors, usual):
+    """Return a renewal, its state with rows of these errors, and one of a model."""
+    renewal, errors = Renewal(), np.reshape(errors, (-1, 1))
+    anew = renewal.start(1, n_columns=1, n_rows=512)
+    renewal.remember(anew, np.zeros_like(errors), errors, None, np.zeros_like(errors))
+    guards = [{"long": usual, "unit": 1.0, "origin": 0.0}]
+    return renewal, anew, {"targets": guards, "t": len(errors), "n_before": 0}
+
+
+@pytest.mark.parametrize("usual", [1.0, 0.0])  # nothing is usual in a new unit
+@pytest.mark.parametrize("seed", range(5))
+def test_a_change_begins_with_its_rows_though_errors_before_it_were_large(usual, seed):
+    rng = np.random.default_rng(seed)
+    errors = np.concatenate([rng.standard_normal(118), 5.0 * rng.choice([-1.0, 1.0], 10)])
+    if usual:
+        errors[[100, 107, 108, 111, 114]] = 4.9, 2.1, 3.4, 3.7, 1.6
+    renewal, anew, state = remembered(errors, usual)
+    assert 5 <= renewal.n_since_change(anew, state, TargetFence().suspect) <= 10
+
+
+@pytest.mark.parametrize("age", [600, 6000])
+def test_the_longer_a_past_is_the_longer_who_gives_it_up_must_have_been_ahead(age):
+    renewal, n_blocks = Renewal(), 0
+    anew = renewal.start(1) | {"odds": np.full(1, 8.5), "since": 0}
+    is_over = False
+    while not is_over:
+        n_blocks += 1
+        anew["gained"] = 1.0
+        is_over = renewal._is_over(anew, n_blocks * BLOCK, age)
+    assert n_blocks == max(renewal.n_ahead, age // (renewal.past * BLOCK))
+
+
+def test_after_one_that_has_lost_a_change_that_is_louder_is_followed_up_at_once():
+    renewal, anew, state = remembered(np.ones(128), 1.0)
+    assert renewal.beyond(anew, 128) == 0.0
+    anew |= {"twin": {"t": 9}, "asked_by": 1.5, "odds": np.full(1, -8.5), "surely": -1.0}
+    assert renewal.beyond(anew, 128) == np.inf
+    assert not renewal._replaces(anew, state)
+    assert 1.5 < renewal.beyond(anew, 129) < 3.0
+    assert renewal.beyond(anew, 128 + 2 * renewal.rest) == 0.0
+    state["targets"][0] |= {"suspect": 3.0, "restless": False, "block": np.empty((0, 6))}
+    assert renewal.is_due(anew, state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "seed"),
+    [("unit", 0.1, 0), pytest.param("sign", 1.0, 2, marks=pytest.mark.long)],
+)
+def test_a_level_that_was_taken_for_the_change_does_not_hide_it(kind, size, seed):
+    X, y, start = flipped(2100, "series", kind, size, seed, start=1518)
+    ours = loss(model_of(), X, y, slice(start + 2 * BLOCK, None))
+    assert ours <= 1.25 * loss(model_of(), X[start:], y[start:], slice(2 * BLOCK, None))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1])
 def test_faults_before_a_change_hide_it_not(seed):

@@ -35,7 +35,7 @@ def judge_doubts(fence, state, t):
     if line is None:
         return None
     block, state["block"] = rows[::-1, 0].copy(), state["block"][:0]
-    return _move(state, line, block)
+    return _move(fence, state, line, block)
 
 
 def are_restless(fence, states):
@@ -43,9 +43,17 @@ def are_restless(fence, states):
     return any(state["n_moves"] >= fence.restless for state in states)
 
 
-def ask_for_another(states):
-    """Return whether the latest errors, or the levels of a block, ask for a model that begins."""
-    return have_moved(states) or any(state["suspect"] for state in states)
+def ask_for_another(states, beyond=0.0):
+    """Return whether the latest errors, or the levels of a block, ask for a model that begins.
+
+    Errors by more than a ratio, see `suspicion`; levels only if any ratio will do.
+    """
+    return suspicion(states) > beyond or (beyond == 0.0 and have_moved(states))
+
+
+def suspicion(states):
+    """Return by how much the latest errors are larger than they have long been, 0 if usual."""
+    return max(state["suspect"] for state in states)
 
 
 def have_moved(states):
@@ -54,9 +62,12 @@ def have_moved(states):
 
 
 def have_erred(states):
-    """Return whether it is errors that ask, in a block in which no level moved again and again."""
-    erred, moved = (any(state[name] for state in states) for name in ("suspect", "restless"))
-    return erred and not moved
+    """Return whether it is errors that ask, in a block in which no level moved again and again.
+
+    In a unit that is no new one: in that nothing is usual.
+    """
+    erred = any(state["suspect"] > 0.0 < state["long"] for state in states)
+    return erred and not any(state["restless"] for state in states)
 
 
 def _unit_of_levels(fence, state):
@@ -72,7 +83,7 @@ def judge_block(fence, state, t):
     """End a block before round t; return its targets, the latest first, if these have moved."""
     old_enough = t - state["since"] - state["delay"] > fence.block
     is_whole = len(state["block"]) == fence.block
-    state["suspect"] = bool(old_enough and is_whole) and _is_suspect(fence, state)
+    state["suspect"] = _suspicion(fence, state) if old_enough and is_whole else 0.0
     state["restless"] = are_restless(fence, [state])
     judged = state["guarded"] and old_enough and is_whole
     line = _unit_of_levels(fence, state) if judged and state["restless"] else None
@@ -83,40 +94,41 @@ def judge_block(fence, state, t):
     state["block"] = state["block"][:0]
     state["level"] = float(median(block))
     state["usual"] = state["deviation"] if np.isfinite(state["deviation"]) else 0.0
-    return None if line is None else _move(state, line, block)
+    return None if line is None else _move(fence, state, line, block)
 
 
-def n_until_abrupt(fence, states, t, rows):
+def n_until_abrupt(fence, states, t, rows, beyond=0.0):
     """Return after how many rows (q, n, 6) of rounds t, ... of a block errors are much larger.
 
-    That is asked at the end of each quarter of a block; n if nowhere.
+    By more than a ratio. That is asked at the end of each quarter of a block; n if nowhere.
     """
-    return min(_n_until_abrupt(fence, *one, t) for one in zip(states, rows, strict=True))
+    return min(_n_until_abrupt(fence, *one, t, beyond) for one in zip(states, rows, strict=True))
 
 
-def _n_until_abrupt(fence, state, rows, t):
+def _n_until_abrupt(fence, state, rows, t, beyond):
     quarter = fence.block // 4
     n = len(state["block"]) % quarter
     both = np.concatenate([state["block"][len(state["block"]) - n :], rows])
     for end in range(quarter, len(both) + 1, quarter):
-        if _is_abrupt(fence, state, t + end - n, both[end - quarter : end]):
+        if _abrupt(fence, state, t + end - n, both[end - quarter : end]) > beyond:
             return end - n
     return len(rows)
 
 
-def is_abrupt(fence, state, t):
-    """Tell whether before round t, within a block, a quarter of it has much larger errors."""
+def abrupt(fence, state, t):
+    """Return by how much a quarter of a block, before round t, has larger errors, 0 if usual."""
     n, quarter = len(state["block"]), fence.block // 4
-    return n > 0 and n % quarter == 0 and _is_abrupt(fence, state, t, state["block"][-quarter:])
+    is_quarter = n > 0 and n % quarter == 0
+    return _abrupt(fence, state, t, state["block"][-quarter:]) if is_quarter else 0.0
 
 
-def _is_abrupt(fence, state, t, rows):
+def _abrupt(fence, state, t, rows):
     usual, sound = state["long"], rows[rows[:, 4] == 0.0]
     is_old = t - state["since"] - state["delay"] > _ENOUGH * fence.block
     if not is_old or usual == 0.0 or 2 * len(sound) < len(rows):
-        return False
-    size = _size(_errors(sound), fence.cap * usual)
-    return size > usual * max(fence.abrupt, _MARGIN * state["roughest"])
+        return 0.0
+    ratio = _size(_errors(sound), fence.cap * usual) / usual
+    return ratio if ratio > max(fence.abrupt, _MARGIN * state["roughest"]) else 0.0
 
 
 def _errors(rows):
@@ -128,12 +140,12 @@ def _size(errors, limit):
     return float(np.sqrt(np.square(np.minimum(errors, limit)).mean()))
 
 
-def _is_suspect(fence, state):
-    """Learn how large the errors of a block are; tell whether they have long been smaller."""
+def _suspicion(fence, state):
+    """Learn how large the errors of a block are; return by how much they are larger, 0 if usual."""
     block, usual = state["block"], state["long"]
     errors = _errors(block[block[:, 4] == 0.0])
     if 2 * len(errors) < fence.block:  # a matter of levels and units
-        return False
+        return 0.0
     power = float(np.square(errors).mean())
     of_levels = state["missed"] / len(errors)
     for name, now in (("power", power), ("of_levels", of_levels)):
@@ -142,13 +154,13 @@ def _is_suspect(fence, state):
     size = _size(errors, limit)
     if size == 0.0 or usual == 0.0:
         state["long"] = size
-        return False
+        return 0.0
     state["long"] = usual * (size / usual) ** fence.recall
     if size > fence.suspect * usual:
-        return True
+        return size / usual
     largest = max(_size(part, limit) for part in np.split(_errors(block), 4)) / usual
     state["roughest"] = max(state["roughest"], largest)
-    return False
+    return 0.0
 
 
 def _end_block(fence, state):
@@ -178,14 +190,19 @@ def _end_block(fence, state):
     return _line(fence, u, references, state["usual"])
 
 
-def _move(state, line, block):
-    """Let targets on a line through the old ones count as these; return a block of them."""
+def _move(fence, state, line, block):
+    """Let targets on a line through the old ones count as these; return a block of them.
+
+    Where that is another unit it is doubted as the largest errors are: columns may have changed.
+    """
     level, slope = line
     state["origin"] += level * unit(state)
     state["unit"] = float(np.clip(slope * unit(state), *UNITS))
     state["level"] = (state["level"] - level) / slope
     state["dispute"], state["moved"] = np.zeros(4), np.zeros(3)
-    state |= {"long": 0.0, "power": 0.0, "of_levels": 0.0, "suspect": False}
+    state |= {"long": 0.0, "power": 0.0, "of_levels": 0.0}
+    if slope != 1.0:
+        state["suspect"] = fence.cap
     state |= {"n_moves": 0, "missed": 0.0, "restless": False}  # that was the unit
     state["errors"] = np.abs(block - state["level"])[:0]
     state["values"] = state["errors"]

@@ -72,16 +72,16 @@ class Guard(NoGuard):
         trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
-            watches = renews and renewal.wants_twin(anew, n_rows(state))
+            beyond = renewal.beyond(anew, n_rows(state)) if renews else np.inf
             rows = slice(low, low + n)
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
             said = [None if trace is None else [] for _ in range(2)]  # of both models
-            call = Call(run, kept, watches, said[0])
+            call = Call(run, kept, beyond, said[0])
             part, faulty = model._learn_rounds(state, *of_rows, call)
             of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
-                call = Call(run, of_twin, False, said[1])
+                call = Call(run, of_twin, np.inf, said[1])
                 theirs, _ = model._learn_rounds(anew["twin"], *of_rows, call)
                 odds = []
                 part = renewal.learn(anew, of_rows[1], part, theirs, t, odds)
@@ -99,7 +99,7 @@ class Guard(NoGuard):
             renewal.remember(anew, *of_rows, part)
             if anew["twin"] and renewal.has_won(anew, state):
                 kept = {}
-            elif n := _rows_of_change(model, anew, state, watches):
+            elif n := _rows_of_change(model, anew, state, beyond):
                 _begin_anew(model, anew, state, run, n)
                 of_twin = {}  # that of another one
         state["anew"], state["doubted"] = anew, np.array(doubted, dtype=int)
@@ -172,7 +172,8 @@ class Guard(NoGuard):
         for one in (state, self.beside["twin"]):
             if one:
                 self.model._drop_former(one)
-        return bool(self.call.watches and n_learnt and _blocks.ask_for_another(state["targets"]))
+        beyond = self.call.beyond
+        return bool(n_learnt and _blocks.ask_for_another(state["targets"], beyond))
 
     def close(self, state):
         """Put back what no copy of the state was to hold."""
@@ -214,7 +215,7 @@ class Guard(NoGuard):
         distances = targets.distances_from(u[rows], experts[:, rows])
         of_rows = u[rows], forecasts[rows], references[rows], distances, taught[rows]
         known = [guard["origin"] for guard in guards]
-        n, moved = fence.learn(guards, t, *of_rows, scales, call.watches, path)
+        n, moved = fence.learn(guards, t, *of_rows, scales, call.beyond, path)
         if n < len(u):
             self._go_back(state)
             if n == 0:
@@ -345,7 +346,7 @@ class Guard(NoGuard):
             return answer, misses, errors
         if beside["twin"]:
             of_twin = call.kept.get("beside", {}).get("twin", {})
-            call_of_twin = call._replace(kept=of_twin, watches=False, trace=None)
+            call_of_twin = call._replace(kept=of_twin, beyond=np.inf, trace=None)
             rounds = Guard(self.model, beside["twin"], call_of_twin)
             theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
             self.model._stop(beside["twin"], call.run, rounds)
@@ -385,10 +386,10 @@ class Guard(NoGuard):
         self.model._record.forgive(state, j)
 
 
-def _rows_of_change(model, anew, state, watches):
+def _rows_of_change(model, anew, state, beyond):
     """Return how many rows have come since a change that is suspected, if one is followed up."""
     renewal = model.constants.renewal
-    if watches and _blocks.ask_for_another(state["targets"]) and renewal.is_due(anew, state):
+    if _blocks.ask_for_another(state["targets"], beyond) and renewal.is_due(anew, state):
         return renewal.n_since_change(anew, state, model.constants.fence.suspect)
     if not renewal.looks_back(anew, state):
         return 0
@@ -405,7 +406,7 @@ def _begin_anew(model, anew, state, run, n):
     fresh = with_beliefs(model._start_rounds(X.shape[1], state["seed"]), state)
     if _blocks.have_moved(state["targets"]):
         fresh = unguarded(fresh)  # it is to find out what the levels follow
-    model._learn_rounds(fresh, X, Y, weights, Call(run, {}, False))
+    model._learn_rounds(fresh, X, Y, weights, Call(run, {}))
     renewal.begin_anew(anew, state, fresh)
 
 

@@ -23,13 +23,15 @@ from scipy.special import expit
 from ..._types import Any
 from ...meta._past import Past
 from . import _blocks
+from ._deviations import MAD
 from ._target_units import unit
 from ._trust import Trust, record_of
 
 _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
 _CUT = 5.0  # and where it is: a fault some rows before it must not be the likeliest place
-_FACTORS = 4.0 ** np.arange(5)  # of the squared errors, over the least one that is suspect
+_FACTORS = 2.0 ** np.arange(5)  # of the errors, over the least one that is suspect
+_TAIL = 4.0  # degrees of freedom: the fewest with which squares have a mean error
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Renewal(Trust):
     gain : float, default=0.5
         Log odds that a block must add to count as one by which it has won: where both are as good
         again the one that knows a longer past goes on.
+    past : int, default=8
+        And so it does until that has lasted for a part of what the old one knows, one of so many.
+    louder : float, default=sqrt(2)
+        Ratio to the largest errors for which a model that began anew has lost, from which on the
+        rest ends: twice their squares.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -70,6 +77,8 @@ class Renewal(Trust):
     n_ahead: int = 4
     n_behind: int = 2
     gain: float = 0.5
+    past: int = 8
+    louder: float = np.sqrt(2.0)
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -85,6 +94,8 @@ class Renewal(Trust):
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
+            "asked_by": 0.0,  # the ratio by which errors were larger
+            "loudest": 0.0,  # and the largest one for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
             "rest_of_looks": 0,  # the round from which on errors may be explained again
             # the latest, with which it begins, and of each row targets and forecasts side by side
@@ -101,18 +112,23 @@ class Renewal(Trust):
         is_resting = not anew["won"] and t < anew["rest"][0]
         return min(due, int(anew["rest"][0]) - t) if is_resting else due
 
-    def wants_twin(self, state: Any, t: Any) -> Any:
-        """Return whether a model may begin anew in round t: early, if none has, for `is_due`.
+    def beyond(self, anew: Any, t: Any) -> Any:
+        """Return by which ratio errors must be larger in round t for a model to begin anew.
 
-        One that began by a look gives way to one that errors ask for.
+        One that began by a look gives way to one that errors ask for. After one has lost, what is
+        suspected must be `louder` for a while; that it may be no more often than ratios double.
         """
-        gives_way = not state["twin"] or state["by_look"]
-        return gives_way and (self._has_rested(state, t) or self._is_first(state))
+        if anew["twin"] and not anew["by_look"]:
+            return np.inf
+        if self._has_rested(anew, t) or self._is_first(anew):
+            return 0.0
+        return self.louder * anew["loudest"]
 
     def is_due(self, anew: Any, state: Any) -> Any:
         """Return whether a suspected change is followed up: young, only what levels follow."""
         restless = any(guard["restless"] for guard in state["targets"])
-        return restless or self._has_rested(anew, n_rows(state) - 1)
+        is_young = self._is_first(anew) and not self._has_rested(anew, n_rows(state) - 1)
+        return restless or not is_young
 
     def looks_back(self, anew: Any, state: Any) -> Any:
         """Tell whether it is to be asked now if the rows explain the latest errors."""
@@ -145,19 +161,26 @@ class Renewal(Trust):
             None if part is None else part[-n:] for part in (*past.rows, past.weights)
         )
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            misses = known[:, :q] - known[:, q:]
             usual = np.array([guard["long"] * unit(guard) for guard in state["targets"]])
-            errors = np.nan_to_num((known[:, :q] - known[:, q:]) / usual)
+            if not usual.all():  # of a new unit nothing is usual, but of the one before
+                older = misses[: max(len(misses) - self.block, 1)]
+                usual = np.where(usual > 0.0, usual, MAD * np.median(np.abs(older), axis=0))
+            errors = np.nan_to_num(misses / usual)
         return X, known[:, :q], weights, np.clip(errors, -_REACH, _REACH)
 
     def n_since_change(self, anew: Any, state: Any, factor: Any) -> Any:
         """Return how many rows have come since the change that is suspected.
 
         From the row on for which it is likeliest that errors are larger, by this factor or more.
+        Errors of Student's law with `_TAIL` degrees of freedom: a few large ones among the rows
+        before are rather none of those since.
         """
         *_, errors = self.latest(anew, state, 2 * self.block)
-        squares = np.square(np.clip(errors, -_CUT, _CUT)).mean(axis=1)
-        factors = factor**2 * _FACTORS[:, None]
-        evidence = 0.5 * (squares * (1.0 - 1.0 / factors) - np.log(factors))
+        squares = np.square(np.clip(errors, -_CUT, _CUT)).mean(axis=1) / _TAIL
+        factors = factor * _FACTORS[:, None]
+        ratios = np.log1p(squares) - np.log1p(squares / factors**2)
+        evidence = 0.5 * (_TAIL + 1.0) * ratios - np.log(factors)
         evidence = evidence[:, ::-1].cumsum(axis=1)[:, ::-1].max(axis=0)
         # a row of the past among the first costs more than the loss of one of the others
         return max(len(squares) - int(evidence.argmax()) - self.margin, 1)
@@ -168,6 +191,7 @@ class Renewal(Trust):
         guards = state["targets"]
         anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
+        anew["asked_by"] = _blocks.suspicion(guards)
         self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
@@ -198,17 +222,19 @@ class Renewal(Trust):
             anew["studies"] = False  # levels are not the reason
             self._hear_from(anew, t)
         self._let_be_heard(anew, t)
+        if t == anew["heard_from"] or t % self.block == 0:
+            self.rescale(anew, _errors(state, anew["twin"], anew["studies"]))
         if t % self.block:
             return False
-        self.rescale(anew, _errors(state, anew["twin"], anew["studies"]))
-        return t > anew["heard_from"] and self._is_over(anew, t) and self._replaces(anew, state)
+        is_over = t > anew["heard_from"] and self._is_over(anew, t, state["t"])
+        return is_over and self._replaces(anew, state)
 
     def likelier(self, state: Any) -> Any:
         """Return the state of the model that is the likelier one, whose errors make intervals."""
         anew = state["anew"]
         return anew["twin"] if anew["twin"] and anew["odds"][-1] > 0.0 else state
 
-    def _is_over(self, anew, t):
+    def _is_over(self, anew, t, age):
         """Count the ends of blocks at which one of the two was settled on; tell if they suffice."""
         odds = anew["odds"]
         side = np.sign(odds[-1])
@@ -219,8 +245,10 @@ class Renewal(Trust):
         anew["gained"] = 0.0
         # who began by a look may need more rows, and is as sure as it was
         n_behind = np.inf if anew["by_look"] else self.n_behind
-        enough = self.n_ahead if side > 0.0 else n_behind
-        is_late = t - anew["since"] >= self.patience and (side < 0.0 or not counts)
+        n_ahead = max(self.n_ahead, age // (self.block * self.past))
+        enough = n_ahead if side > 0.0 else n_behind
+        is_late = t - anew["since"] >= max(self.patience, age // self.past)
+        is_late &= side < 0.0 or not counts
         return is_late or abs(anew["surely"]) >= enough
 
     def _replaces(self, anew, state):
@@ -234,6 +262,7 @@ class Renewal(Trust):
             length = self.rest if has_won else 2 * int(anew["rest"][1])
             rest = np.array([t + length, length], dtype=np.intp)
             anew |= {"twin": {}, "rest": rest, "won": has_won}
+            anew["loudest"] = max(anew["loudest"], anew["asked_by"] * (not has_won))
         if has_won:
             state |= _in_place_of(state, fresh)
         return has_won
@@ -274,17 +303,19 @@ def _errors(state, fresh, with_levels):
 
     What levels have cost is a part of them where a model may learn what these follow.
     """
-    with np.errstate(over="ignore"):
-        ours, theirs = (
-            np.array(
-                [
-                    np.sqrt(guard["power"] + with_levels * guard["of_levels"]) * unit(guard)
-                    for guard in one["targets"]
-                ]
-            )
-            for one in (state, fresh)
-        )
+    ours, theirs = (
+        np.array([_size(guard, with_levels) * unit(guard) for guard in one["targets"]])
+        for one in (state, fresh)
+    )
     return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
+
+
+def _size(guard, with_levels):
+    """Return how large errors are, in units: the robust deviation before a block has ended."""
+    power = guard["power"] + with_levels * guard["of_levels"]
+    if power > 0.0:
+        return np.sqrt(power)
+    return guard["deviation"] if np.isfinite(guard["deviation"]) else 0.0
 
 
 def _in_place_of(state, fresh):

@@ -35,14 +35,15 @@ _HEAVIEST = 1e30  # weight of a row: squares of losses times weights stay finite
 
 
 class Call(NamedTuple):
-    """What a call gives to its rounds: threads, the state before it, if changes are looked for.
+    """What a call gives to its rounds: threads, and the state before it.
 
-    A `trace` gets how far the quantiles (q, 199) of each row lay from its forecast.
+    Changes are looked for `beyond` a ratio, see `_blocks.py`. A `trace` gets how far the quantiles
+    (q, 199) of each row lay from its forecast.
     """
 
     run: Callable
     kept: dict
-    watches: bool
+    beyond: float = np.inf
     trace: list | None = None
 
     def stands_at(self, t):
@@ -67,7 +68,7 @@ class NoGuard:
     @staticmethod
     def learn_call(model, state, X, y, weights, run):
         """Learn the rows of a call; return the forecasts made on the way."""
-        return model._learn_rounds(state, X, y, weights, Call(run, {}, False))[0]
+        return model._learn_rounds(state, X, y, weights, Call(run, {}))[0]
 
     @staticmethod
     def forecast(model, state, X, ago, ahead):

@@ -135,7 +135,7 @@ class TargetFence:
             "roughest": 0.0,  # the largest of a quarter of a block over it so far
             "power": 0.0,  # mean square of the latest blocks' errors, or 0
             "of_levels": 0.0,  # and what the rows by which a level was told add to it
-            "suspect": False,  # whether that of the latest block is much larger
+            "suspect": 0.0,  # that of the latest rows over it, where it is much larger
             "n_moves": 0,  # of the level, in this block
             "missed": 0.0,  # sum of the squares by which these were missed
             "restless": False,  # whether the level moved often in the latest block
@@ -332,14 +332,14 @@ class TargetFence:
         distances: Any,
         taught: Any,
         known: Any,
-        watches: bool = False,
+        beyond: float = np.inf,
         path: Any = None,
     ) -> Any:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
         The distances are those from the nearest forecast of an expert that sees X. Of each target
-        `known` has origin and unit (2,) as they were before the first of the rounds. Who `watches`
-        for changes stops where one is suspected. The `path` is that of the rounds.
+        `known` has origin and unit (2,) as they were before the first of the rounds. It
+        stops where a change is suspected `beyond` a ratio. The `path` is that of the rounds.
 
         Returns
         -------
@@ -357,9 +357,9 @@ class TargetFence:
             rows[..., k] = part
         while low < len(u):
             high = min(len(u), low + self.block - (t + low) % self.block)
-            if watches:
+            if beyond < np.inf:
                 of_block = (t + low, rows[low:high].swapaxes(0, 1))
-                high = low + _blocks.n_until_abrupt(self, states, *of_block)
+                high = low + _blocks.n_until_abrupt(self, states, *of_block, beyond)
             for j, state in enumerate(states):
                 if state["delay"]:
                     before = np.tile(known[j], (high - low, 1))
@@ -368,7 +368,7 @@ class TargetFence:
                 self._learn_rows(state, t + low, rows[low:high, j])
             low = high
             moved = self._judged(states, t + low, len(u) == 1)
-            if moved or (watches and _blocks.ask_for_another(states)):
+            if moved or _blocks.ask_for_another(states, beyond):
                 return low, moved
         return low, {}
 
@@ -455,7 +455,7 @@ class TargetFence:
     def _judged(self, states, t, is_row):
         """Judge targets before round t if it is time; return those that have moved, by number."""
         for state in states:
-            state["suspect"] = _blocks.is_abrupt(self, state, t)
+            state["suspect"] = _blocks.abrupt(self, state, t)
         if t % self.block == 0:
             judge = _blocks.judge_block
         elif t % self.refresh == 0 and (is_row or _blocks.are_restless(self, states)):
