@@ -80,6 +80,11 @@ class Refitted(HandsOn):
     n_samples_fit_ : int
         Number of rows seen by the latest fit that forecasts, 0 before the first one.
 
+    Notes
+    -----
+    *Schedule.* The model is fitted after rounds :math:`n_1 = 30` and :math:`n_{k+1} = \max(n_k + 1,
+    \lceil (1 + g) n_k \rceil)`, whatever the cut of the stream into calls.
+
     References
     ----------
     .. [1] A. Bifet, R. Gavalda, G. Holmes, B. Pfahringer, "Machine learning for data streams",

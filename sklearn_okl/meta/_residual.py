@@ -44,9 +44,7 @@ class ResidualRegressor(HandsOn, OnlineRegressor):
     Attributes
     ----------
     base_ : regressor
-        Copy of the fitted base.
     correction_ : regressor
-        Copy of the fitted correction.
 
     See Also
     --------
@@ -71,8 +69,7 @@ class ResidualRegressor(HandsOn, OnlineRegressor):
 
     References
     ----------
-    .. [1] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
-       Statistics 29(5), 2001: one step of it, on a stream.
+    .. [1] Friedman 2001: one step of it, on a stream.
 
     Examples
     --------
