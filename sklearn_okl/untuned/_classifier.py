@@ -129,7 +129,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         "trees": ["boolean", StrOptions({"lightgbm"}), HasMethods(["fit", "predict_proba"])],
         "max_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
-    _structural = (*DefaultModel._structural, "max_classes")
+    _structural = ("max_classes",)
     constants = Constants(budgets=CLASS_BUDGETS)
     _of_trees, _record = ClassTrees, LogLosses()
     _advice = (

@@ -336,7 +336,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         "target_range": [tuple, list, np.ndarray, None],
         "spread": [StrOptions({"running", "rows"})],
     }
-    _structural = (*DefaultModel._structural, "guard", "spread")
+    _structural = ("guard", "spread")
     _of_trees, _guard = NumberTrees, Guard
 
     def __init__(
