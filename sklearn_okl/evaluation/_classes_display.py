@@ -11,7 +11,7 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
-from ._calibration import by_bins, error_of, known_rows, of_the_likeliest
+from ._calibration import by_bins, calibration_error, error_of, known_rows, of_the_likeliest
 from ._display_parts import COLORS, Display, axes_of, draw_legend, named_estimators, named_forecasts
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
@@ -133,7 +133,7 @@ class PrequentialCalibrationDisplay(Display):
 
     @classmethod
     @explained_by(PrequentialDisplay.from_predictions)
-    @explained_by(from_estimator)
+    @explained_by(from_estimator, calibration_error)
     def from_predictions(
         cls,
         y_true: ArrayLike,
@@ -148,8 +148,6 @@ class PrequentialCalibrationDisplay(Display):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
         forecasts : array-like of shape (n_samples, n_classes), or dict of str to such
             Probabilities of one classifier, or of several with their names, each made before its
             label was seen; columns in the order of ``np.unique(y_true)``. Rows of NaN are left out.
