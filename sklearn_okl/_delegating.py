@@ -7,7 +7,7 @@ from sklearn.utils.metaestimators import available_if
 from ._documentation import explained_by
 from ._prediction_frames import check_as_frame, interval_frame
 from ._types import Any, Array, ArrayLike, Self
-from .base import OnlineRegressor
+from .base import OnlineClassifier, OnlineMulticlassClassifier, OnlineRegressor
 from .base._distributions import DECILES, DistributionVerbs
 
 
@@ -44,26 +44,18 @@ class DelegatingVerbs:
         self._advance(X, y, "fit", params, restart=True)
         return self
 
-    @explained_by(fit)
+    @explained_by(fit, OnlineRegressor.partial_fit)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
-        """Learn the next rounds; the first call starts the model."""
         self._advance(X, y, "partial_fit", params, restart=False)
         return self
 
     @available_if(inner_has("prequential_predict"))
-    @explained_by(partial_fit)
+    @explained_by(partial_fit, OnlineRegressor.prequential_predict)
     def prequential_predict(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
-        """Learn as `partial_fit` does, and return the forecasts made on the way.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The forecast of each row made before its target was seen.
-        """
         return self._advance(X, y, "prequential_predict", params, restart=False)
 
     @available_if(inner_has("prequential_predict_proba"))
-    @explained_by(partial_fit)
+    @explained_by(partial_fit, OnlineClassifier.prequential_predict_proba)
     def prequential_predict_proba(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Array:
         """Learn as `partial_fit` does, and return the probabilities forecast on the way.
 
@@ -71,12 +63,6 @@ class DelegatingVerbs:
         ----------
         y : array-like of shape (n_samples,)
             Their labels.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Those forecast for each row before its label was seen, columns in the order of
-            ``classes_``.
         """
         return self._advance(X, y, "prequential_predict_proba", params, restart=False)
 
@@ -105,27 +91,15 @@ class DelegatingVerbs:
         return self._ask("decision_function", X, params)
 
     @available_if(inner_has("predict_proba"))
-    @explained_by(predict)
+    @explained_by(predict, OnlineMulticlassClassifier.predict_proba)
     def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
-        """Return the probabilities of the inner estimator; changes nothing.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+        """Return the probabilities of the inner estimator; changes nothing."""
         return self._ask("predict_proba", X, params)
 
     @available_if(inner_has("predict_log_proba"))
-    @explained_by(predict_proba)
+    @explained_by(predict_proba, OnlineClassifier.predict_log_proba)
     def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
-        """Return the logarithms of the probabilities of the inner estimator; changes nothing.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+        """Return the logarithms of the probabilities of the inner estimator; changes nothing."""
         return self._ask("predict_log_proba", X, params)
 
     @available_if(inner_has("predict_interval"))

@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from typing import Any, TypeVar
 
 from ._literature import in_full
@@ -32,9 +32,10 @@ def inherit_documentation(cls: Same) -> Same:
 
     Parameters of the signature that the class does not explain are taken from its nearest base
     that does, with this signature's default; so are attributes. An entry that is nothing but its
-    head, as ``eta0 : float, default=0.1``, takes the words below it. Sections "Raises" and
-    "References" are taken whole where the class has none. A paragraph of the notes that is nothing
-    but its name, as ``*Cost.*``, is that of the base.
+    head, as ``eta0 : float, default=0.1``, takes the words below it, of an attribute last those of
+    the class's own property. Sections "Raises" and "References" are taken whole where the class has
+    none. A paragraph of the notes that is nothing but its name, as ``*Cost.*``, is that of the
+    base.
 
     The same holds for public methods, which take "Returns" and "Warns" whole too, from those that
     they override.
@@ -63,8 +64,9 @@ def explained_by(*others: Any) -> Callable[[Same], Same]:
     A class takes from its siblings the words of what it names, of entries that are nothing but
     their head and of paragraphs that are nothing but their name, and the entries of those of its
     parameters that neither it nor a base explains. They are asked before its bases, if this
-    decorator is the inner one. A function takes the entries of its parameters, and "Returns" and
-    "Raises" whole.
+    decorator is the inner one. A function takes the entries of its parameters, those of "Raises" if
+    it has none, and "Returns" whole, from one of its own name if there is one: so does one without
+    a docstring the words before the sections.
 
     Parameters
     ----------
@@ -80,8 +82,13 @@ def explained_by(*others: Any) -> Callable[[Same], Same]:
     def decorator(part: Same) -> Same:
         of_class = inspect.isclass(part)
         bases = _explained(part.__mro__[1:-1]) if of_class else frozenset()
-        whole = () if of_class else ("Returns", "Raises")
-        _complete(_function(part), map(_function, others), ("Parameters",), whole, bases)
+        added, whole = (("Parameters",), ()) if of_class else (("Parameters",), ("Returns",))
+        found, explaining = _function(part), [_function(other) for other in others]
+        if found.__doc__ is None:
+            found.__doc__ = _first_words(found.__name__, explaining)
+        if not of_class and "Raises" not in sections_of(found.__doc__ or "")[1]:
+            added += ("Raises",)
+        _complete(found, explaining, added, whole, bases)
         return part
 
     return decorator
@@ -113,6 +120,12 @@ def _function(part):
     return part if inspect.isfunction(part) or inspect.isclass(part) else None
 
 
+def _first_words(name, others):
+    """Return what the first other of a name says before its sections; None under python -OO."""
+    docs = [other.__doc__ for other in others if other.__doc__ and other.__name__ == name]
+    return "\n".join(sections_of(docs[0])[0]) if docs else None
+
+
 def _explained(bases):
     """Return the names of the parameters that bases explain."""
     entries = (_entries_of(base.__doc__, "Parameters") for base in bases if base.__doc__)
@@ -131,10 +144,11 @@ def _complete(part, others, added, whole, elsewhere=frozenset()):
     text, own = sections_of(part.__doc__)
     given = [sections_of(other.__doc__)[1] for other in others]
     sections = dict(own)
-    for title in whole:
-        for section in given:
-            if title in section:
-                sections.setdefault(title, section[title])
+    namesakes = sorted(others, key=lambda other: other.__name__ != part.__name__)
+    for title, other in product(whole, namesakes):
+        found = sections_of(other.__doc__)[1]
+        if title in found:
+            sections.setdefault(title, found[title])
     if "Notes" in own:
         sections["Notes"] = _with_paragraphs(own["Notes"], [s.get("Notes", []) for s in given])
     for title in HEADED:
@@ -142,6 +156,8 @@ def _complete(part, others, added, whole, elsewhere=frozenset()):
         if title not in added and all(len(entry) > 1 for entry in said.values()):
             continue
         others_say = [_entries_of(other.__doc__, title) for other in others]
+        if title == "Attributes":
+            others_say.append(_of_properties(part, said))
         entries = _with_entries(said, others_say, title in added, elsewhere)
         if title == "Parameters":
             entries = _in_order(entries, inspect.signature(part), chain.from_iterable(said))
@@ -166,6 +182,16 @@ def _with_entries(own, given, adds, elsewhere):
             elif said and len(known[said[0]]) == 1:
                 known |= dict.fromkeys(said, (known[said[0]][0], *entry[1:]))
     return known
+
+
+def _of_properties(cls, entries):
+    """Return entries by what the class's own properties of their names say."""
+    properties = {names: vars(cls).get(names[0]) for names in entries}
+    return {
+        names: (names[0], *(f"    {line}" for line in inspect.cleandoc(found.__doc__).splitlines()))
+        for names, found in properties.items()
+        if isinstance(found, property) and found.__doc__
+    }
 
 
 def _in_order(entries, signature, own):

@@ -28,6 +28,8 @@ _WORKS = {
     "Dawid 1984": 'A. P. Dawid, "Present position and potential developments: some personal '
     'views: statistical theory: the prequential approach", Journal of the Royal Statistical '
     "Society A 147(2), 1984",
+    "Friedman 2001": 'J. H. Friedman, "Greedy function approximation: a gradient boosting '
+    'machine", Annals of Statistics 29(5), 2001',
     "Gaillard & Goude": 'P. Gaillard, Y. Goude, "opera: online prediction by expert aggregation", '
     "R package",
     "Gaillard et al. 2014": 'P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with '

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 
+@inherit_documentation
 class Loss(ValueObject, ABC):
     r"""Base of losses: a function of a target and a forecast, nowhere negative, with parameters.
 
@@ -69,7 +70,6 @@ class Loss(ValueObject, ABC):
         Whether it is convex in `y_pred`. For one that says False there is no theorem here, and
         every estimator refuses it.
     smoothness : float
-        Lipschitz constant of the slope; infinite where it jumps.
     self_bounding : float
         C such that :math:`|\ell'|^\nu \le C \ell` everywhere, for :math:`\nu` 1 or 2: small losses
         have small slopes. Any loss has twice its smoothness.

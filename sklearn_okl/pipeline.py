@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from . import _warm_up
 from ._delay import delay_of
 from ._delegating import DelegatingVerbs, inner_has
-from ._documentation import explained_by
+from ._documentation import explained_by, inherit_documentation
 from ._flow import (
     Way,
     active,
@@ -35,7 +35,7 @@ from ._flow_rows import PipelineWork
 from ._named_steps import NamedSteps, at_rest
 from ._types import Any, Array, ArrayLike, Self
 from ._validation import check_columns, container_of, routed, targets_of
-from .base import OnlineTransformer, SumsOfRows, SwapMixin, _is_finite, described, twin
+from .base import SumsOfRows, SwapMixin, _is_finite, described, twin
 from .base._distributions import DECILES
 from .base._explainable import Explainable
 from .base._row_path import HasRowPath
@@ -50,7 +50,7 @@ _SIMPLE = {"predict": False, "predict_proba": True, "predict_log_proba": True}
 _PROGRESSIVE = {"prequential_predict": False, "prequential_predict_proba": True}
 
 
-@explained_by(OnlineTransformer)
+@inherit_documentation
 class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, NamedSteps):
     """A pipeline with `partial_fit`: batches of rows flow through transformers to an estimator.
 
@@ -90,8 +90,6 @@ class StreamingPipeline(Explainable, DelegatingVerbs, HasRowPath, SwapMixin, Nam
         The experts of the last step, where it has such a table.
     weights_ : ndarray of shape (n_experts,)
         Their weights, where the last step has any.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
 
     See Also
     --------

@@ -279,6 +279,54 @@ def test_a_function_is_explained_by_another_and_keeps_its_own_sections():
     assert "self : object" not in score
 
 
+def test_a_function_without_a_docstring_says_what_its_namesake_does():
+    class Other:
+        """Another."""
+
+        @explained_by(Learner.learn)
+        def fit(self, X, y):
+            """Forget, and learn.
+
+            Raises
+            ------
+            TypeError
+                If they are none.
+            """
+
+        @explained_by(fit, Learner.score)
+        def score(self, X, y): ...
+
+    score = inspect.getdoc(Other.score)
+    assert score.startswith("Score rows.\n\nParameters\n----------\nX : ndarray\n    Rows.\ny :")
+    assert "score : float\n    The score." in score
+    assert "self : object" not in score
+    assert "TypeError\n    If they are none.\nValueError\n    If there are none." in score
+    assert "ValueError" not in inspect.getdoc(Other.fit)
+
+
+def test_the_head_of_an_attribute_takes_the_words_of_its_property():
+    @inherit_documentation
+    class Counter:
+        """Counts.
+
+        Attributes
+        ----------
+        n_rows_ : int
+        """
+
+        @property
+        def n_rows_(self):
+            """Rows so far."""
+
+        @property
+        def hidden_(self):
+            """No entry."""
+
+    doc = inspect.getdoc(Counter)
+    assert "n_rows_ : int\n    Rows so far." in doc
+    assert "hidden_" not in doc
+
+
 def test_a_class_is_explained_by_its_sibling():
     class Sibling:
         """A sibling.

@@ -154,7 +154,6 @@ class SketchedKONSRegressor(SampledRows, _DualNewtonRegressor):
     Attributes
     ----------
     kept_ : ndarray of shape (n_kept,)
-        Rounds, counted from 0, whose gradients are in A.
 
     See Also
     --------

@@ -6,10 +6,57 @@ from inspect import signature
 import numpy as np
 from sklearn.base import is_classifier
 
+from .._documentation import inherit_documentation
 from ._fence import sane
 
 
-class Numbers:
+class _Way:
+    """How experts are asked and taught, and what their forecasts are.
+
+    A subclass says which verbs of theirs it calls, `whole` and `one`; by `initial` what they say
+    before they have learnt; and the shape of n forecasts, `_shape`. What they answer it brings into
+    that shape, `_placed`, and `sane` marks by NaN.
+
+    Parameters
+    ----------
+    is_first : bool, default=False
+        Whether the rows are the first ones.
+    handed : callable, default=None
+        Takes rows (n, d) of numbers, returns them as experts get them; None: as they are.
+    """
+
+    def __init__(self, is_first=False, handed=None):
+        self.is_first, self.handed = is_first, handed or _as_they_are
+
+    def nothing(self, n):
+        """Return the forecasts of an expert that sleeps."""
+        return np.full(self._shape(n), np.nan)
+
+    def unknown(self, n):
+        """Return the forecasts of an expert that has not learnt yet."""
+        return np.full(self._shape(n), self.initial)
+
+    def learn(self, expert, X, y):
+        """Teach rows at once; return the forecasts made on the way."""
+        learn = getattr(expert, self.whole)
+        return self._placed(expert, learn(self.handed(X), y, **self._named(learn)), len(X))
+
+    def ask(self, expert, X):
+        """Return the forecasts of rows."""
+        return self._placed(expert, getattr(expert, self.one)(self.handed(X)), len(X))
+
+    def teach(self, expert, X, y):
+        """Teach one row."""
+        expert.partial_fit(self.handed(X), y, **self._named(expert.partial_fit))
+        self.is_first = False
+
+    def _named(self, learn):
+        """Return what a verb is told beside rows and targets."""
+        return {}
+
+
+@inherit_documentation
+class Numbers(_Way):
     """How regressors are asked and taught: their forecasts are numbers, sane within reach.
 
     Parameters
@@ -18,85 +65,43 @@ class Numbers:
         The largest sane forecast of each row.
     initial : float, default=0.0
         The forecast of those that cannot make one before they have learnt.
-    is_first : bool, default=False
-        Whether the rows are the first ones.
-    handed : callable, default=None
-        Takes rows (n, d) of numbers, returns them as experts get them; None: as they are.
     """
 
-    whole = "prequential_predict"
+    whole, one = "prequential_predict", "predict"
 
     def __init__(self, reach, initial=0.0, is_first=False, handed=None):
-        self.reach, self.initial, self.is_first = reach, initial, is_first
-        self.handed = handed or _as_they_are
-
-    def nothing(self, n):
-        """Return the forecasts of an expert that sleeps."""
-        return np.full(n, np.nan)
-
-    def unknown(self, n):
-        """Return the forecasts of an expert that has not learnt yet."""
-        return np.full(n, float(self.initial))
-
-    def learn(self, expert, X, y):
-        """Teach rows at once; return the forecasts made on the way."""
-        return _as_column(expert.prequential_predict(self.handed(X), y), len(X))
-
-    def ask(self, expert, X):
-        """Return the forecasts of rows."""
-        return _as_column(expert.predict(self.handed(X)), len(X))
-
-    def teach(self, expert, X, y):
-        """Teach one row."""
-        expert.partial_fit(self.handed(X), y)
-        self.is_first = False
+        super().__init__(is_first, handed)
+        self.reach, self.initial = reach, float(initial)
 
     def sane(self, forecasts, rows):
         """Return forecasts of some of the rows, NaN where they are not sane."""
         return sane(forecasts, self.reach[rows])
 
+    def _shape(self, n):
+        return n
 
-class Probabilities:
+    def _placed(self, expert, forecasts, n):
+        return np.asarray(forecasts, dtype=np.float64).reshape(n)
+
+
+@inherit_documentation
+class Probabilities(_Way):
     """How classifiers are asked and taught: rows (n, C) that are sane where they can be scaled.
 
     Parameters
     ----------
     classes : ndarray of shape (C,)
         The labels, sorted.
-    is_first : bool
+    is_first : bool, default=False
         Whether the rows are the first ones: classes are named there, and who cannot forecast before
         it has learnt gives all of them the same probability.
-    handed : callable, default=None
-        As of `Numbers`.
     """
 
-    whole = "prequential_predict_proba"
+    whole, one = "prequential_predict_proba", "predict_proba"
 
     def __init__(self, classes, is_first=False, handed=None):
-        self.classes, self.is_first = classes, is_first
-        self.handed = handed or _as_they_are
-
-    def nothing(self, n):
-        """Return the forecasts of an expert that sleeps."""
-        return np.full((n, len(self.classes)), np.nan)
-
-    def unknown(self, n):
-        """Return the forecasts of an expert that has not learnt yet."""
-        return np.full((n, len(self.classes)), 1.0 / len(self.classes))
-
-    def learn(self, expert, X, y):
-        """Teach rows at once; return the forecasts made on the way."""
-        learn = expert.prequential_predict_proba
-        return self._placed(expert, learn(self.handed(X), y, **self._named(learn)))
-
-    def ask(self, expert, X):
-        """Return the forecasts of rows."""
-        return self._placed(expert, expert.predict_proba(self.handed(X)))
-
-    def teach(self, expert, X, y):
-        """Teach one row."""
-        expert.partial_fit(self.handed(X), y, **self._named(expert.partial_fit))
-        self.is_first = False
+        super().__init__(is_first, handed)
+        self.classes, self.initial = classes, 1.0 / len(classes)
 
     def sane(self, forecasts, rows):
         """Return forecasts of some of the rows, NaN where they are no probabilities."""
@@ -109,7 +114,10 @@ class Probabilities:
         takes = any(one.name == "classes" or one.kind is one.VAR_KEYWORD for one in parameters)
         return {"classes": self.classes.copy()} if takes and self.is_first else {}
 
-    def _placed(self, expert, probabilities):
+    def _shape(self, n):
+        return n, len(self.classes)
+
+    def _placed(self, expert, probabilities, n):
         """Return probabilities in columns of all classes: an expert may know fewer of them."""
         P = np.zeros((len(probabilities), len(self.classes)))
         known = getattr(expert, "classes_", self.classes)
@@ -204,10 +212,6 @@ def _naming(name, expert, verb):
 
 def _as_they_are(X):
     return X
-
-
-def _as_column(forecasts, n):
-    return np.asarray(forecasts, dtype=np.float64).reshape(n)
 
 
 def _fault(expert, of_classes):

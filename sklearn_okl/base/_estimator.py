@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._documentation import explained_by
+from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._tail import TAIL
 from .._validation import plain_row, plain_target, validated
@@ -55,15 +55,9 @@ _PIECE = 4096  # rows that are forecast at once: so that long calls need no more
 _CHUNK = 1024  # rows that `fit` learns between two calls of callbacks
 
 
-@explained_by(OnlineTransformer)
+@inherit_documentation
 class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator):
     """What regressors and margin classifiers share: validation, structure, the swap of states.
-
-    Attributes
-    ----------
-    n_samples_seen_ : int
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
 
     Notes
     -----
@@ -96,11 +90,6 @@ class OnlineEstimator(CallbackSupportMixin, HasRowPath, SwapMixin, BaseEstimator
         tags.target_tags.single_output = True
         tags.input_tags.allow_nan = self._allow_nan
         return tags
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rounds learnt so far."""
-        return self._fitted_state("n_samples_seen_")["t"]
 
     def _row_work(self):
         return RowWork(self)

@@ -24,14 +24,7 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
     r"""Base of kernel selection under bandit feedback on random features: a model of fixed size.
 
     A round draws one kernel of a dictionary, forecasts with the coefficients of its random
-    features, and teaches these alone; the loss of the others stays unknown. A subclass says who
-    draws::
-
-        _sampler(n_kernels) -> Sampler
-
-    It is asked in every call, so it reads the parameters as they are now. A selector goes before a
-    shell in the list of bases, ``class MyRegressor(FeatureSelector, OnlineRegressor)``, or
-    :class:`OnlineClassifier`.
+    features, and teaches these alone; the loss of the others stays unknown.
 
     Parameters
     ----------
@@ -60,6 +53,8 @@ class FeatureSelector(BanditRounds, OnFourierFeatures):
     rows at a time; sines, cosines and coefficients are those of the kernel drawn, alone.
 
     *Draws.*
+
+    *Sampler.*
 
     *Subclasses.*
 

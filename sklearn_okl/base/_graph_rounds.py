@@ -53,7 +53,6 @@ class GraphRounds(OnFourierFeatures, RandomRounds):
     graph_ : ndarray of bool of shape (n_kernels, n_nodes)
         Whether a node, if drawn, asks a kernel in the next round.
     node_ : int
-        The node that was drawn for the next round.
     node_probabilities_ : ndarray of shape (n_nodes,)
         The law from which it was drawn.
     selected_ : ndarray of int

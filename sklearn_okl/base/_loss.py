@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._documentation import explained_by
 from .._types import Any, Self
 from ..losses import NAMED, Loss, get_loss
 from ._of_classes import OfClasses
@@ -93,6 +94,7 @@ class WithLoss:
         return self
 
 
+@explained_by(get_loss)
 class LossOfTargets(WithLoss):
     r"""The loss of a regressor; it goes first in a list of bases, to explain it.
 
@@ -102,7 +104,6 @@ class LossOfTargets(WithLoss):
         What is descended, by its name or as an object, see :class:`~sklearn_okl.losses.Loss`. The
         square loss has no factor 1/2: its slope is :math:`2 (\hat y - y)`.
     quantile : float, default=0.5
-        Level of ``"pinball"``, strictly between 0 and 1. Other losses do not read it.
     """
 
     _parameter_constraints = TARGET_LOSSES

@@ -43,7 +43,6 @@ class OnlineMulticlassClassifier(OfClasses):
     def prequential_predict_proba(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, **params: Any
     ) -> Array:
-        """Learn as `partial_fit` does, and return the probabilities forecast on the way."""
         refuse_arguments(self, "prequential_predict_proba", params)
         return self._shown(self._advance(X, y, restart=False, validation={"classes": classes}))
 
@@ -71,7 +70,6 @@ class OnlineMulticlassClassifier(OfClasses):
 
     @explained_by(OnlineClassifier.predict)
     def predict(self, X: ArrayLike, **params: Any) -> Array:
-        """Forecast the label of each row as if it were the next one; changes nothing."""
         refuse_arguments(self, "predict", params)
         model = self._as_of_now()
         places = model.predict_proba(X).argmax(axis=1)

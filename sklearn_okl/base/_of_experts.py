@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Array, ArrayLike
+from ._regressor import OnlineRegressor
 
 
 class OfExperts:
@@ -24,13 +26,9 @@ class OfExperts:
         """Sum of losses of each expert's own progressive forecasts."""
         return self._fitted_state("expert_losses_")["expert_losses"].copy()
 
+    @explained_by(OnlineRegressor.predict)
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------

@@ -8,6 +8,7 @@ from .._documentation import explained_by
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_arguments
 from ._estimator import OnlineEstimator
+from ._transformer import OnlineTransformer
 
 
 class OnlineRegressor(RegressorMixin, OnlineEstimator):
@@ -68,13 +69,12 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         tags.regressor_tags.poor_score = self._poor_score
         return tags
 
+    @explained_by(OnlineTransformer.fit)
     def fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Forget everything, then learn every row once, in order.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
         y : array-like of shape (n_samples,)
             Targets.
         **params : dict

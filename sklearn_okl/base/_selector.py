@@ -49,6 +49,11 @@ class BanditRounds(WithLoss, OneForecasts):
     -----
     *Draws.* The kernel of a round is drawn at the end of the round before, by one random number per
     row, and kept in the state, so that :meth:`predict` is pure and equals what will be forecast.
+
+    *Sampler.* A subclass says who draws, in ``_sampler(n_kernels)``, which returns a
+    :class:`Sampler`. It is asked in every call, so it reads the parameters as they are now. A
+    selector goes before a shell in the list of bases, ``class MyRegressor(KernelSelector,
+    OnlineRegressor)``, or :class:`OnlineClassifier`; so does one on random features.
     """
 
     def _validate(self):
@@ -96,13 +101,7 @@ class KernelSelector(BanditRounds):
     """Base of kernel selection under bandit feedback: per round one kernel, drawn at random.
 
     A round draws one kernel of a dictionary, forecasts with the function of its RKHS, and teaches
-    this alone; the loss of the others stays unknown. A subclass says who draws::
-
-        _sampler(n_kernels) -> Sampler
-
-    It is asked in every call, so it reads the parameters as they are now. A selector goes before a
-    shell in the list of bases, ``class MyRegressor(KernelSelector, OnlineRegressor)``, or
-    :class:`OnlineClassifier`.
+    this alone; the loss of the others stays unknown.
 
     Parameters
     ----------
@@ -126,6 +125,8 @@ class KernelSelector(BanditRounds):
     that was drawn. What the sampler costs comes on top.
 
     *Draws.*
+
+    *Sampler.*
 
     *Subclasses.*
 

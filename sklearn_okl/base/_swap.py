@@ -9,6 +9,7 @@ import copy
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from .._documentation import inherit_documentation
 from ._state import (
     _is_finite,
     _same,
@@ -25,6 +26,7 @@ _OVERFLOWED = (
 )
 
 
+@inherit_documentation
 class SwapMixin:
     """Whatever learns on the way: its state is replaced in one assignment, or stays as it was.
 
@@ -40,12 +42,25 @@ class SwapMixin:
     What was checked, and what the state was built with, are one record, the attribute
     `_built_with`: all parameters of the latest call that taught the model, under "checked", and
     those that are fixed, under "structure".
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string names.
     """
 
     _structural = ()  # parameters of this class, beside its bases', that a state is built with
 
     def __sklearn_is_fitted__(self):
         return "_state" in vars(self)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rounds learnt so far."""
+        return self._fitted_state("n_samples_seen_")["t"]
 
     def _fitted_state(self, name):
         """Return the state, or fail as a missing attribute `name` does."""

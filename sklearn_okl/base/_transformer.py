@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._types import Array, ArrayLike, Self
 from .._validation import validated
 from ._answers import checked_answers, checked_state
@@ -15,6 +15,7 @@ from ._state import _copied, _is_finite
 from ._swap import SwapMixin
 
 
+@inherit_documentation
 class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
     """Base of transformers that see each row by what the rows before it have shown.
 
@@ -33,15 +34,6 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
     leaves it as it was, and ``n_samples_seen_``, the state's entry "t". Rows are refused that would
     leave infinity in what is returned, or in an array of the state; so they are that leave NaN, but
     where `_allow_nan` is True. A :class:`~sklearn_okl.StreamingPipeline` hands it whole batches.
-
-    Attributes
-    ----------
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     See Also
     --------
@@ -90,11 +82,6 @@ class OnlineTransformer(TransformerMixin, SwapMixin, BaseEstimator):
         tags.target_tags.required = self._needs_targets
         tags.input_tags.allow_nan = self._allow_nan
         return tags
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learnt so far."""
-        return self._fitted_state("n_samples_seen_")["t"]
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Forget everything, then learn every row once, in order.

@@ -31,16 +31,15 @@ class WeightedRegressor(OnlineRegressor):
         self._advance(X, y, restart=True, sample_weight=sample_weight)
         return self
 
-    @explained_by(fit)
+    @explained_by(fit, OnlineRegressor.partial_fit)
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
-        """Learn the next rounds; the first call starts the model."""
         refuse_arguments(self, "partial_fit", params)
         self._advance(X, y, restart=False, sample_weight=sample_weight)
         return self
 
-    @explained_by(fit)
+    @explained_by(fit, OnlineRegressor.prequential_predict)
     def prequential_predict(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Array:
@@ -49,7 +48,6 @@ class WeightedRegressor(OnlineRegressor):
         Returns
         -------
         y_pred : ndarray of the shape of y
-            The forecast of each row made before its target was seen.
         """
         refuse_arguments(self, "prequential_predict", params)
         return self._advance(X, y, restart=False, sample_weight=sample_weight)
@@ -63,7 +61,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
-        """Forget everything, then learn every row once, in order."""
         refuse_arguments(self, "fit", params)
         _refuse_zeros(sample_weight)
         self._advance(X, y, restart=True, sample_weight=sample_weight)
@@ -78,7 +75,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Learn the next rounds; the first call starts the model."""
         refuse_arguments(self, "partial_fit", params)
         self._teach(X, y, classes, sample_weight)
         return self
@@ -94,13 +90,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the labels forecast on the way.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The label forecast for each row before its own was seen.
-        """
         refuse_arguments(self, "prequential_predict", params)
         return self._labels(self._teach(X, y, classes, sample_weight))
 
@@ -113,7 +102,6 @@ class WeightedMulticlassClassifier(OnlineMulticlassClassifier):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the probabilities forecast on the way."""
         refuse_arguments(self, "prequential_predict_proba", params)
         return self._shown(self._teach(X, y, classes, sample_weight))
 

@@ -11,7 +11,7 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support
 
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike
-from ._calibration import by_bins, error_of, known_rows, of_the_likeliest
+from ._calibration import by_bins, calibration_error, error_of, known_rows, of_the_likeliest
 from ._display_parts import COLORS, Display, axes_of, draw_legend, named_estimators, named_forecasts
 from ._prequential import prequential
 from ._prequential_display import PrequentialDisplay
@@ -77,7 +77,7 @@ class PrequentialCalibrationDisplay(Display):
         Returns
         -------
         display : PrequentialCalibrationDisplay
-            This display, with ``ax_``, ``figure_`` and ``displays_`` set.
+            The display, with ``ax_``, ``figure_`` and ``displays_`` set.
         """
         from sklearn.calibration import CalibrationDisplay  # slow to import
 
@@ -96,6 +96,7 @@ class PrequentialCalibrationDisplay(Display):
 
     @classmethod
     @explained_by(PrequentialDisplay.from_estimator)
+    @explained_by(plot)
     def from_estimator(
         cls,
         estimator: Any,
@@ -117,10 +118,6 @@ class PrequentialCalibrationDisplay(Display):
         **kwargs : dict
             Keywords for :meth:`from_predictions`, such as ``class_label``.
 
-        Returns
-        -------
-        display : PrequentialCalibrationDisplay
-
         Raises
         ------
         ImportError
@@ -135,7 +132,8 @@ class PrequentialCalibrationDisplay(Display):
         return cls.from_predictions(y, forecasts, **kwargs)
 
     @classmethod
-    @explained_by(from_estimator, PrequentialDisplay.from_predictions)
+    @explained_by(PrequentialDisplay.from_predictions)
+    @explained_by(from_estimator, calibration_error)
     def from_predictions(
         cls,
         y_true: ArrayLike,
@@ -150,8 +148,6 @@ class PrequentialCalibrationDisplay(Display):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
         forecasts : array-like of shape (n_samples, n_classes), or dict of str to such
             Probabilities of one classifier, or of several with their names, each made before its
             label was seen; columns in the order of ``np.unique(y_true)``. Rows of NaN are left out.
@@ -227,7 +223,7 @@ class PrequentialConfusionDisplay(Display):
         self.confusion_matrix = confusion_matrix
         self.labels = labels
 
-    @explained_by(PrequentialDisplay.from_estimator)
+    @explained_by(PrequentialDisplay.plot)
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the matrix.
 
@@ -239,7 +235,7 @@ class PrequentialConfusionDisplay(Display):
         Returns
         -------
         display : PrequentialConfusionDisplay
-            This display, with ``ax_``, ``figure_`` and ``display_`` set.
+            The display, with ``ax_``, ``figure_`` and ``display_`` set.
         """
         from sklearn.metrics import ConfusionMatrixDisplay
 
@@ -252,6 +248,7 @@ class PrequentialConfusionDisplay(Display):
 
     @classmethod
     @explained_by(PrequentialCalibrationDisplay.from_estimator)
+    @explained_by(plot)
     def from_estimator(
         cls,
         estimator: Any,
@@ -270,10 +267,6 @@ class PrequentialConfusionDisplay(Display):
         **kwargs : dict
             Keywords for :meth:`from_predictions`, such as ``window``.
 
-        Returns
-        -------
-        display : PrequentialConfusionDisplay
-
         Raises
         ------
         ImportError
@@ -283,7 +276,8 @@ class PrequentialConfusionDisplay(Display):
         return cls.from_predictions(y, result.forecasts, **kwargs)
 
     @classmethod
-    @explained_by(from_estimator, PrequentialCalibrationDisplay.from_predictions)
+    @explained_by(PrequentialCalibrationDisplay.from_predictions)
+    @explained_by(from_estimator)
     def from_predictions(
         cls,
         y_true: ArrayLike,

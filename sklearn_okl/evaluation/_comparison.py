@@ -359,7 +359,6 @@ class Comparison:
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
         ValueError
             If there is no such score or stream, if there are not as many axes as streams, if a
             stream is shorter than `start`, or has different lengths for different seeds.

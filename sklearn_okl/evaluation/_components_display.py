@@ -63,7 +63,7 @@ class ForecastComponentsDisplay(Display):
         Returns
         -------
         display : ForecastComponentsDisplay
-            This display, with ``ax_``, ``figure_``, ``lines_`` and ``sum_`` set.
+            The display, with ``ax_``, ``figure_``, ``lines_`` and ``sum_`` set.
         """
         ax, is_new = axes_of(self, ax, (8.0, 3.6))
         self.ax_, self.figure_ = ax, ax.figure

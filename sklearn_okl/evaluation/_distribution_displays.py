@@ -69,7 +69,7 @@ class CoverageDisplay(Display):
         Returns
         -------
         display : CoverageDisplay
-            This display, drawn, with what it drew in its attributes.
+            The display, drawn, with what it drew in its attributes.
         """
         ax, is_new = axes_of(self, ax)
         self.ax_, self.figure_, self.lines_ = ax, ax.figure, []

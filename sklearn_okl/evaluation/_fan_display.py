@@ -98,7 +98,7 @@ class ForecastFanDisplay(Display):
         Returns
         -------
         display : ForecastFanDisplay
-            This display, with ``ax_``, ``figure_``, ``line_``, ``areas_``, ``true_`` and ``past_``
+            The display, with ``ax_``, ``figure_``, ``line_``, ``areas_``, ``true_`` and ``past_``
             set.
         """
         ax, is_new = axes_of(self, ax, (8.0, 3.6))

@@ -53,14 +53,15 @@ def _forecasts(model, X, y):
     half = len(y) // 2
     for rows in (slice(half), slice(half, None)):
         model.partial_fit(X[rows], y[rows], **_named(model))
-    return _asked(model, X)
+    return asked(model, X)
 
 
 def _named(model):
     return {"classes": np.array([0.0, 1.0])} if is_classifier(model) else {}
 
 
-def _asked(model, X):
+def asked(model, X):
+    """Return what says more than labels, where there is such a thing."""
     verbs = ("decision_function", "predict_proba", "predict")
     return next(getattr(model, verb) for verb in verbs if hasattr(model, verb))(X)
 
@@ -87,7 +88,7 @@ def _check_change(estimator, name, value, X, y, known):
     )
     try:
         model.set_params(**{name: value}).partial_fit(X[half:], y[half:])
-        found = _asked(model, X)
+        found = asked(model, X)
     except Exception as error:
         names = "|".join([*name.split("__"), *structural_parameters(type(estimator))])
         if isinstance(error, (ValueError, TypeError)) and re.search(rf"\b({names})\b", str(error)):

@@ -26,7 +26,7 @@ from .._documentation import explained_by
 from .._linalg import one_blas_thread, one_thread
 from .._types import Any, Seed
 from ..base import ConvexAggregator, OnlineEstimator
-from ._law_of_structure import check_structural
+from ._law_of_structure import asked, check_structural
 
 _RTOL = 1e-8
 _CLASSES = np.array([0.0, 1.0])
@@ -174,12 +174,6 @@ def _taught(estimator, X, y):
     return model
 
 
-def _ask(model, X):
-    """Return what says more than labels, where there is such a thing."""
-    verbs = ("decision_function", "predict_proba", "predict")
-    return next(getattr(model, verb) for verb in verbs if hasattr(model, verb))(X)
-
-
 def _learn(estimator, X, y, ends):
     """Learn the stream in calls that end at the given rows; return the forecasts, if any."""
     forecasts, low = [], 0
@@ -191,7 +185,7 @@ def _learn(estimator, X, y, ends):
         else:
             _teach(estimator, X[low:high], y[low:high])
         low = high
-    return np.concatenate(forecasts) if forecasts else _ask(estimator, X)
+    return np.concatenate(forecasts) if forecasts else asked(estimator, X)
 
 
 def _check_same(estimator, X, y):
@@ -220,7 +214,7 @@ def _check_cutting(estimator, X, y):
         model = clone(estimator)
         forecasts = _learn(model, X, y, ends)
         assert_allclose(forecasts, expected, rtol=_RTOL, atol=_RTOL * scale)
-        assert_allclose(_ask(model, X), _ask(whole, X), rtol=_RTOL, atol=_RTOL * scale)
+        assert_allclose(asked(model, X), asked(whole, X), rtol=_RTOL, atol=_RTOL * scale)
 
 
 def _looked_at(n):
@@ -286,7 +280,7 @@ def _check_learns(estimator, X, y):
         targets = F[:, right]
         if is_classifier(estimator):
             targets = _CLASSES[(targets > np.median(targets)).astype(int)]
-        answers.append(_ask(_teach(clone(estimator), F, targets), F))
+        answers.append(asked(_teach(clone(estimator), F, targets), F))
     assert not np.array_equal(*answers), (
         "a stream whose targets are the first column of X and one whose targets are the last leave "
         "the same forecasts, so nothing is learnt from targets"
@@ -307,20 +301,20 @@ def _check_gains(estimator, X, y):
 def _check_fit_forgets(estimator, X, y):
     fresh = clone(estimator).fit(X, y)
     used = clone(estimator).fit(X[::2, :2], y[::2]).fit(X, y)
-    assert_array_equal(_ask(used, X), _ask(fresh, X))
+    assert_array_equal(asked(used, X), asked(fresh, X))
     started = _teach(clone(estimator), X, y)
-    assert_array_equal(_ask(started, X), _ask(fresh, X))
+    assert_array_equal(asked(started, X), asked(fresh, X))
 
 
 def _check_purity(estimator, X, y):
     model = _taught(estimator, X, y)
     before = pickle.dumps(model)
-    first = _ask(model, X)
+    first = asked(model, X)
     for method in ("predict_experts", "decision_function"):
         if hasattr(model, method):
             getattr(model, method)(X)
     assert pickle.dumps(model) == before, "predict changed the model"
-    assert_array_equal(_ask(model, X), first)
+    assert_array_equal(asked(model, X), first)
 
 
 def _check_explained(estimator, X, y):
@@ -341,8 +335,8 @@ def _check_merged(estimator, X, y):
         merged = parts[0].merge(parts[1]).merge(parts[2])
     except TypeError:  # it says to what the order matters
         return
-    expected = _ask(_taught(estimator, X, y), X)
-    assert_allclose(_ask(merged, X), expected, rtol=_RTOL, atol=_RTOL * np.abs(expected).max())
+    expected = asked(_taught(estimator, X, y), X)
+    assert_allclose(asked(merged, X), expected, rtol=_RTOL, atol=_RTOL * np.abs(expected).max())
 
 
 def _check_unlearnt(estimator, X, y):
@@ -352,8 +346,8 @@ def _check_unlearnt(estimator, X, y):
     except TypeError:  # it says to what the order matters
         return
     stay = np.r_[0:20, 60 : len(y) - 1]
-    expected = _ask(_taught(estimator, X[stay], y[stay]), X)
-    assert_allclose(_ask(model, X), expected, rtol=_RTOL, atol=_RTOL * np.abs(expected).max())
+    expected = asked(_taught(estimator, X[stay], y[stay]), X)
+    assert_allclose(asked(model, X), expected, rtol=_RTOL, atol=_RTOL * np.abs(expected).max())
 
 
 def _check_resume(estimator, X, y):
@@ -363,20 +357,20 @@ def _check_resume(estimator, X, y):
         resumed = passed_on(model)
         expected = _learn(model, X[half:], y[half:], [len(y) - half])
         assert_array_equal(_learn(resumed, X[half:], y[half:], [len(y) - half]), expected)
-        assert_array_equal(_ask(resumed, X), _ask(model, X))
+        assert_array_equal(asked(resumed, X), asked(model, X))
 
 
 def _check_inputs(estimator, X, y):
     X_given, y_given = X.copy(), y.copy()
     model = _teach(clone(estimator), X_given, y_given)
-    expected = _ask(model, X)
+    expected = asked(model, X)
     assert_array_equal(X_given, X)
     assert_array_equal(y_given, y)
     X_given[...], y_given[...] = np.nan, np.nan
-    assert_array_equal(_ask(model, X), expected)
-    forecasts = _ask(model, X)
+    assert_array_equal(asked(model, X), expected)
+    forecasts = asked(model, X)
     forecasts[...] = np.nan
-    assert_array_equal(_ask(model, X), expected)
+    assert_array_equal(asked(model, X), expected)
 
 
 def _bad_batches(estimator, X, y):
@@ -402,7 +396,7 @@ def _check_rejected(estimator, X, y):
         _assert_rejected(unfitted, bad_X, bad_y, f"{what} in the first batch")
         assert pickle.dumps(unfitted) == before, f"{what} in the first batch left a trace"
     _teach(unfitted, X, y)
-    assert_array_equal(_ask(unfitted, X), _ask(_teach(clone(estimator), X, y), X))
+    assert_array_equal(asked(unfitted, X), asked(_teach(clone(estimator), X, y), X))
     model = _taught(estimator, X, y)
     batches = _bad_batches(estimator, X, y) | {"a column too many": (np.c_[X, X[:, 0]], y)}
     for what, (bad_X, bad_y) in batches.items():
@@ -474,7 +468,7 @@ def _check_interrupted_call(model, X, y, known):
     rehearsal = copy.deepcopy(model)
     with _InterruptAt() as counter:
         _teach(rehearsal, X[known:], y[known:])
-    before, expected = pickle.dumps(model), _ask(rehearsal, X)
+    before, expected = pickle.dumps(model), asked(rehearsal, X)
     with _mend_surroundings():
         # the last call counted is that of __exit__
         for k in np.unique(np.linspace(1, counter.calls - 1, 20).astype(int)):
@@ -489,7 +483,7 @@ def _check_interrupted_call(model, X, y, known):
                     continue
             # it came when all was done, or at a place that swallows it, as some finalisers do
             assert_array_equal(
-                _ask(model, X), expected, f"half learnt, after call {k} of functions"
+                asked(model, X), expected, f"half learnt, after call {k} of functions"
             )
             model = pickle.loads(before)
             before = pickle.dumps(model)  # the bytes may differ: fewer things are shared

@@ -236,6 +236,11 @@ def strongly_adaptive_regret_bound(
     start, stop : int
         The rounds, counted from 0, the first one and the one after the last.
 
+    Raises
+    ------
+    TypeError, ValueError
+        For a round that is no whole number, or numbers out of range.
+
     References
     ----------
     Daniely et al. 2015, Lemma 1.2, for the cover.

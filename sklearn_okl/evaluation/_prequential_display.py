@@ -123,7 +123,12 @@ class PrequentialDisplay(CurveDisplay):
         Returns
         -------
         display : PrequentialDisplay
-            This display, with ``ax_``, ``figure_`` and ``lines_`` set.
+            The display, with ``ax_``, ``figure_`` and ``lines_`` set.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
         """
         ax, is_new = axes_of(self, ax)
         self._plot_curves(self.mean_losses, ax=ax, start=start, line_kwargs=kwargs)
@@ -143,6 +148,7 @@ class PrequentialDisplay(CurveDisplay):
 
     @classmethod
     @explained_by(prequential)
+    @explained_by(plot)
     def from_estimator(
         cls,
         estimator: Any,
@@ -166,8 +172,6 @@ class PrequentialDisplay(CurveDisplay):
             start from nothing.
         window : int, default=None
             Rounds over which the mean is taken; None: all so far.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
         **kwargs : dict
             Keywords for :meth:`plot`.
 
@@ -175,11 +179,6 @@ class PrequentialDisplay(CurveDisplay):
         -------
         display : PrequentialDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         mean_losses = {}

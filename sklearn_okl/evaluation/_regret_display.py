@@ -113,7 +113,7 @@ class RegretCurveDisplay(CurveDisplay):
         Returns
         -------
         display : RegretCurveDisplay
-            This display, with ``ax_``, ``figure_``, ``lines_`` and ``bound_`` set.
+            The display, with ``ax_``, ``figure_``, ``lines_`` and ``bound_`` set.
         """
         ax, is_new = axes_of(self, ax)
         self._plot_curves(self.regrets, ax=ax, start=start, line_kwargs=kwargs)
@@ -187,7 +187,8 @@ class RegretCurveDisplay(CurveDisplay):
         return cls.from_predictions(y, forecasts, others, bound=bound, ax=ax, **kwargs)
 
     @classmethod
-    @explained_by(from_estimator, PrequentialDisplay.from_predictions)
+    @explained_by(PrequentialDisplay.from_predictions)
+    @explained_by(from_estimator)
     def from_predictions(
         cls,
         y_true: ArrayLike,

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._delegating import DelegatingVerbs
-from .._documentation import explained_by
+from .._documentation import explained_by, inherit_documentation
 from .._model_shapes import unlike
 from .._types import Any, Array, Seed
 from .._validation import (
@@ -25,7 +25,7 @@ from .._validation import (
     targets_of,
     weights_of,
 )
-from ..base import OnlineTransformer, SwapMixin, _is_finite, _same, described
+from ..base import SwapMixin, _is_finite, _same, described
 from ..losses import Loss
 from ..pipeline import StreamingPipeline
 from ._prequential import _progress, check_loss
@@ -34,7 +34,7 @@ from ._race import Race
 _CHUNK = 2048  # rows that the race learns together: the step of the progress, and of the memory
 
 
-@explained_by(OnlineTransformer)
+@inherit_documentation
 class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Search for parameters in one pass over a stream.
 
@@ -74,7 +74,6 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
     label_delay : int
         How many rounds late the labels come: the estimator's parameter of this name, or 0.
     best_index_ : int
-        The candidate with the smallest loss among those in the race.
     best_params_ : dict
         Its parameters.
     best_loss_ : float
@@ -87,7 +86,6 @@ class PrequentialSearch(DelegatingVerbs, SwapMixin, MetaEstimatorMixin, BaseEsti
         in seconds, shared maps not counted.
     classes_ : ndarray of shape (n_classes,)
         The classes, for classifiers.
-    n_features_in_ : int
 
     See Also
     --------

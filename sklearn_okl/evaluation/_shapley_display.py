@@ -80,7 +80,7 @@ class ShapleyDisplay(CurveDisplay):
         Returns
         -------
         display : ShapleyDisplay
-            This display, with ``ax_``, ``figure_``, ``bars_`` and ``lines_`` set.
+            The display, with ``ax_``, ``figure_``, ``bars_`` and ``lines_`` set.
 
         Raises
         ------
@@ -138,11 +138,6 @@ class ShapleyDisplay(CurveDisplay):
             As of :func:`sklearn_okl.inspection.explain`.
         **kwargs : dict
             Those of :meth:`plot`.
-
-        Returns
-        -------
-        display : ShapleyDisplay
-            What was drawn.
         """
         return cls(explain(estimator, X, background, groups)).plot(ax, **kwargs)
 
@@ -195,7 +190,7 @@ class PartialEffectsDisplay(Display):
         Returns
         -------
         display : PartialEffectsDisplay
-            This display, with ``ax_``, ``figure_``, ``line_`` and ``band_`` set.
+            The display, with ``ax_``, ``figure_``, ``line_`` and ``band_`` set.
 
         Raises
         ------
@@ -244,11 +239,6 @@ class PartialEffectsDisplay(Display):
             As of :func:`sklearn_okl.inspection.partial_effects`.
         **kwargs : dict
             What :meth:`plot` takes.
-
-        Returns
-        -------
-        display : PartialEffectsDisplay
-            It, drawn.
         """
         options = {"grid": grid, "coverage": coverage}
         return cls(partial_effects(estimator, column, background, **options)).plot(ax, **kwargs)

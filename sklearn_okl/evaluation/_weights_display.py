@@ -105,7 +105,7 @@ class ExpertWeightsDisplay(Display):
         Returns
         -------
         display : ExpertWeightsDisplay
-            This display, with ``ax_``, ``figure_``, ``bars_``, ``areas_`` and ``lines_`` set.
+            The display, with ``ax_``, ``figure_``, ``bars_``, ``areas_`` and ``lines_`` set.
 
         Raises
         ------

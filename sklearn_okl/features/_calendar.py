@@ -84,6 +84,7 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
     def __init__(self, features: Any = ("hour_of_day", "day_of_week", "day_of_year")) -> None:
         self.features = features
 
+    @explained_by(OnlineTransformer.fit)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Look at the names and the types of columns.
 
@@ -93,23 +94,14 @@ class CalendarFeatures(TransformerMixin, BaseEstimator):
             Dates.
         y : None
             Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
         """
         self._check_features()
         _wall_times(self, X, reset=True)
         return self
 
+    @explained_by(fit)
     def transform(self, X: ArrayLike) -> Array:
         """Make numbers of dates.
-
-        Parameters
-        ----------
-        X : {array-like, frame} of shape (n_samples, n_features)
-            Dates.
 
         Returns
         -------

@@ -22,9 +22,9 @@ from ..dictionaries._growth import growth
 from ..dictionaries._nested import coordinates, start_basis
 from ..dictionaries._novelty import FirstRows
 from ..kernels import kernel_of
-from ._calendar import CalendarFeatures
 
 
+@inherit_documentation
 class _GrowingNystroem(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel, OnlineEstimator
 ):
@@ -33,7 +33,6 @@ class _GrowingNystroem(
     Attributes
     ----------
     components_ : ndarray of shape (n_atoms, n_features)
-        The atoms, in the order of their entry.
 
     Notes
     -----
@@ -44,29 +43,17 @@ class _GrowingNystroem(
     may be padded with zeros.
     """
 
-    @explained_by(CalendarFeatures.fit)
+    @explained_by(OnlineTransformer.fit)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Forget everything, then learn every row once, in order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows in the order in which they arrived.
-        """
         self._advance(X, None, restart=True)
         return self
 
-    @explained_by(fit)
+    @explained_by(OnlineTransformer.partial_fit)
     def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
         """Learn the next rows; the first call starts the dictionary.
 
         Any way of cutting a stream into calls gives the same dictionary. A call that fails or is
         interrupted leaves the map as it was.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next rows, in order.
         """
         self._advance(X, None, restart=False)
         return self

@@ -91,7 +91,6 @@ class _ExpansionFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     @explained_by(FourierFeatures.transform)
     def transform(self, X: ArrayLike) -> Any:
-        """Compute the features."""
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         rows = (X.toarray() if issparse(X) else X).astype(np.float64)

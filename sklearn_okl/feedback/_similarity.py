@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._documentation import explained_by
 from .._linalg import softmax
 from .._types import Any
 from ._distances import checked_distances, kernel_distances
@@ -226,13 +227,12 @@ def greedy_set_cover(graph):
     return np.array(cover)
 
 
+@explained_by(similarity_graph)
 def refining_edges(log_distances, dominating):
     """Find the edges that make a set of kernels dominate the graph (Algorithm 6, eq. 45).
 
     Parameters
     ----------
-    log_distances : ndarray of shape (K, K)
-        As :func:`kernel_distances` returns them with ``log=True``.
     dominating : ndarray of shape (K,)
         Mask of the kernels in the set.
 

@@ -179,8 +179,7 @@ def partial_effects(
 
     References
     ----------
-    .. [1] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
-       Statistics 29(5), 2001, section 8.2.
+    .. [1] Friedman 2001, section 8.2.
     .. [2] A. Goldstein, A. Kapelner, J. Bleich, E. Pitkin, "Peeking inside the black box", Journal
        of Computational and Graphical Statistics 24(1), 2015.
 

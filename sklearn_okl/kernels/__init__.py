@@ -20,11 +20,9 @@ or an object of the class. Kernels of anybody's own derive from :class:`Distance
 :class:`ShiftInvariantKernel` or :class:`Kernel`.
 """
 
-from ._distance import DistanceKernel
-from ._euclidean import RBF, Matern
-from ._functions import kernel_matrix, sample_frequencies
+from ._distance import RBF, DistanceKernel, Laplacian, Matern
 from ._grid import kernel_list, paper_kernel_grid
-from ._kernel import Kernel
+from ._kernel import Kernel, Polynomial
 from ._named import (  # noqa: F401  for the rest of the package
     KERNEL_CONSTRAINTS,
     KERNEL_STRUCTURE,
@@ -32,13 +30,13 @@ from ._named import (  # noqa: F401  for the rest of the package
     NAMED,
     SHIFT_INVARIANT_CONSTRAINTS,
     exact_kernel,
+    kernel_matrix,
     kernel_of,
+    sample_frequencies,
     shift_invariant_kernel,
 )
-from ._polynomial import Polynomial
-from ._products import Cauchy, Laplacian
 from ._sampling import SAMPLINGS  # noqa: F401
-from ._shift_invariant import ShiftInvariantKernel
+from ._shift_invariant import Cauchy, ShiftInvariantKernel
 
 __all__ = [
     "RBF",

@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 
 from .._tail import Shared
 from .._types import Any, Array
-from ._functions import sample_frequencies
+from ._named import shift_invariant_kernel
 
 _TILE = 32768  # angles at a time: two float64 temporaries of 256 kB stay in the L2 cache
 
@@ -165,23 +165,18 @@ class FourierBank:
             are drawn right after its frequencies, so that a bank equals its kernels drawn one
             after the other.
         """
-        paired = self.form == "paired"
-        if self.frequencies is not None:
-            given = _check_frequencies(self.frequencies, len(self.kernels), n_features)
+        given, paired = self.frequencies, self.form == "paired"
+        if given is not None:
+            given = _check_frequencies(given, len(self.kernels), n_features)
         m = (self.n_components + 1) // 2 if paired else self.n_components
         frequencies, phases = [], []
-        for k, kernel in enumerate(self.kernels):
-            if self.frequencies is not None:
-                drawn = given[k]
+        for k, point in enumerate(self.kernels):
+            if given is None:
+                kernel = shift_invariant_kernel(point["kernel"], point["gamma"])
+                options = {"sampling": self.sampling, "random_state": rng}
+                drawn = kernel.sample_frequencies(n_features, m, **options)
             else:
-                drawn = sample_frequencies(
-                    n_features,
-                    m,
-                    kernel=kernel["kernel"],
-                    gamma=kernel["gamma"],
-                    sampling=self.sampling,
-                    random_state=rng,
-                )
+                drawn = given[k]
             frequencies.append(drawn)
             if not paired:
                 phases.append(rng.uniform(0, 2 * np.pi, size=drawn.shape[1]))

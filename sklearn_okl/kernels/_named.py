@@ -1,16 +1,18 @@
-"""How a kernel is found: by its name, as an object or as a function, and with which bandwidth."""
+"""How a kernel is found, by its name, as an object or as a function; its values and frequencies."""
+
+from __future__ import annotations
 
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._documentation import explained_by
-from ._euclidean import RBF, Matern
-from ._kernel import Kernel
-from ._polynomial import Polynomial
-from ._products import Cauchy, Laplacian
-from ._shift_invariant import ShiftInvariantKernel
+from .._types import Any, ArrayLike, Seed
+from ._distance import RBF, Laplacian, Matern
+from ._kernel import Kernel, Polynomial
+from ._shift_invariant import Cauchy, ShiftInvariantKernel
 
 # Every kernel that a string finds, as the string means it. A new one is found once it stands here.
 NAMED = (RBF(), Laplacian(), Matern(nu=0.5), Matern(nu=1.5), Matern(nu=2.5), Cauchy(), Polynomial())
@@ -105,26 +107,8 @@ def exact_kernel(kernel, gamma=None, degree=3, coef0=1.0):
     return FunctionKernel(kernel)
 
 
-@explained_by(exact_kernel)
 def shift_invariant_kernel(kernel, gamma=None):
-    """Return the kernel that a string or a kernel stands for, if it has frequencies.
-
-    Parameters
-    ----------
-    kernel : str or ShiftInvariantKernel
-        One of `KERNELS`, or an object.
-
-    Returns
-    -------
-    ShiftInvariantKernel
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, a kernel that is not shift-invariant, a negative `gamma`, or one given
-        beside a kernel that has its own.
-    TypeError
-    """
+    """Return the kernel that a string or an object stands for; refuse one without frequencies."""
     found = _BY_NAME.get(kernel) if isinstance(kernel, str) else kernel
     if isinstance(found, ShiftInvariantKernel):
         return found if gamma is None else _with_gamma(found, gamma)
@@ -141,6 +125,127 @@ def shift_invariant_kernel(kernel, gamma=None):
 def kernel_of(estimator):
     """Return the kernel that an estimator's kernel, gamma, degree and coef0 describe."""
     return exact_kernel(estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0)
+
+
+@explained_by(exact_kernel)
+def kernel_matrix(
+    X: ArrayLike, Y: Any = None, *, kernel: Any = "rbf", gamma: float | None = None
+) -> Any:
+    """Exact kernel between the rows of two arrays.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, d)
+        First rows.
+    Y : {array-like, sparse matrix} of shape (m, d), default=None
+        Second rows; None takes `X`.
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy", "poly"}, Kernel or \
+            callable, default="rbf"
+        The kernel. ``"poly"`` is :class:`Polynomial` as constructed by default. A callable gets the
+        two arrays and returns the (n, m) matrix.
+    gamma : float, default=None
+        Inverse length scale, squared for ``"rbf"``; None is ``1 / d``, as in
+        :mod:`sklearn.metrics.pairwise`, or the gamma of an object that has one. A callable takes
+        none.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        ``k(X[i], Y[j])``, in float64.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kernel, a negative `gamma`, widths that differ, a `gamma` given with a
+        callable or beside an object's own, or a kernel whose matrix has the wrong shape.
+    TypeError
+
+    Notes
+    -----
+    Cost O(n m d). The Matérn kernels take their distances from differences rather than from
+    inner products, as a kernel with a kink at δ = 0 needs (sparse input cannot). The ``"cauchy"``
+    kernel, and any that is no function of a distance, makes sparse input dense.
+
+    Examples
+    --------
+    >>> from sklearn_okl.kernels import kernel_matrix
+    >>> kernel_matrix([[0.0], [1.0]], [[0.0]], kernel="cauchy", gamma=1.0)
+    array([[1. ],
+           [0.5]])
+    """
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    found = exact_kernel(kernel, gamma)
+    return checked_values(found._pairwise(X, Y), X, Y, type(found).__name__)
+
+
+@explained_by(ShiftInvariantKernel.sample_frequencies, exact_kernel)
+def sample_frequencies(
+    n_features: int,
+    n_frequencies: int,
+    *,
+    kernel: Any = "rbf",
+    gamma: float | None = None,
+    sampling: str = "iid",
+    random_state: Seed = None,
+) -> Any:
+    """Draw frequencies from the spectral measure of a kernel.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "cauchy"} or \
+            ShiftInvariantKernel, default="rbf"
+        The kernel, as in :func:`kernel_matrix`.
+    gamma : float, default=None
+        Its bandwidth; None is ``1 / n_features``, or the gamma of an object that has one.
+    sampling : {"iid", "orthogonal", "qmc"}, default="iid"
+        How the m standard normal points behind the frequencies depend on each other: not at all; in
+        blocks of d orthogonal directions; or as a scrambled Sobol sequence (d ≤ 21201).
+    random_state : int, RandomState instance or None, default=None
+        Source of the draw. ``"iid"`` takes plain ``standard_normal`` draws from it, one frequency
+        after the other.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_frequencies)
+        One frequency per column, so that ``X @ frequencies`` are the phases.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kernel or sampling, a kernel that is not shift-invariant, a negative `gamma`
+        or one given beside an object's own, a size below 1, or too many features for a Sobol
+        sequence.
+    TypeError
+
+    Notes
+    -----
+    Every sampling starts from points g that are marginally N(0, I) exactly (``"qmc"``: to the
+    2⁻³⁰ of its grid), and the kernel turns each of them, alone, into a frequency: √(2γ) g for
+    ``"rbf"``; γ g √(2ν / χ²) with an independent χ² of 2ν degrees for Matérn; and coordinate
+    by coordinate through the normal distribution function (a Gaussian copula) for the products
+    ``"laplacian"`` and ``"cauchy"``. The marginal law is therefore that of the kernel under any
+    sampling, and the kernel's estimate unbiased; for the product kernels the columns of an
+    ``"orthogonal"`` draw are coupled but no longer orthogonal.
+
+    Cost O(m d), with ``"orthogonal"`` O(m d²).
+
+    References
+    ----------
+    .. [1] Rahimi & Recht 2007, Algorithm 1.
+    .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice and S. Kumar, "Orthogonal
+       Random Features", NIPS 2016, section 3.
+    .. [3] H. Avron, V. Sindhwani, J. Yang and M. W. Mahoney, "Quasi-Monte Carlo Feature Maps
+       for Shift-Invariant Kernels", JMLR 17, 2016, Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn_okl.kernels import sample_frequencies
+    >>> sample_frequencies(3, 50, kernel="laplacian", gamma=2.0, random_state=0).shape
+    (3, 50)
+    """
+    return shift_invariant_kernel(kernel, gamma).sample_frequencies(
+        n_features, n_frequencies, sampling=sampling, random_state=random_state
+    )
 
 
 def checked_values(K, X, Y, source):

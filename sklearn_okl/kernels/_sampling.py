@@ -10,27 +10,10 @@ _SOBOL_BITS = 30
 
 
 def normal_points(n_points, n_features, sampling, rng):
-    """Draw points that are N(0, I) each, of shape (n_points, n_features).
+    """Draw points (n_points, n_features) that are N(0, I) each, coupled or not.
 
-    Parameters
-    ----------
-    n_points : int
-        Number m of points.
-    n_features : int
-        Their dimension d.
-    sampling : {"iid", "orthogonal", "qmc"}
-        Independent points; blocks of d orthogonal directions; or a scrambled Sobol sequence.
-    rng : RandomState
-        Source of the draw.
-
-    Returns
-    -------
-    ndarray of shape (n_points, n_features)
-
-    Raises
-    ------
-    ValueError
-        For an unknown sampling, or too many features for a Sobol sequence.
+    They are independent, or have directions that are orthogonal in blocks of `n_features`, or are a
+    scrambled Sobol sequence.
     """
     if sampling not in SAMPLINGS:
         raise ValueError(f"Unknown sampling {sampling!r}; choose one of {', '.join(SAMPLINGS)}.")

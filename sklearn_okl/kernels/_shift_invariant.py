@@ -1,4 +1,4 @@
-"""Kernels of the difference of two rows: the base of those that have frequencies."""
+"""Kernels of the difference of two rows: the base of those that have frequencies, and Cauchy's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from .._documentation import explained_by, inherit_documentation
 from .._types import Any, ArrayLike, Seed
 from ._kernel import Kernel, checked_gamma
-from ._sampling import normal_points
+from ._sampling import normal_points, two_sided_tails
 
 
 @inherit_documentation
@@ -199,3 +199,57 @@ class ShiftInvariantKernel(Kernel):
             the kernel itself.
         """
         return 1.0
+
+
+@inherit_documentation
+class Cauchy(ShiftInvariantKernel):
+    r"""Cauchy kernel, ∏ⱼ 1 / (1 + γ² (xⱼ − yⱼ)²): the string ``"cauchy"``.
+
+    See Also
+    --------
+    Laplacian : The same with values and law of the frequencies exchanged.
+
+    Notes
+    -----
+    The coordinates of a frequency are i.i.d. Laplace of scale γ [1]_. They are made from normal
+    points coordinate by coordinate, through the distribution functions.
+
+    For a small γ the logarithm of the kernel is −γ² ‖x − y‖₂², so that gamma goes with the root of
+    the dimension. :func:`kernel_matrix` makes sparse rows dense.
+
+    References
+    ----------
+    .. [1] Rahimi & Recht 2007, Figure 1.
+
+    Examples
+    --------
+    >>> from sklearn_okl.kernels import Cauchy, kernel_matrix
+    >>> kernel_matrix([[1.0, 2.0]], [[0.0, 0.0]], kernel=Cauchy(1.0))
+    array([[0.1]])
+    """
+
+    name = "cauchy"
+
+    def __call__(self, X, Y):
+        gamma = self.gamma_for(X.shape[1])
+        X, Y = gamma * X, gamma * Y
+        K = np.ones((len(X), len(Y)))
+        for x, y in zip(X.T, Y.T, strict=True):
+            K /= 1 + np.subtract.outer(x, y) ** 2
+        return K
+
+    def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
+        """Return −γ s log(u), Laplace, of coordinates of sign s and two-sided tail u."""
+        return -gamma * np.sign(points) * np.log(two_sided_tails(points))
+
+    def width(self, n_features: Any) -> Any:
+        """Return the root of the dimension: see :class:`ShiftInvariantKernel`."""
+        return np.sqrt(n_features)
+
+    def unit(self) -> Any:
+        """Return the kernel of gamma 1, whose frequencies, times γ, are those of this one."""
+        return self.with_gamma(1.0)
+
+    def frequency_scale(self, gamma: Any) -> Any:
+        """Return γ, by which the frequencies of :meth:`unit` are multiplied."""
+        return gamma

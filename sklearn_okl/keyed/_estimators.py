@@ -16,8 +16,9 @@ from .._documentation import explained_by, inherit_documentation
 from .._types import Any, Array, ArrayLike, Self
 from .._validation import refuse_dates, refuse_other_targets
 from ..algorithms import ImproperLogisticClassifier
-from ..base import twin
+from ..base import OnlineMulticlassClassifier, OnlineRegressor, twin
 from ..base._distributions import DECILES, DistributionVerbs
+from ..base._weighted import WeightedRegressor
 from ..conformal import QuantileDistribution
 from ..conformal._running_errors import QUANTILES
 from ..learners import VAWRegressor
@@ -72,10 +73,6 @@ class KeyedRegressor(RegressorMixin, Keyed):
     refused. With scikit-learn's metadata routing ``keys`` is requested by
     ``set_partial_fit_request(keys=True)`` and ``set_predict_request(keys=True)``.
 
-    References
-    ----------
-    .. [1] Dawid 1984, on forecasts made before their targets.
-
     Examples
     --------
     >>> import numpy as np
@@ -98,7 +95,7 @@ class KeyedRegressor(RegressorMixin, Keyed):
     def _by_default(self):
         return VAWRegressor(forecaster="ridge", fit_intercept=True)
 
-    @explained_by(Keyed.fit)
+    @explained_by(Keyed.fit, OnlineRegressor.partial_fit)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -107,11 +104,10 @@ class KeyedRegressor(RegressorMixin, Keyed):
         keys: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Learn the next rounds; the first call starts the model."""
         self._advance(X, y, "partial_fit", keys, **params)
         return self
 
-    @explained_by(Keyed.fit)
+    @explained_by(Keyed.fit, WeightedRegressor.prequential_predict)
     def prequential_predict(
         self,
         X: ArrayLike,
@@ -120,13 +116,6 @@ class KeyedRegressor(RegressorMixin, Keyed):
         keys: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the forecasts made on the way.
-
-        Returns
-        -------
-        y_pred : ndarray of the shape of y
-            The forecast of each row made before its target was seen.
-        """
         return self._advance(X, y, "prequential_predict", keys, **params)
 
     @explained_by(Keyed.fit)
@@ -279,10 +268,6 @@ class KeyedClassifier(ClassifierMixin, Keyed):
 
     *Keys*
 
-    References
-    ----------
-    .. [1] Dawid 1984, on forecasts made before their targets.
-
     Examples
     --------
     >>> import numpy as np
@@ -301,7 +286,7 @@ class KeyedClassifier(ClassifierMixin, Keyed):
     def _by_default(self):
         return ImproperLogisticClassifier(fit_intercept=True)
 
-    @explained_by(Keyed.fit)
+    @explained_by(Keyed.fit, OnlineMulticlassClassifier.partial_fit)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -311,17 +296,10 @@ class KeyedClassifier(ClassifierMixin, Keyed):
         keys: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Learn the next rounds; the first call starts the model.
-
-        Parameters
-        ----------
-        classes : array-like of shape (n_classes,), default=None
-            All labels. Needed in the first call where `y` does not hold them all.
-        """
         self._advance(X, y, "partial_fit", keys, False, classes, **params)
         return self
 
-    @explained_by(partial_fit)
+    @explained_by(partial_fit, OnlineMulticlassClassifier.prequential_predict)
     def prequential_predict(
         self,
         X: ArrayLike,
@@ -331,17 +309,10 @@ class KeyedClassifier(ClassifierMixin, Keyed):
         keys: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the labels forecast on the way.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The label forecast for each row before its own was seen.
-        """
         return self._advance(X, y, "prequential_predict", keys, False, classes, **params)
 
     @available_if(inner_has("predict_proba"))
-    @explained_by(partial_fit)
+    @explained_by(partial_fit, OnlineMulticlassClassifier.prequential_predict_proba)
     def prequential_predict_proba(
         self,
         X: ArrayLike,
@@ -351,13 +322,6 @@ class KeyedClassifier(ClassifierMixin, Keyed):
         keys: ArrayLike | None = None,
         **params: Any,
     ) -> Array:
-        """Learn as `partial_fit` does, and return the probabilities forecast on the way.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
         return self._advance(X, y, "prequential_predict_proba", keys, False, classes, **params)
 
     @explained_by(KeyedRegressor.predict)
@@ -372,15 +336,9 @@ class KeyedClassifier(ClassifierMixin, Keyed):
         return self._ask(X, "predict", keys)
 
     @available_if(inner_has("predict_proba"))
-    @explained_by(KeyedRegressor.predict)
+    @explained_by(KeyedRegressor.predict, OnlineMulticlassClassifier.predict_proba)
     def predict_proba(self, X: ArrayLike, *, keys: ArrayLike | None = None) -> Array:
-        """Return the probabilities of the classes for each row; changes nothing.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+        """Return the probabilities of the classes for each row; changes nothing."""
         return self._ask(X, "predict_proba", keys)
 
     @explained_by(KeyedRegressor.score)

@@ -76,12 +76,10 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         again it begins anew.
     n_stored_ : int
         Number of keys that have gone to `store`, those included that wait for the next commit.
-    n_samples_seen_ : int
-        Rounds learnt so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had string names.
+
+    References
+    ----------
+    .. [1] Dawid 1984, on forecasts made before their targets.
     """
 
     _parameter_constraints = {
@@ -130,11 +128,6 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.target_tags.single_output = True
         return tags
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rounds learnt so far."""
-        return self._fitted_state("n_samples_seen_")["t"]
 
     @property
     def keys_(self) -> list:

@@ -20,6 +20,7 @@ from ._teaching import copied
 _NUMBERS = {float, int, bool, type(None)}
 
 
+@inherit_documentation
 class RowByRow(BaseEstimator):
     """Base: rows come as dicts, one by one.
 
@@ -41,11 +42,8 @@ class RowByRow(BaseEstimator):
         The fitted estimator, which is not to be taught by anybody else. One of keys gets the keys
         beside the rows: the fields that its `key` names are no features.
     n_samples_seen_ : int
-        Rows learnt so far.
     n_pending_ : int
-        Rows that wait for their labels.
     n_given_up_ : int
-        Rows whose labels did not come in time.
     """
 
     _parameter_constraints = {
@@ -147,6 +145,7 @@ class RowByRow(BaseEstimator):
         )
         return self
 
+    @explained_by(learn_one)
     def ask(self, id: Any, x: Mapping, *, key: Any = None) -> Any:
         """Forecast a row, and keep it until `tell` says its label.
 
@@ -154,10 +153,6 @@ class RowByRow(BaseEstimator):
         ----------
         id : hashable
             What `tell` will call the row.
-        x : dict
-            The row, as in `learn_one`.
-        key : str, number or tuple, default=None
-            Its key.
 
         Returns
         -------
@@ -184,19 +179,16 @@ class RowByRow(BaseEstimator):
         vars(self).update(_pending=kept, _asked=asked, _given_up=given_up)
         return forecast
 
+    @explained_by(learn_one)
     def tell(self, id: Any, y: Any) -> Self:
         """Learn a row that `ask` has forecast, now that its label is known.
 
         Parameters
         ----------
         id : hashable
-            The name that `ask` gave to the row.
+            What `ask` called it.
         y : number, or label
             Its target. Rows are learnt in the order in which their labels come.
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------
@@ -215,17 +207,14 @@ class RowByRow(BaseEstimator):
         self._pending = {name: row for name, row in waiting.items() if name != id}
         return self
 
+    @explained_by(tell)
     def forget(self, id: Any) -> Self:
         """Give up a row whose label will never come.
 
-        Parameters
-        ----------
-        id : hashable
-            What `ask` called it.
-
-        Returns
-        -------
-        self : object
+        Raises
+        ------
+        ValueError
+            If no row of this id waits.
         """
         waiting = self._waiting()
         if id not in waiting:
@@ -366,15 +355,9 @@ class RowRegressor(RowByRow):
     def _classes(self):
         return {}
 
+    @explained_by(RowByRow.learn_one)
     def predict_one(self, x: Mapping, *, key: Any = None) -> float:
         """Forecast one row; changes nothing.
-
-        Parameters
-        ----------
-        x : dict
-            The row, as in `learn_one`.
-        key : str, number or tuple, default=None
-            Its key.
 
         Returns
         -------

@@ -8,7 +8,8 @@ from numbers import Integral
 from pathlib import Path
 
 from .._archives import MOST_BYTES
-from .._persistence import from_bytes, to_bytes
+from .._documentation import explained_by
+from .._persistence import from_bytes, load, to_bytes
 from .._types import Any, PathLike, Self
 from ._away import COLUMNS, DAMAGES, FORMAT, damaged, key_of, packed, sqlite, text_of, unpacked
 from ._entries import Entries
@@ -30,6 +31,7 @@ _UPDATED = (
 )
 
 
+@explained_by(load)
 class Store:
     """A file that a model is committed to, batch by batch, and that outlives the process.
 
@@ -42,8 +44,6 @@ class Store:
     ----------
     path : str or path-like
         The file; it is made if there is none. One process writes it at a time.
-    trusted : sequence of str, default=()
-        As in :func:`load`.
     max_bytes : int, default=536870912
         As in :func:`load`, for each of the models inside.
 

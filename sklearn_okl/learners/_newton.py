@@ -13,12 +13,13 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dtrtrs
 from sklearn.utils._param_validation import Interval
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import inverse_spd
 from .._tail import TAIL, SharedInverse
 from .._types import Array
 from ..base import OnlineRegressor
 from ..base._intercept import MissesIntercept, WithIntercept
+from ._vaw import VAWRegressor
 
 _BLOCK = 32  # rows a block
 _REBUILD = 4096  # rounds between two rebuilds of P from A
@@ -176,6 +177,7 @@ class _ClippedNewton(BlockNewton, MissesIntercept):
 
 
 @inherit_documentation
+@explained_by(VAWRegressor)
 class ONSRegressor(_ClippedNewton, OnlineRegressor):
     r"""Online Newton step for the square loss: steps scaled by the gradients' own second moment.
 
@@ -209,8 +211,7 @@ class ONSRegressor(_ClippedNewton, OnlineRegressor):
 
     Notes
     -----
-    *Cost.* :math:`O(D^2)` per round for D features. Rows are learnt in blocks of 32 by matrix
-    products, which is exact: the numbers are those of the one-row recursion up to rounding.
+    *Cost.*
 
     *Theorem.* Let :math:`|y_t| \le C` and :math:`\kappa \le 1 / (8 C^2)`. Then against any u with
     :math:`|u^T z_t| \le C` in all rounds

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._delay import forecasts_late
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import block_innovations, inverse_spd
 from .._tail import TAIL, SharedInverse
 from .._types import Any, Array, ArrayLike
@@ -71,6 +71,7 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         self, X: ArrayLike, return_std: Literal[True], **params: Any
     ) -> tuple[Array, Array]: ...
 
+    @explained_by(WeightedRegressor.predict)
     def predict(self, X: ArrayLike, return_std: bool = False, **params: Any) -> Any:
         r"""Forecast each row as if it were the next one; changes nothing.
 
@@ -78,8 +79,6 @@ class RidgeRecursion(SumsOfRows, MissesIntercept, WeightedRegressor):
         ----------
         return_std : bool, default=False
             Whether to return the standard deviation of the target about the forecast too.
-        **params : dict
-            No others are taken: any is refused.
 
         Returns
         -------

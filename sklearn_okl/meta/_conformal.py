@@ -12,8 +12,6 @@ from .._delay import delay_of
 from .._types import Any, Array, ArrayLike
 from ..base import (
     _copied,
-    described,
-    structural_parameters,
 )
 from ..conformal import ACI, ConformalTracker
 from ..features._as_came import HandsOn
@@ -99,10 +97,6 @@ class ConformalLayer(HandsOn):
         is_one, what = self._kind
         if isinstance(self.estimator, type) or not is_one(self.estimator):
             raise TypeError(f"estimator={self.estimator!r} is not an instance of a {what}.")
-
-    def _structure(self):
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
 
     def _start(self, n_features, n_targets=None):
         levels, tracker = self._levels(), self._tracker()

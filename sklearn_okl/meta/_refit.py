@@ -32,10 +32,8 @@ def check_is_classifier(name, estimator):
 class RefitRegressor(Refitted, OnlineRegressor):
     r"""Any regressor of scikit-learn on a stream, fitted anew whenever the past has grown.
 
-    The model is fitted after rounds :math:`n_1 = 30` and :math:`n_{k+1} = \max(n_k + 1,
-    \lceil (1 + g) n_k \rceil)`, whatever the cut of the stream into calls, and forecasts in between
-    as it was fitted last; before the first fit the forecast is the mean of the targets so far. This
-    is what a batch model is on a stream: the rival to beat, and an expert to mix.
+    It forecasts as it was fitted last; before the first fit the forecast is the mean of the targets
+    so far. This is what a batch model is on a stream: the rival to beat, and an expert to mix.
 
     Parameters
     ----------
@@ -56,6 +54,8 @@ class RefitRegressor(Refitted, OnlineRegressor):
 
     Notes
     -----
+    *Schedule.*
+
     *Cost.* That of the fits, :math:`\log(T / 30) / \log(1 + g)` of them in T rounds, 120 for 10 000
     rows with the default; memory for the past or the window. Rounds in between cost a forecast.
 
@@ -124,10 +124,8 @@ class RefitRegressor(Refitted, OnlineRegressor):
 class RefitClassifier(Refitted, OnlineMulticlassClassifier):
     r"""Any classifier with probabilities on a stream, fitted anew whenever the past has grown.
 
-    The model is fitted after rounds :math:`n_1 = 30` and :math:`n_{k+1} = \max(n_k + 1,
-    \lceil (1 + g) n_k \rceil)`, whatever the cut of the stream into calls, and forecasts in between
-    as it was fitted last. Before the first fit the forecast after t rounds, of which :math:`t_c`
-    had class c of C, is :math:`(t_c + 1) / (t + C)`.
+    It forecasts as it was fitted last. Before the first fit the forecast after t rounds, of which
+    :math:`t_c` had class c of C, is :math:`(t_c + 1) / (t + C)`.
 
     Parameters
     ----------
@@ -147,6 +145,8 @@ class RefitClassifier(Refitted, OnlineMulticlassClassifier):
 
     Notes
     -----
+    *Schedule.*
+
     *Cost.*
 
     *Theorem.* There is none: what is fitted to a past need not forecast.

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._linalg import one_thread
 from .._types import Any, Seed
-from ..base import described, structural_parameters, twin
+from ..base import twin
 from ..features._as_came import HandsOn
 from ._background import BackgroundFit
 from ._past import Past
@@ -80,6 +80,11 @@ class Refitted(HandsOn):
     n_samples_fit_ : int
         Number of rows seen by the latest fit that forecasts, 0 before the first one.
 
+    Notes
+    -----
+    *Schedule.* The model is fitted after rounds :math:`n_1 = 30` and :math:`n_{k+1} = \max(n_k + 1,
+    \lceil (1 + g) n_k \rceil)`, whatever the cut of the stream into calls.
+
     References
     ----------
     .. [1] A. Bifet, R. Gavalda, G. Holmes, B. Pfahringer, "Machine learning for data streams",
@@ -140,10 +145,6 @@ class Refitted(HandsOn):
 
     def _unfitted(self):
         return self._by_default() if self.estimator is None else self.estimator
-
-    def _structure(self):
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
 
     def _start(self, n_features, n_targets=None):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from .._delay import delay_of
 from .._documentation import inherit_documentation
 from .._types import Any
-from ..base import OnlineRegressor, _copied, described, structural_parameters
+from ..base import OnlineRegressor, _copied
 from ..features._as_came import HandsOn, beside, given_back
 from ..learners import VAWRegressor
 from ._refit import RefitRegressor
@@ -44,9 +44,7 @@ class ResidualRegressor(HandsOn, OnlineRegressor):
     Attributes
     ----------
     base_ : regressor
-        Copy of the fitted base.
     correction_ : regressor
-        Copy of the fitted correction.
 
     See Also
     --------
@@ -71,8 +69,7 @@ class ResidualRegressor(HandsOn, OnlineRegressor):
 
     References
     ----------
-    .. [1] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
-       Statistics 29(5), 2001: one step of it, on a stream.
+    .. [1] Friedman 2001: one step of it, on a stream.
 
     Examples
     --------
@@ -148,10 +145,6 @@ class ResidualRegressor(HandsOn, OnlineRegressor):
                 f"The base has label_delay={delays[0]} and the correction {delays[1]}: an error of "
                 "the base is known when its label is. Give both the same."
             )
-
-    def _structure(self):
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
 
     def _start(self, n_features, n_targets=None):
         return {"t": 0, "base": clone(self._base()), "correction": clone(self._correction())}

@@ -15,7 +15,7 @@ from .._linalg import softmax
 from .._types import Any, Array
 from ..aggregators._range import check_y_range
 from ..aggregators._specialists import Specialists
-from ..base import OnlineRegressor, _copied, described, structural_parameters
+from ..base import OnlineRegressor, _copied
 from ..features._as_came import HandsOn
 from ..learners import VAWRegressor
 from . import _progressive
@@ -149,10 +149,6 @@ class StronglyAdaptiveRegressor(HandsOn, OnlineRegressor):
                 f"The estimator has label_delay={delay_of(part)}: its copies begin and end with "
                 "rounds whose labels are known. Set it to 0, and let prequential(delay=) wait."
             )
-
-    def _structure(self):
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
 
     def _mixture(self):
         return Specialists(self.y_range)

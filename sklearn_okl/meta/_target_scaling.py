@@ -10,7 +10,7 @@ from .._delay import delay_of, kept_late
 from .._documentation import inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike
-from ..base import OnlineRegressor, _copied, described, structural_parameters
+from ..base import OnlineRegressor, _copied
 from ..features import RunningStandardScaler
 from ..features._as_came import HandsOn
 from ..learners import VAWRegressor
@@ -145,10 +145,6 @@ class StreamingTransformedTargetRegressor(HandsOn, OnlineRegressor):
     def _validate(self):
         super()._validate()
         self._transforms()
-
-    def _structure(self):
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
 
     def _transforms(self):
         given = self.transformer

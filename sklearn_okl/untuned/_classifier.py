@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
-from ..base import WeightedMulticlassClassifier
+from ..base import OnlineRegressor, WeightedMulticlassClassifier
 from ._constants import CLASS_BUDGETS, Constants
 from .experts._class_trees import ClassTrees
 from .experts._experts import ages_of
@@ -129,7 +129,7 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         "trees": ["boolean", StrOptions({"lightgbm"}), HasMethods(["fit", "predict_proba"])],
         "max_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
-    _structural = (*DefaultModel._structural, "max_classes")
+    _structural = ("max_classes",)
     constants = Constants(budgets=CLASS_BUDGETS)
     _of_trees, _record = ClassTrees, LogLosses()
     _advice = (
@@ -164,13 +164,12 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         )
         self.max_classes = max_classes
 
+    @explained_by(OnlineRegressor.predict)
     def decision_function(self, X: ArrayLike, *, ahead: bool = False) -> Array:
         """Return log-odds, or log-probabilities of more than two classes; changes nothing.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
         ahead : bool, default=False
             Whether the rows are the next ones in order, at most ``label_delay + 1`` of them, each
             with the inputs it will be taught with.
@@ -211,15 +210,8 @@ class OnlineKernelClassifier(DefaultModel, WeightedMulticlassClassifier):
         model = self._as_of_now()
         return model._shown(model._foreseen(X, ahead)[1])
 
-    @explained_by(decision_function)
+    @explained_by(decision_function, WeightedMulticlassClassifier.predict_log_proba)
     def predict_log_proba(self, X: ArrayLike, *, ahead: bool = False) -> Array:
-        """Return the logarithms of the probabilities of the classes; changes nothing.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
         return np.log(self.predict_proba(X, ahead=ahead))
 
     @explained_by(decision_function)

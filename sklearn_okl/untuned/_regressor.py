@@ -10,7 +10,7 @@ from typing import Literal, overload
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from .._documentation import inherit_documentation
+from .._documentation import explained_by, inherit_documentation
 from .._linalg import one_blas_thread
 from .._types import Any, Array, ArrayLike, Budget, Seed
 from ..base import DistributionVerbs, WeightedRegressor
@@ -336,7 +336,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         "target_range": [tuple, list, np.ndarray, None],
         "spread": [StrOptions({"running", "rows"})],
     }
-    _structural = (*DefaultModel._structural, "guard", "spread")
+    _structural = ("guard", "spread")
     _of_trees, _guard = NumberTrees, Guard
 
     def __init__(
@@ -442,13 +442,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
         std = units * self._record.deviations(likelier)
         return forecasts, self._flat(np.tile(std, (len(forecasts), 1)))
 
+    @explained_by(WeightedRegressor.predict)
     def predict_experts(self, X: ArrayLike) -> Array:
         """Forecast each row by each expert; changes nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to forecast for, independently of each other.
 
         Returns
         -------

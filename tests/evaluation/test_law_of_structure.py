@@ -11,12 +11,41 @@ from sklearn_okl import (
     RakerRegressor,
     VAW2Regressor,
     VAWRegressor,
+    all_estimators,
 )
-from sklearn_okl.base import OnlineClassifier, OnlineRegressor, structural_parameters
+from sklearn_okl.base import OnlineClassifier, OnlineRegressor, SwapMixin, structural_parameters
 from sklearn_okl.evaluation import check_online_estimator, online_checks
 
 SAME = "the same rows, the same forecasts"
 SHAPES = "a parameter that shapes the state cannot change in mid-stream"
+
+# What may change in mid-stream, from the next row on: of all estimators that have it,
+EVERYWHERE = (
+    "adaptive aggregator_eta0 clip curvature discount eta exploration0 fallback feature_range "
+    "forecaster hint initial_forecast keep_probability kors_beta kors_eps loss_bound margin "
+    "min_node_probability min_probability missing_values n_dominating n_jobs novelty "
+    "output_distribution power_t quantile_range random_state share shrinkage smearing steps store "
+    "target_range update y_bound"
+)
+# and of some, where the state of others is built with it.
+SOMEWHERE = {
+    "budget": "AOGDALDRegressor BudgetNystroem",
+    "eta0": "FOGDClassifier FOGDRegressor KOGDRegressor NOGDClassifier NOGDRegressor OGDRegressor "
+    "OMKLGFRegressor OMKLSFGRRegressor OMKLSFGRegressor OMKRRegressor RFOMKRRegressor "
+    "RakerClassifier RakerRegressor",
+    "forgetting": "ConcatenatedVAWRegressor DiscountedVAWRegressor RunningStandardScaler "
+    "VAW2Regressor VAWAARegressor VAWBOARegressor VAWEWARegressor VAWMLPolyRegressor "
+    "VAWMLProdRegressor VAWRegressor",
+    "horizon": "ALDNystroem AOGDALDRegressor NONSALDRegressor",
+    "loss": "AdaRakerClassifier FOGDClassifier FOGDRegressor KOGDRegressor NOGDClassifier "
+    "NOGDRegressor OGDRegressor RakerClassifier",
+    "quantile": "FOGDRegressor KOGDRegressor NOGDRegressor OGDRegressor",
+    "radius": "AIOLIClassifier AOGDALDRegressor CONKONSRegressor FOGDClassifier FOGDRegressor "
+    "ImproperLogisticClassifier KOGDRegressor KONSRegressor KernelAIOLIClassifier NOGDClassifier "
+    "NOGDRegressor NONSALDRegressor OGDRegressor ONSRegressor PROSNKONSRegressor "
+    "SketchedKONSRegressor",
+    "window": "RunningRobustScaler",
+}
 
 
 class Units(OnlineRegressor):
@@ -144,6 +173,22 @@ def test_what_a_class_declares_in_vain_is_no_silence():
         _structural = (*Narrower._structural, "n_units")
 
     assert structural_parameters(Wordy) == structural_parameters(Wordy.__base__) == ("n_units",)
+
+
+def test_every_parameter_is_said_to_shape_the_state_or_to_be_changeable():
+    found = {}  # parameter -> names of the estimators whose state is not built with it
+    for name, cls in all_estimators():
+        if issubclass(cls, SwapMixin):
+            for parameter in set(cls._get_param_names()) - set(structural_parameters(cls)):
+                found.setdefault(parameter, set()).add(name)
+    said = {parameter: found.get(parameter) for parameter in EVERYWHERE.split()}
+    said |= {parameter: set(names.split()) for parameter, names in SOMEWHERE.items()}
+    new = {parameter: names for parameter, names in found.items() if names != said.get(parameter)}
+    assert not new, (
+        f"Are states built with {new}? Name them in _structural; or here, if another value in "
+        "mid-stream counts from the next row on."
+    )
+    assert not said.keys() - found.keys()
 
 
 def test_estimators_of_other_packages_have_no_such_law():

@@ -33,7 +33,6 @@ class ExpertsAndTrees(Experts):
         self.trees = trees(estimator, n, lags, self)
 
     def start(self, n_features, seed, n_trees=0):
-        """Return the state before the first row."""
         plans = self.plan(n_features - n_trees, n_trees)
         n_columns = n_features + self.trees.n_lag_columns
         more = self.trees.start(n_columns, seed, allowance(plans, 2 * self.trees.n_pairs))
