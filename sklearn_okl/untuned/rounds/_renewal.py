@@ -25,7 +25,7 @@ from ...meta._past import Past
 from . import _blocks
 from ._deviations import MAD
 from ._target_units import unit
-from ._trust import Trust, record_of
+from ._trust import Trust, record_of, usual_errors
 
 _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
@@ -192,7 +192,7 @@ class Renewal(Trust):
         anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
         anew["asked_by"] = _blocks.suspicion(guards)
-        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
+        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"], 0.0), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
         self._hear_from(anew, t)
@@ -223,7 +223,8 @@ class Renewal(Trust):
             self._hear_from(anew, t)
         self._let_be_heard(anew, t)
         if t == anew["heard_from"] or t % self.block == 0:
-            self.rescale(anew, _errors(state, anew["twin"], anew["studies"]))
+            known = anew["scales"][-1]
+            self.rescale(anew, _errors(state, anew["twin"], anew["studies"], known))
         if t % self.block:
             return False
         is_over = t > anew["heard_from"] and self._is_over(anew, t, state["t"])
@@ -298,24 +299,26 @@ def n_rows(state):
     return state["n_before"] + state["t"]
 
 
-def _errors(state, fresh, with_levels):
+def _errors(state, fresh, with_levels, known):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
 
-    What levels have cost is a part of them where a model may learn what these follow.
+    What levels have cost is a part of them where a model may learn what these follow. Where one of
+    the two has not ended a block yet they are no larger than what was `known`; where neither has,
+    as in a new unit, they are the robust deviation.
     """
     ours, theirs = (
         np.array([_size(guard, with_levels) * unit(guard) for guard in one["targets"]])
         for one in (state, fresh)
     )
-    return np.where(theirs > 0.0, np.minimum(ours, theirs), ours)
+    neither, both = (ours == 0.0) & (theirs == 0.0), (ours > 0.0) & (theirs > 0.0)
+    one = np.where(known > 0.0, np.minimum(ours + theirs, known), ours + theirs)
+    found = np.where(both, np.minimum(ours, theirs), one)
+    return np.where(neither, usual_errors(state, fresh), found)
 
 
 def _size(guard, with_levels):
-    """Return how large errors are, in units: the robust deviation before a block has ended."""
-    power = guard["power"] + with_levels * guard["of_levels"]
-    if power > 0.0:
-        return np.sqrt(power)
-    return guard["deviation"] if np.isfinite(guard["deviation"]) else 0.0
+    """Return the root mean square of the latest errors, in units."""
+    return np.sqrt(guard["power"] + with_levels * guard["of_levels"])
 
 
 def _in_place_of(state, fresh):
