@@ -72,19 +72,29 @@ def unit(state):
 
 
 def unit_of_intervals(state):
-    """Return the mean changes (m,) that intervals reach in; infinite where none is known."""
+    """Return the units (m,) that intervals reach in; infinite where none is known."""
     least = np.where(state["change"] > 0.0, _CHANGES, _MEASURED)
-    return np.where(state["count"] < least, np.inf, state["change"])
+    return np.where(state["count"] < least, np.inf, _unit_of_errors(state))
 
 
 def change(state):
-    """Return the mean changes (m,) that errors of intervals are learnt in; 0 where none is yet."""
-    return np.where(state["count"] >= _CHANGES, state["change"], 0.0)
+    """Return the units (m,) that errors of intervals are learnt in; 0 where there is none yet."""
+    return np.where(state["count"] >= _CHANGES, _unit_of_errors(state), 0.0)
 
 
 def changes_in_deviations(state):
-    """Return how many running deviations a mean change (m,) is."""
-    return state["change"] / level(state)[1]
+    """Return how many running deviations these units (m,) are."""
+    return _unit_of_errors(state) / level(state)[1]
+
+
+def _unit_of_errors(state):
+    """Return the mean changes (m,), larger where few values are known.
+
+    The line through n values forecasts the next one with a deviation larger by about 2 / n, and a
+    mean of few changes is not known well. In these units first errors are about as large as those
+    that follow.
+    """
+    return state["change"] * (1.0 + 2.0 / np.maximum(state["count"] - 1.0, 1.0))
 
 
 def unit_so_far(state, values):

@@ -69,15 +69,10 @@ class RowSizes:
                     (h, c): [r + 2 * own.lately[h, k] for k, r in enumerate(own.r[h, c])]
                     for h, c in own.r
                 },
-                "size": {place: self.size(place) for place in own.r},
+                "size": {place: own.unit(*place) for place in own.r},
                 "shares": {place: share.now().copy() for place, share in self.shares.items()},
             }
         )
-
-    def size(self, place):
-        share = 0.5 * 0.98 ** (place[0] + 1)
-        lately, always = (self.own.usual(*place, f) for f in (0.98, 0.9998))
-        return lately**share * always ** (1 - share)
 
     def told(self, i, h, c, x, phases, said, base):
         """What origin i says of row i + h; base are the reaches that do not know the row."""

@@ -878,10 +878,6 @@ class Intervals:
         size, number = self.phases[p, place]
         return np.sqrt(max(size / number, 1e-3))
 
-    def faded_mean(self, place, fading):
-        size, weight = self.faded_sums(place, fading)
-        return size / weight
-
     def faded_sums(self, place, fading):
         sizes = [size for size, _ in self.errors[place]]
         weights = [
@@ -892,30 +888,40 @@ class Intervals:
     def usual(self, h, c, fading):
         """The size of errors; of few known ones with three of all series."""
         size, weight = self.faded_sums((h, c), fading)
-        lent = 3.0 * max(1.0 - self.faded_sums((h, c), 0.9998)[1] / 64.0, 0.0)
+        lent = 3.0 * self.few(h, c)
         return (size + lent * self.of_all(h, fading)) / (weight + lent)
+
+    def few(self, h, c):
+        """How few errors are known: 1 is none, 0 is enough."""
+        return max(1.0 - self.faded_sums((h, c), 0.9998)[1] / 64.0, 0.0)
 
     def of_all(self, h, fading):
         """The mean size of all series; of few errors with one of a random walk."""
-        size, weight, known = np.sum(
-            [
-                (*self.faded_sums((h, c), fading), self.faded_sums((h, c), 0.9998)[1])
-                for c in range(self.m)
-            ],
-            axis=0,
+        total = share = 0.0
+        for c in range(self.m):
+            size, weight = self.faded_sums((h, c), fading)
+            total += 3.0 / (weight + 3.0) * size
+            share += 3.0 / (weight + 3.0) * weight
+        mean = total / share if share else 0.0
+        weight, known = (
+            sum(self.faded_sums((h, c), f)[1] for c in range(self.m)) for f in (fading, 0.9998)
         )
         if known >= 64:
-            return size / weight
-        walk = self.of_all(h - 1, fading) * np.sqrt((h + 1) / h) if h else 1.0
-        return (size + walk) / (weight + 1.0)
+            return mean
+        walk = self.of_all(h - 1, fading) * np.sqrt((h + 1) / h) if h else 0.6
+        return (weight * mean + walk) / (weight + 1.0)
+
+    def unit(self, h, c):
+        """The size of errors, and more where few are known of all series."""
+        share = 0.5 * 0.98 ** (h + 1)
+        lately, always = (self.usual(h, c, f) for f in (0.98, 0.9998))
+        known = 1.0 + sum(self.faded_sums((h, k), 0.9998)[1] for k in range(self.m))
+        return lately**share * always ** (1 - share) * np.sqrt(1 + 1 / known)
 
     def issue(self):
         reach = np.full((len(self.LEVELS), self.H, self.m), -1.0)
         for h, c in self.r:
-            share = 0.5 * 0.98 ** (h + 1)
-            lately, always = (self.usual(h, c, f) for f in (0.98, 0.9998))
-            unit = lately**share * always ** (1 - share)
-            unit *= self.factor(self.phase(self.t + h), (h, c))
+            unit = self.unit(h, c) * self.factor(self.phase(self.t + h), (h, c))
             r = [own + 2 * self.lately[h, k] for k, own in enumerate(self.r[h, c])]
             for k in range(len(self.LEVELS)):
                 reach[k, h, c] = unit * np.exp(max(r[: k + 1]))
@@ -924,6 +930,7 @@ class Intervals:
 
     def learn(self, errors, trust=1.0):
         p, trust = self.phase(self.t), np.broadcast_to(trust, errors.shape)
+        usual = [[self.usual(h, c, 0.98) for c in range(self.m)] for h in range(self.H)]
         for h in range(min(self.t + 1, self.H)):
             reach = self.issued[self.t - h][:, h]
             judged = [c for c in range(self.m) if np.isfinite(errors[h, c]) and reach[0, c] >= 0]
@@ -938,13 +945,25 @@ class Intervals:
                     self.r[h, c][k] += 0.002 * miss
                 for c in range(self.m):
                     self.r[h, c][k] = max(self.r[h, c][k], self.least[k])
+            factors = [self.factor(p, (h, c)) for c in range(self.m)]
+            self.learn_phase(p, h, errors[h], usual[h])
             for c in range(self.m):
-                if np.isnan(errors[h, c]):
-                    continue
-                size, place, factor = abs(errors[h, c]), (h, c), self.factor(p, (h, c))
-                usual = self.faded_mean(place, 0.98) if self.errors[place] else 0.0
-                if usual > 0:
-                    own = self.phases[p, place]
-                    self.phases[p, place] = [0.95 * own[0] + size / usual, 0.95 * own[1] + 1]
-                self.errors[place].append((size / factor, trust[place]))
+                if np.isfinite(errors[h, c]):
+                    size = abs(errors[h, c]) / factors[c]
+                    self.errors[h, c].append((size, trust[h, c]))
         self.t += 1
+
+    def learn_phase(self, p, h, errors, usual):
+        """What size errors have beside the usual one; who knows few hears those of all."""
+        known = [c for c in range(self.m) if np.isfinite(errors[c]) and usual[c] > 0]
+        sizes = {c: abs(errors[c]) for c in known}
+        few = [self.few(h, c) for c in range(self.m)]
+        of_all = sum(min(sizes[c], 5 * usual[c]) for c in known)
+        of_all /= sum(usual[c] for c in known) or 1.0
+        for c in range(self.m):
+            own = sizes[c] / usual[c] if c in known else 0.0
+            heard = (1 - few[c]) * (c in known) + few[c] * bool(known)
+            n = heard if self.season else (1 - few[c]) * (c in known) + few[c] * len(known)
+            relative = (1 - few[c]) * own + few[c] * of_all
+            size, number = (max(0.95**n, 0.8) * sums for sums in self.phases[p, (h, c)])
+            self.phases[p, (h, c)] = [size + relative, number + heard]
