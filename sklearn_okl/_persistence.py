@@ -34,7 +34,7 @@ from .conformal import __all__ as TRACKERS
 from .kernels import NAMED
 from .losses import NAMED as LOSSES
 
-_FORMAT = 15  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
+_FORMAT = 16  # rises when a state can no longer be read as it was; `_MIGRATIONS` may say how
 _MIGRATIONS = {}  # format -> function that turns its dict into that of the next format
 _PICKLE = "pickle for files that nobody else can write"
 

@@ -23,6 +23,7 @@ from . import (
     _intervals,
     _mixture,
     _new_seasons,
+    _reached,
     _row_sizes,
     _seasons,
     _smoothing,
@@ -61,6 +62,7 @@ def start(plan, waves, seed=0):
         "intervals": _intervals.start(horizon, m),
         "now": _views.start(plan.n_now, 1),
     }
+    state["reached"] = _reached.start(state["intervals"])
     if plan.n_ahead:
         state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
     if plan.trees is not None:
@@ -69,7 +71,8 @@ def start(plan, waves, seed=0):
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
-    recent = _waiting.start(state["origin"]["slot"], horizon)
+    missed = np.full((horizon, m), _reached.NOT_JUDGED, dtype=np.int8)
+    recent = _waiting.start(state["origin"]["slot"] | {"missed": missed}, horizon)
     return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
 
@@ -184,8 +187,9 @@ def issue(plan, state, calendar):
         "change": _views.change(views[RAW]),
         "begun": begun,
         "members": members,
-        "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
+        "size": _intervals.sizes(state["intervals"], state["t"], state["seasons"][0]),
     }
+    slot["reach"] = slot["size"] * _intervals.factors(state["intervals"])
     for view, name in plan.shares.items():
         # shares that the mixtures have of what explains a part of the series, and adds it
         adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])
@@ -366,10 +370,10 @@ def _take_back(plan, state, issued, y, is_still):
 def _teach(plan, state, said, x_ahead, y):
     """Let all that forecast a row (m,), NaN for what is unknown, learn it; `said` as `_said`."""
     F, mixed, added = said
-    names, origin = ("last", "scale", "change", "begun", "members", "reach"), state["origin"]
+    names, origin = ("last", "scale", "change", "begun", "members", "size"), state["origin"]
     known = _waiting.of_row(state["recent"], names, state["t"], plan.horizon)
     # (H, V, m) the first two, (H, m) the next two
-    last, scale, change, begun, members, reach = (known[name] for name in names)
+    last, scale, change, begun, members, size = (known[name] for name in names)
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     target = np.where(begun, y, np.nan)
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
@@ -385,9 +389,14 @@ def _teach(plan, state, said, x_ahead, y):
     _smoothing.judge(state["smoothing"], errors, trust[judged])
     change = np.where(change > 0.0, change, np.nan)
     errors = np.where(target == issued, 0.0, (target - issued) / change)
+    reach = _reached.reaches(state["reached"], size)
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
     _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach, trust)
+    missed = {"missed": _reached.n_missed(errors, reach)}
+    _waiting.write(state["recent"], missed, state["t"], plan.horizon)
+    missed = _waiting.of_row(state["recent"], missed, state["t"], plan.horizon)["missed"]
+    _reached.follow(state["reached"], missed)
     for view, of_view in added.items():
         rest = (target - of_view - last[:, view]) / scale[:, view]
         targets.append(np.clip(rest, -_views.FAR, _views.FAR))
