@@ -16,6 +16,7 @@ import numpy as np
 from ..base import _is_finite
 from ..features import _faults
 from . import (
+    _again,
     _delayed_ridge,
     _doubts,
     _echoes,
@@ -36,6 +37,7 @@ from . import (
 from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
 
+_WITH_FORECASTS = "forecasts", "mixed", "last", "begun", "again", "beside"
 _SEEN = 32.0  # values from which on an error counts for more than half of what it does later
 
 
@@ -49,7 +51,7 @@ def start(plan, waves, seed=0):
     n_rows = max(_seasons.N_ROWS, longest + 1)
     state = {
         "t": 0,
-        "views": [_views.start(m, n_rows) for _ in range(plan.n_views)],
+        "views": [_views.start(m, n_rows + horizon * (k == RAW)) for k in range(plan.n_views)],
         "beyond": _views.no_doubts(m),  # of values beyond the fence
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
@@ -72,7 +74,7 @@ def start(plan, waves, seed=0):
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
     missed = np.full((horizon, m), _reached.NOT_JUDGED, dtype=np.int8)
-    recent = _waiting.start(state["origin"]["slot"] | {"missed": missed}, horizon)
+    recent = _waiting.start(_waits(plan, state["origin"]["slot"]) | {"missed": missed}, horizon)
     return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
 
@@ -171,12 +173,12 @@ def issue(plan, state, calendar):
     judged = _smoothing_rates.judged_steps(horizon)
     members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
-    again = state["slots"], state["echoes"]
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
-    simple = _experts.simple_forecasts(views, *again, horizon, smoothed)
-    for k, said in enumerate(simple, start=len(Z)):
-        forecasts[k] = said
+    again = _again.snapshot(views[RAW]["values"], state["slots"], state["echoes"])
+    said = [_again.of_next(views[RAW]["values"], again, horizon), smoothed]
+    forecasts[len(Z) : plan.of_banks + _smoothing_rates.N_BANKS] = np.concatenate(said)
+    forecasts[plan.of_banks + _smoothing_rates.N_BANKS :] = 0.0
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
     slot = {
@@ -186,6 +188,7 @@ def issue(plan, state, calendar):
         "scale": np.stack([_views.unit(view) for view in views]),
         "change": _views.change(views[RAW]),
         "begun": begun,
+        **again,
         "members": members,
         "size": _intervals.sizes(state["intervals"], state["t"], state["seasons"][0]),
     }
@@ -206,6 +209,12 @@ def issue(plan, state, calendar):
         of_series = views[RAW]["mean"], levels[RAW][1]
         slot |= _row_sizes.snapshot(state["row_sizes"], of_columns, of_series)
     return {"calendar": calendar, "phases": known, "features": Z, "slot": slot}
+
+
+def _waits(plan, slot):
+    """Return what waits of all that is said of the next rows; the rest is told again."""
+    kept = {name: value for name, value in slot.items() if name != "reach"}
+    return kept | {"forecasts": slot["forecasts"][plan.waiting]}
 
 
 def forecast(plan, state, X_ahead, calendars):
@@ -274,8 +283,8 @@ def _said(plan, state, x_ahead):
         what they leave.
     """
     recent, horizon = state["recent"], plan.horizon
-    said = _waiting.of_row(recent, ("forecasts", "mixed"), state["t"], horizon)
-    F, mixed = said["forecasts"], said["mixed"]
+    said = _waiting.of_row(recent, _WITH_FORECASTS, state["t"], horizon)
+    F, mixed = _again.of_row(plan, state["views"][RAW]["values"], said), said["mixed"]
     if not plan.shares:
         return F, mixed, {}
     names = [name for name in recent if name.startswith(("static_", "trees_"))]
@@ -299,7 +308,7 @@ def _added(plan, state, slot, X, times, steps):
     if plan.n_ahead:
         found[RESIDUAL] = _static.forecasts(_known(slot), X, times)
     if plan.trees is not None:
-        known, values = _known(slot, "trees_"), state["views"][RAW]["values"]
+        known, values = _known(slot, "trees_"), _views.remembered(state["views"][RAW], plan.horizon)
         Z = _trees.features(known, values, X, times, steps)
         found[plan.of_trees] = _trees.forecasts(plan.trees, state["trees"], known, Z)
     return found
@@ -311,7 +320,9 @@ def _move(plan, state, by):
     _views.move(state["views"][RAW], by)
     _smoothing.move(state["smoothing"], by)
     recent["members"] = recent["members"] + by
-    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None]
+    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[plan.waiting, None]
+    is_mean = np.arange(recent["beside"].shape[1]) < recent["beside"].shape[1] - 2
+    recent["beside"] = recent["beside"] + by * is_mean[:, None]
     share = 1.0 - sum(recent[name] for name in plan.shares.values())
     recent["mixed"] = recent["mixed"] + by * share
     recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
@@ -331,7 +342,7 @@ def absorb(plan, state, row):
     """
     y, x_ahead, x_now = np.split(row, [plan.n_series, plan.n_series + plan.n_ahead])
     t, raw, recent = state["t"], state["views"][RAW], state["recent"]
-    _waiting.write(recent, state["origin"]["slot"], t, plan.horizon)
+    _waiting.write(recent, _waits(plan, state["origin"]["slot"]), t, plan.horizon)
     said = _said(plan, state, x_ahead)
     learnt, is_new = y, np.zeros(len(y), dtype=bool)
     if plan.guard:
@@ -361,7 +372,8 @@ def _take_back(plan, state, issued, y, is_still):
         if y[k] == raw["values"][-1, k]:  # so the row before was none, and was believed
             for view in state["views"]:
                 _views.take_back(view, k)
-            _smoothing.take_back(state["smoothing"], k, raw["values"][:, k])
+            values = _views.remembered(raw, plan.horizon)[:, k]
+            _smoothing.take_back(state["smoothing"], k, values)
         step = 1 + state["beyond"]["n_alike"][k]
         if step < plan.horizon:
             issued[0, k] = issued[step, k]
@@ -409,7 +421,8 @@ def _teach(plan, state, said, x_ahead, y):
         of_now = raw["mean"], _views.level(raw)[1]
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
     if plan.trees is not None:
-        known, values = _known(origin["slot"], "trees_"), state["views"][RAW]["values"]
+        known = _known(origin["slot"], "trees_")
+        values = _views.remembered(state["views"][RAW], plan.horizon)
         row = x_ahead[None], origin["phases"][None]
         Z = _trees.features(known, values, *row, np.zeros(1, dtype=int))
         wanted = np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
@@ -463,7 +476,7 @@ def _said_of_next(plan, state, x_ahead):
     NaN for series that had not begun.
     """
     recent, t, horizon = state["recent"], state["t"], plan.horizon
-    _waiting.write(recent, state["origin"]["slot"], t, horizon)
+    _waiting.write(recent, _waits(plan, state["origin"]["slot"]), t, horizon)
     if plan.guard and plan.n_ahead:
         columns = _columns(plan, state)
         x_ahead = _doubts.known_ahead(state["doubts"], columns, x_ahead[None], plan.n_series)[0]

@@ -18,23 +18,18 @@ from ._delayed_ridge import BLOCK
 # steps are the axis -2 of these
 _OF_STEPS = {"forecasts", "mixed", "columns_share", "trees_share", "size", "missed", "members"}
 _OF_STEPS |= {"rows_radii", "rows_size", "rows_shares"}
-_TOLD_AGAIN = {"reach"}  # from what waits, see `_reached.py`
 
 
 def start(slot, horizon):
     """Return rings that remember what an origin says, as if all before it had said so."""
     recent = {}
-    for name, value in _kept(slot):
+    for name, value in slot.items():
         steps = _steps(name, horizon)
         if steps is None:
             recent[name] = np.repeat(value[None], horizon + BLOCK, axis=0)
         else:
             recent[name] = np.repeat(np.moveaxis(value, -2, 0), steps + 1 + BLOCK, axis=0)
     return recent
-
-
-def _kept(slot):
-    return [(name, value) for name, value in slot.items() if name not in _TOLD_AGAIN]
 
 
 def n_places(horizon):
@@ -44,7 +39,7 @@ def n_places(horizon):
 
 def write(recent, slot, t, horizon):
     """Write what the origin at row t says."""
-    for name, value in _kept(slot):
+    for name, value in slot.items():
         steps = _steps(name, horizon)
         if steps is None:
             recent[name][t % (horizon + BLOCK)] = value
