@@ -6,7 +6,7 @@ asks for forecasts reads it. All that an origin will be judged by is remembered:
 its experts, how they were mixed, and what the regression on the columns known ahead was.
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
-are written row by row, each row in a place of its own; a call that fills a block of rows has its
+are written row by row, each row in a place of its own; a call that fills the free places has its
 own (`_waiting.py`). So the state before a call does not see what is written after it. Of the
 seasons of smoothing, which are written in place, too, each call has its own.
 """
@@ -34,8 +34,8 @@ from . import (
     _views,
     _waiting,
 )
-from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
+from ._waiting import SPARE
 
 _WITH_FORECASTS = "forecasts", "mixed", "last", "begun", "again", "beside"
 _SEEN = 32.0  # values from which on an error counts for more than half of what it does later
@@ -81,12 +81,12 @@ def start(plan, waves, seed=0):
 def successor(state, n_rows):
     """Return a state that can learn so many rows without changing the one given.
 
-    As long as a block of them is not full, rows go into the free places of what the state given
-    remembers, if no others have.
+    As long as there are any, rows go into the free places of what the state given remembers, if no
+    others have.
     """
     t = state["t"]
     has_free_places = state["recent"]["n_written"][0] == t
-    own = _copied(state, not has_free_places or n_rows >= BLOCK - t % BLOCK)
+    own = _copied(state, not has_free_places or n_rows >= SPARE - t % SPARE)
     if not has_free_places:
         _mixture.clear(own["mixture"], t)
     _smoothing.own_seasons(own["smoothing"])
@@ -136,10 +136,15 @@ def _copied(state, copies_recent):
     copy = dict(state)
     for name, part in state.items():
         if name == "recent" and copies_recent:
-            copy[name] = {key: array.copy() for key, array in part.items()}
+            copy[name] = {key: _own(arrays) for key, arrays in part.items()}
         elif type(part) in (dict, list) and name != "origin":  # which is replaced as a whole
             copy[name] = _copied(part, copies_recent)
     return copy
+
+
+def _own(arrays):
+    """Return an array to write into, or a list of arrays of which the last is written into."""
+    return [*arrays[:-1], arrays[-1].copy()] if type(arrays) is list else arrays.copy()
 
 
 def phases(plan, state, calendar, t):
