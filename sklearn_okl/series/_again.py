@@ -40,7 +40,7 @@ def of_next(values, known, horizon):
     The experts are the latest value, the season again for each season, the first season again at
     the present distance from it, and the echoes, NaN for those that are silent.
     """
-    return _forecasts(values, values[-1], known, np.zeros(horizon, dtype=int), np.arange(horizon))
+    return _forecasts(values, values[-1], known, 0, np.arange(horizon))
 
 
 def of_row(plan, values, said):
@@ -60,7 +60,7 @@ def _forecasts(values, last, known, ages, steps):
     """Return forecasts of rows (experts, k, m), by origins that were some rows ago.
 
     Of each origin is given the latest value that it knew, which may have been taken back since, and
-    its snapshot; one without a leading axis is that of all rows.
+    its snapshot; without a leading axis they are those of all rows.
     """
     lengths, beside, ends = known["again"], known["beside"], len(values) - ages
     if lengths.ndim > 1 and (lengths == lengths[0]).all():
@@ -73,7 +73,9 @@ def _forecasts(values, last, known, ages, steps):
             return instead
         length = np.maximum(lengths[..., place], 1)
         rows = ends - (1 + back) * length + steps % length
-        found = np.where((rows == ends - 1)[:, None], last, values[rows])
+        found = values[rows]
+        if last.ndim > 1:
+            found = np.where((rows == ends - 1)[:, None], last, found)
         return found if known.all() else np.where(known[:, None], found, instead)
 
     n_seasons = lengths.shape[-1] - N_ECHOES

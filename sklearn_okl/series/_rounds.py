@@ -93,25 +93,31 @@ def successor(state, n_rows):
     return own
 
 
-def is_sound(state):
+def is_sound(state, former=None):
     """Tell whether all that forecasts are made from are numbers.
 
     Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
-    What is kept of earlier rows was looked at in its own call.
+    What is kept of earlier rows, or of a former state, was looked at in its own call.
     """
+    if former is None:
+        return _is_finite([_numbers(state), state["mixture"]])
+    before = _numbers(former)  # which lives on: a new array has another id
+    known = {id(array) for array in before}
+    return _is_finite([array for array in _numbers(state) if id(array) not in known])
+
+
+def _numbers(state):
+    """Return arrays that forecasts are made from; what waits in the mixture is in its inverse."""
     learners = [own["ridge"] for own in state["experts"]]
+    learners += [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
     views = [*state["views"], state["now"]]
-    if "static" in state:
-        learners.append(state["static"]["ridge"])
-        views.append(state["static"]["columns"])
-    if "row_sizes" in state:
-        learners.append(state["row_sizes"]["ridge"])
+    views += [state["static"]["columns"]] if "static" in state else []
     smoothing, slot = state["smoothing"], heard(state)["slot"]
     numbers = [own[name] for own in learners for name in ("theta", "P")]
     numbers += [own[name] for own in views for name in ("mean", "variance", "change")]
     numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
-    numbers += [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
-    return _is_finite([*numbers, state["mixture"]])
+    numbers += [part for name, part in state["mixture"].items() if name != "recent"]
+    return numbers + [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
 
 
 def heard(state):
@@ -175,9 +181,7 @@ def issue(plan, state, calendar):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    judged = _smoothing_rates.judged_steps(horizon)
-    members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
-    smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
+    smoothed, members = _smoothing.mixed(state["smoothing"], horizon, latest)
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
     again = _again.snapshot(views[RAW]["values"], state["slots"], state["echoes"])

@@ -85,7 +85,7 @@ def forecasts(state, horizon, last, steps=slice(None)):
     said[WITH_SLOPES] += leads * state["slope"][:, :, None]
     rows = state["t"] + np.arange(horizon)[steps]
     for of_season in state["seasons"]:
-        said += of_season[:, :, rows % of_season.shape[2]]
+        _add_again(said, of_season, rows % of_season.shape[2])
     which = np.flatnonzero(state["has_logs"])
     if len(which):
         which = slice(None) if len(which) == len(last) else which  # all at once, without copies
@@ -96,18 +96,33 @@ def forecasts(state, horizon, last, steps=slice(None)):
 
 
 def mixed(state, horizon, last):
-    """Return the forecasts (4, H, m) of the banks for the next rows, after the last (m,).
+    """Return forecasts for the next rows, after the last (m,), of banks and members.
 
-    Some steps at a time: those of all members together would not stay in the cache.
+    Those of the banks are (4, H, m), those of the members at the steps that are judged (4, J,
+    steps, m). Some steps at a time: those of all members together would not stay in the cache.
     """
     weights, found = _weights(state), np.empty((N_BANKS, horizon, len(last)))
+    judged, members = _smoothing_rates.judged_steps(horizon), np.empty_like(state["losses"])
     n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
     for low in range(0, horizon, n_steps):
         steps = slice(low, low + n_steps)
+        said = forecasts(state, horizon, last, steps)
+        first, end = np.searchsorted(judged, [low, low + n_steps])
+        members[:, :, first:end] = said[:, :, judged[first:end] - low]
         # weights sum to one: of differences to the latest value nothing is lost in rounding
-        said = forecasts(state, horizon, last, steps) - last
+        said -= last
         found[:, steps] = _mean(weights, said, horizon, steps)
-    return last + found
+    return last + found, members
+
+
+def _add_again(said, of_season, places):
+    """Add to forecasts (4, J, h, m) what a season (4, J, length, m) adds at places (h,) of it."""
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)  # of places one after the other
+    if 4 * len(starts) > len(places):
+        said += of_season[:, :, places]
+        return
+    for low, high in zip(starts, [*starts[1:], len(places)], strict=True):
+        said[:, :, low:high] += of_season[:, :, places[low] : places[low] + high - low]
 
 
 def _weights(state):
