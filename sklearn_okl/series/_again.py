@@ -9,6 +9,7 @@ import numpy as np
 from . import _echoes
 from ._echoes import MEDIAN, N_ECHOES, SELDOM
 
+READ = "forecasts", "last", "begun", "again", "beside"  # what waits of all experts
 MEANS = 8, 24, 72  # latest rows, in the stead of a season that is not known
 
 

@@ -37,7 +37,6 @@ from . import (
 from ._experts import RAW, RESIDUAL
 from ._waiting import SPARE
 
-_WITH_FORECASTS = "forecasts", "mixed", "last", "begun", "again", "beside"
 _SEEN = 32.0  # values from which on an error counts for more than half of what it does later
 
 
@@ -181,7 +180,8 @@ def issue(plan, state, calendar):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    smoothed, members = _smoothing.mixed(state["smoothing"], horizon, latest)
+    members = _smoothing.members(state["smoothing"], horizon, latest)
+    smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
     again = _again.snapshot(views[RAW]["values"], state["slots"], state["echoes"])
@@ -292,7 +292,7 @@ def _said(plan, state, x_ahead):
         what they leave.
     """
     recent, horizon = state["recent"], plan.horizon
-    said = _waiting.of_row(recent, _WITH_FORECASTS, state["t"], horizon)
+    said = _waiting.of_row(recent, ("mixed", *_again.READ), state["t"], horizon)
     F, mixed = _again.of_row(plan, state["views"][RAW]["values"], said), said["mixed"]
     if not plan.shares:
         return F, mixed, {}

@@ -18,8 +18,7 @@ def _said_of_next(model):
     plan, state = model._plan(), _rounds._copied(model._state, True)
     slot, horizon = state["origin"]["slot"], plan.horizon
     _waiting.write(state["recent"], _rounds._waits(plan, slot), state["t"], horizon)
-    names = _rounds._WITH_FORECASTS
-    said = _waiting.of_row(state["recent"], names, state["t"], horizon)
+    said = _waiting.of_row(state["recent"], _again.READ, state["t"], horizon)
     return _again.of_row(plan, state["views"][0]["values"], said)
 
 
