@@ -41,6 +41,7 @@ from .series import (
     _fixed_share,
     _intervals,
     _mixture,
+    _reached,
     _row_sizes,
     _smoothing,
     _views,
@@ -65,6 +66,7 @@ _STARTED = (  # what parts of a state are at first, and whether others of their 
     (_views.start(1, 1), _views.is_sound),
     (_smoothing.start(1, 1), _smoothing.is_sound),
     (_intervals.start(1, 1), _intervals.is_sound),
+    (_reached.start(_intervals.start(1, 1)), _reached.is_sound),
     (_row_sizes.start(0, 0, 1, 1)["intervals"], _intervals.is_sound),
 )
 _PARTS = {frozenset(part): is_sound for part, is_sound in _STARTED} | {

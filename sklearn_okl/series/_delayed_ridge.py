@@ -24,18 +24,22 @@ shared by all series" (1, m, 1).
 Reading an inverse is cheap, writing it is not: so it stays as it was when a block of `BLOCK`
 origins began, and what these have taken from it waits in a tail V, :math:`P_i = P_0 - V^T V`. With
 forgetting, P is what it would be if nothing had faded since it was last inverted, and the rows
-count as less noisy in its stead. All arrays but those under "recent" are replaced, never written;
-these are written row by row, beside all that a state before reads until the block is full.
+count as less noisy in its stead. All arrays but those under "recent" are replaced, never written.
+Of these the tail, and the last part of what waits, which is a list of parts of some origins, are
+written row by row, beside all that a state before reads; then others take their places.
 
 Where an origin has many rows, a tail costs the square of these: beyond a sixth of the features
 there is none, the exact sums of D x D learn each origin, and are inverted.
 """
+
+from functools import cache
 
 import numpy as np
 
 from .._linalg import _diagonal, inverse_spd
 
 BLOCK = 16  # origins between two changes of the inverse
+_LONG = 64  # steps, of which beyond so many fewer origins wait together, to take less room
 REFRESH = 64  # origins between two returns of the ridge that forgetting has worn away
 _REBUILD = 4096  # origins between two inversions of the exact sums where nothing is forgotten
 _MANY = 6.0  # rows an origin, over features, times which are 1 or more, and need no tail
@@ -57,7 +61,7 @@ def start(shape, width, horizon, alpha, forgetting):
     forgetting : float
         Factor by which the past fades at each origin, in (0, 1].
     """
-    groups, rows, targets = shape
+    (groups, rows, targets), (n_parts, n) = shape, _shape_of_parts(horizon)
     return {
         "t": 0,
         "alpha": alpha,
@@ -65,9 +69,9 @@ def start(shape, width, horizon, alpha, forgetting):
         "P": np.repeat(np.eye(width)[None] / alpha, groups, axis=0),
         "sums": np.repeat(np.eye(width)[None] * alpha, groups, axis=0),  # without the block
         "theta": np.zeros((horizon, groups, targets, width)),
-        "recent": {  # of H origins before the block, and of the block
-            "rows": np.zeros((horizon + BLOCK, groups, rows, width)),
-            "gains": np.zeros((horizon + BLOCK, groups, rows, width)),
+        "recent": {  # of H origins at least, and of the block
+            "rows": [np.zeros((n, groups, rows, width)) for _ in range(n_parts)],
+            "gains": [np.zeros((n, groups, rows, width)) for _ in range(n_parts)],
             "tail": np.zeros((groups, _n_tail(rows, width), width)),
         },
     }
@@ -77,11 +81,13 @@ def is_sound(state):
     """Tell whether the arrays of a bank, as of one from a file, go together."""
     horizon, *groups_and_targets, width = np.shape(state["theta"])
     recent, squares = state["recent"], np.shape(state["sums"])
-    rows = np.shape(recent["rows"])
+    rows, (n_parts, n) = np.shape(recent["rows"][0]), _shape_of_parts(horizon)
     return bool(
         len(groups_and_targets) == 2
         and squares == np.shape(state["P"]) == (groups_and_targets[0], width, width)
-        and rows == np.shape(recent["gains"]) == (horizon + BLOCK, squares[0], *rows[2:])
+        and len(recent["rows"]) == len(recent["gains"]) == n_parts
+        and all(np.shape(part) == rows for part in (*recent["rows"], *recent["gains"]))
+        and rows == (n, squares[0], *rows[2:])
         and len(rows) == 4
         and rows[3] == width
         and np.shape(recent["tail"]) == (squares[0], _n_tail(rows[2], width), width)
@@ -99,20 +105,49 @@ def learn(state, Z, targets):
     The targets (H, G, R, q) are those of the latest origins, this one first: step h, h = 1, ..., H,
     learns that of the h-th latest. NaN is unknown.
     """
-    recent, theta, place = state["recent"], state["theta"], state["t"] % BLOCK
-    horizon = len(theta)
-    recent["rows"][horizon + place] = Z
-    recent["gains"][horizon + place] = _gains(state, Z)
-    past = slice(horizon + place, place, -1)
-    rows, gains = recent["rows"][past], recent["gains"][past]
-    errors = targets - rows @ theta.swapaxes(-1, -2)
-    errors = np.where(np.isnan(errors), 0.0, errors).swapaxes(-1, -2)  # (H, G, q, R)
-    change = errors * gains if gains.shape[-2] == 1 else errors @ gains
+    recent, theta, n = state["recent"], state["theta"], len(state["recent"]["rows"][-1])
+    place, horizon = state["t"] % n, len(theta)
+    recent["rows"][-1][place] = Z
+    recent["gains"][-1][place] = _gains(state, Z)
+    latest = _latest(place, n, horizon)
+    errors, change = np.empty(targets.shape), np.empty_like(theta)
+    for rows, (steps, past) in zip(reversed(recent["rows"]), latest, strict=False):
+        np.matmul(rows[past], theta[steps].swapaxes(-1, -2), out=errors[steps])
+    np.subtract(targets, errors, out=errors)
+    errors[np.isnan(errors)] = 0.0
+    errors = errors.swapaxes(-1, -2)  # (H, G, q, R)
+    multiply = np.multiply if Z.shape[-2] == 1 else np.matmul
+    for gains, (steps, past) in zip(reversed(recent["gains"]), latest, strict=False):
+        multiply(errors[steps], gains[past], out=change[steps])
     change += theta
     state["theta"] = change
     state["t"] += 1
-    if place == BLOCK - 1:
-        _commit(state)
+    if place == n - 1:
+        if state["t"] % BLOCK == 0:
+            _commit(state)
+        for name in ("rows", "gains"):
+            recent[name] = [*recent[name][1:], np.zeros_like(recent[name][0])]
+
+
+def _shape_of_parts(horizon):
+    """Return how many parts there are, the last one of which is being filled, and their origins."""
+    n = BLOCK // 2 if horizon > _LONG else BLOCK
+    return max(-(-(horizon - 1) // n) + 1, BLOCK // n), n
+
+
+@cache
+def _latest(place, n, horizon):
+    """Return which steps learn from each part, the last one first, and from which of its origins.
+
+    The latest origin is at a place in the last part; each has n of them.
+    """
+    found, low, last = [], 0, place
+    while low < horizon:
+        high = min(low + last + 1, horizon)
+        first = last - (high - low)
+        found.append((slice(low, high), slice(last, first if first >= 0 else None, -1)))
+        low, last = high, n - 1
+    return found
 
 
 def _n_tail(n_rows, width):
@@ -159,7 +194,8 @@ def _commit(state):
     forgetting, recent, t = state["forgetting"], state["recent"], state["t"]
     sums, V = state["sums"], recent["tail"]
     if V.shape[-2]:
-        sums = _with_block(sums, recent["rows"][-BLOCK:].swapaxes(0, 1), forgetting)
+        block = np.concatenate(recent["rows"][-BLOCK // len(recent["rows"][0]) :])
+        sums = _with_block(sums, block.swapaxes(0, 1), forgetting)
     is_due = t % REFRESH == 0
     if forgetting < 1.0 and is_due:
         sums = sums + (1.0 - forgetting**REFRESH) * state["alpha"] * np.eye(sums.shape[-1])
@@ -167,9 +203,7 @@ def _commit(state):
         is_due = is_due and V.shape[-2] and (t & (t - 1) == 0 or t % _REBUILD == 0)
     P = inverse_spd(sums, state["alpha"]) if is_due else state["P"] - V.swapaxes(-1, -2) @ V
     state["sums"], state["P"] = sums, P
-    move_on(recent["rows"], BLOCK)
-    move_on(recent["gains"], BLOCK)
-    recent["tail"][...] = 0.0
+    recent["tail"] = np.zeros_like(V)
 
 
 def _with_block(sums, Z, forgetting):
@@ -197,15 +231,9 @@ def forget(state, n_last, places):
         array[:, k], array[..., k] = 0.0, 0.0
         array[:, k, k] = own
     theta[..., k] = 0.0
-    recent = {name: array.copy() for name, array in state["recent"].items()}
-    for array in recent.values():
+    recent = {"tail": state["recent"]["tail"].copy()}
+    for name in ("rows", "gains"):
+        recent[name] = [part.copy() for part in state["recent"][name]]
+    for array in (recent["tail"], *recent["rows"], *recent["gains"]):
         array[..., k] = 0.0
     state.update(P=P, sums=sums, theta=theta, recent=recent)
-
-
-def move_on(recent, n):
-    """Move rows to the front by n, over the first ones, in place; zeros are left at the end."""
-    for first in range(0, len(recent) - n, n):
-        later = recent[first + n : first + 2 * n]
-        recent[first : first + len(later)] = later
-    recent[-n:] = 0.0

@@ -29,24 +29,24 @@ _MOST = 64  # origins that are tried
 _BEHIND = 1.5  # times the least mean squared error, beyond which what is seldom is not heard
 
 
-def forecasts(values, lengths, horizon):
-    """Return the forecasts (H, m) of each way after rows (n, m), NaN where its length is 0."""
-    silent = np.full((horizon, values.shape[1]), np.nan)
-    ways = zip(_WAYS, lengths, strict=True)
-    return [way(values, length, horizon) if length else silent for way, length in ways]
+def median_of(one, two, three):
+    return np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), three))
+
+
+def mean_distance(values, length):
+    """Return the mean distance (m,) of the last quarter of a season from that of the one before."""
+    n, quarter = len(values), _quarter(length)
+    before = values[n - length - quarter : n - length]
+    return (values[n - quarter :] - before).mean(axis=0)
 
 
 def _median_of_three(values, length, horizon):
     ends = len(values) - length * np.arange(3)
-    one, two, three = (_seasons.continued(values[:end], length, horizon) for end in ends)
-    return np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), three))
+    return median_of(*(_seasons.continued(values[:end], length, horizon) for end in ends))
 
 
 def _at_mean_distance(values, length, horizon):
-    n, quarter = len(values), _quarter(length)
-    before = values[n - length - quarter : n - length]
-    distance = (values[n - quarter :] - before).mean(axis=0)
-    return _seasons.continued(values, length, horizon) + distance
+    return _seasons.continued(values, length, horizon) + mean_distance(values, length)
 
 
 def _quarter(length):

@@ -4,14 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _delayed_ridge, _echoes, _seasons, _views
-from ._echoes import N_ECHOES
+from . import _again, _delayed_ridge, _views
 from ._smoothing_rates import N_BANKS
 
 RAW, RESIDUAL = 0, 1  # views: the series, what the columns known ahead leave of it; trees' is last
 _MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
-_MEANS = 8, 24, 72  # latest rows
 _FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
 _ALPHA = 1.0  # ridge: windows are divided by the root of their length, so whole ones are about 1
 
@@ -68,7 +66,7 @@ def ridges(n_series, windows, pooled, leaving):
 
 def views_of(experts, leaving, n_seasons):
     """Return the view of each expert (E,), those that learn nothing last."""
-    simple = [RAW] * (n_seasons + 2 + N_ECHOES + N_BANKS) + leaving
+    simple = [RAW] * (_again.n_experts(n_seasons) + N_BANKS) + leaving
     return np.array([expert.view for expert in experts] + simple)
 
 
@@ -84,7 +82,9 @@ def names(experts, seasons, echoes, explaining):
         name += f" of what {explaining[expert.view]} leave" if expert.view else ""
         found.append(name + (", forgetting" if expert.forgetting < 1.0 else ""))
     again = [
-        f"the season of {season} rows again" if season else f"the mean of {_MEANS[k % 3]} rows"
+        f"the season of {season} rows again"
+        if season
+        else f"the mean of {_again.MEANS[k % 3]} rows"
         for k, season in enumerate(seasons)
     ]
     found += ["the latest value", *again, f"{again[0]}, at its distance"]
@@ -157,26 +157,3 @@ def _features(expert, state, window, common, begun):
     if not begun.all():
         Z[~begun] = 0.0
     return Z[:, None] if expert.sharing == "own" else Z[None]
-
-
-def simple_forecasts(views, seasons, echoes, horizon, smoothed):
-    """Return the forecasts (H, m) of each of the experts that are no regressions.
-
-    The latest value, the season again for each season, the first season again at the present
-    distance from it, the echoes, NaN for those that are silent, those of each bank of smoothing,
-    and of what is left of the series none. In the stead of a season that is not known is the mean
-    of the latest rows, 8, 24 or 72.
-    """
-    values = views[RAW]["values"]
-    again = [
-        _seasons.continued(values, season, horizon)
-        if season
-        else np.broadcast_to(values[-_MEANS[k % 3] :].mean(axis=0), (horizon, values.shape[1]))
-        for k, season in enumerate(seasons)
-    ]
-    before = values[-1 - seasons[0]] if seasons[0] else again[0][0]
-    distance = (values[-1] - before) / (1.0 if seasons[0] else 2.0)
-    simple = [_seasons.continued(values, 0, horizon), *again, again[0] + distance]
-    simple.extend(_echoes.forecasts(values, echoes, horizon))
-    simple.extend(smoothed)
-    return simple + [np.zeros_like(simple[0])] * (len(views) - 1)

@@ -473,7 +473,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
     def _is_sound(self, state, forecasts=None):
         # forecasts of series that have not begun are NaN
-        return _is_finite(forecasts, allow_nan=True) and _rounds.is_sound(state)
+        former = vars(self).get("_state")
+        former = None if former is state else former
+        return _is_finite(forecasts, allow_nan=True) and _rounds.is_sound(state, former)
 
     def _asked(self, X_future, n_steps=None, tell=None):
         """Return what is told of forecasts, None if nothing is to be, and these (n_steps, m).

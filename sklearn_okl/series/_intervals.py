@@ -89,12 +89,20 @@ def start(horizon, n_series):
 
 def is_sound(state):
     """Tell whether what is known of intervals, as in a file, are sizes and shares of misses."""
-    radius, phases = state["radius"], state.get("phases", np.ones((2, 1)))
+    phases = state.get("phases", np.ones((2, 1)))
     sizes = state["size"], state["weight"], phases
     return bool(
         all(((size >= 0.0) & (size < np.inf)).all() for size in sizes)
         and (phases[1] > 0.0).all()
-        and (np.abs(state["misses"]) <= 1.0).all()
+        and are_radii(state)
+    )
+
+
+def are_radii(state):
+    """Tell whether what is known of misses, as in a file, is such as they leave behind."""
+    radius = state["radius"]
+    return bool(
+        (np.abs(state["misses"]) <= 1.0).all()
         and ((_LEAST[:, None, None] - 1e-3 <= radius) & (radius <= _MOST)).all()
     )
 
@@ -106,9 +114,18 @@ def phases_of(rows, season):
 
 def reaches(state, t, season):
     """Return how far intervals of all `LEVELS` reach (levels, H, m) for the rows from t on."""
+    return sizes(state, t, season) * factors(state)
+
+
+def sizes(state, t, season):
+    """Return the size (H, m) that errors of the rows from t on have."""
     steps = np.arange(state["size"].shape[1])
-    factor = _factor(state["phases"][:, phases_of(t + steps, season), steps])
-    return usual(state) * factor * np.exp(np.maximum.accumulate(radii(state)))
+    return usual(state) * _factor(state["phases"][:, phases_of(t + steps, season), steps])
+
+
+def factors(state):
+    """Return how many times the size of errors intervals of all levels reach (levels, H, m)."""
+    return np.exp(np.maximum.accumulate(radii(state)))
 
 
 def usual(state):
@@ -230,7 +247,11 @@ def _with_errors(phases, season, errors, lately, few):
 
 def judge(state, errors, issued):
     """Let radii hear whether intervals of reaches (levels, H, m) held errors (H, m), as `learn`."""
-    missed, n_judged = misses(errors, issued)
+    hear(state, *misses(errors, issued))
+
+
+def hear(state, missed, n_judged):
+    """Let radii hear what missed (levels, H, m), as `misses` tells it."""
     shared = missed.sum(axis=-1, keepdims=True) / np.maximum(n_judged, 1)
     radius = state["radius"] + _RATE * missed + _SHARED_RATE * shared
     state["radius"] = np.maximum(radius, _LEAST[:, None, None])

@@ -19,13 +19,13 @@ from . import (
     _views,
 )
 from ._experts import RAW
-from ._smoothing_rates import LOGS, N_BANKS, SHORT, SLOPED, STEADY
+from ._smoothing_rates import LOGS, SHORT, SLOPED, STEADY
 
 
 def look(plan, state):
     """Look for seasons in the rows that are remembered, and let experts begin on new ones."""
     raw = state["views"][RAW]
-    values = raw["values"][-state["t"] :]
+    values = _views.remembered(raw, plan.horizon)[-state["t"] :]
     if not plan.seasons:
         state["seasons"] = _seasons.found(values[:, _views.started(raw)], plan.usual)
         slots = _seasons.settled(state["slots"], state["seasons"])
@@ -37,7 +37,8 @@ def look(plan, state):
         _begin_smoothing(plan, state, lengths, values)
     usual = () if plan.seasons else plan.usual
     _echoes.look(state, values / _views.level(raw)[1], len(plan.experts), usual)
-    _views.make_room(raw, _seasons.n_remembered(state["t"], plan.n_series))
+    n_rows = _seasons.n_remembered(state["t"], plan.n_series)
+    _views.make_room(raw, n_rows + plan.horizon)
 
 
 def _begin_season(plan, state, slot, season, values):
@@ -76,11 +77,12 @@ def _begin_smoothing(plan, state, lengths, values):
     steady one was, and is heard as that.
     """
     smoothing, mixture, before = state["smoothing"], state["mixture"], state["smoothing"]["lengths"]
-    first, changed = len(plan.views) - N_BANKS - len(plan.shares), [STEADY, SLOPED, LOGS, SHORT]
+    first, changed = plan.of_banks, [STEADY, SLOPED, LOGS, SHORT]
     if sorted(lengths)[:-1] == sorted(before.tolist()) != sorted(lengths):
         order = np.arange(len(plan.views))
         order[[first + STEADY, first + SHORT]] = first + SHORT, first + STEADY
         _mixture.exchange(mixture, order)
+        order = np.searchsorted(plan.waiting, order[plan.waiting])
         state["recent"] = state["recent"] | {"forecasts": state["recent"]["forecasts"][:, order]}
         changed.remove(SHORT)
     elif lengths == before.tolist():

@@ -8,6 +8,7 @@ from .._types import Any
 from ..meta._fits import batch_model, boosted_regressor
 from . import _experts, _seasons, _trees
 from ._experts import RESIDUAL
+from ._smoothing_rates import N_BANKS
 
 _MANY = 32  # series that have models of their own where nobody says
 
@@ -53,6 +54,16 @@ class Plan(NamedTuple):
     guard: bool
     usual: tuple
     trees: Any = None
+
+    @property
+    def of_banks(self):
+        """The number of the first expert that is a bank of smoothing."""
+        return len(self.views) - N_BANKS - (self.n_views - 1)
+
+    @property
+    def waiting(self):
+        """Numbers of the experts whose forecasts wait for their rows: others' are told again."""
+        return np.r_[: len(self.experts), self.of_banks : self.of_banks + N_BANKS]
 
     @property
     def n_views(self):

@@ -6,7 +6,7 @@ asks for forecasts reads it. All that an origin will be judged by is remembered:
 its experts, how they were mixed, and what the regression on the columns known ahead was.
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
-are written row by row, each row in a place of its own; a call that fills a block of rows has its
+are written row by row, each row in a place of its own; a call that fills the free places has its
 own (`_waiting.py`). So the state before a call does not see what is written after it. Of the
 seasons of smoothing, which are written in place, too, each call has its own.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from ..base import _is_finite
 from ..features import _faults
 from . import (
+    _again,
     _delayed_ridge,
     _doubts,
     _echoes,
@@ -23,6 +24,7 @@ from . import (
     _intervals,
     _mixture,
     _new_seasons,
+    _reached,
     _row_sizes,
     _seasons,
     _smoothing,
@@ -32,8 +34,8 @@ from . import (
     _views,
     _waiting,
 )
-from ._delayed_ridge import BLOCK
 from ._experts import RAW, RESIDUAL
+from ._waiting import SPARE
 
 _SEEN = 32.0  # values from which on an error counts for more than half of what it does later
 
@@ -48,7 +50,7 @@ def start(plan, waves, seed=0):
     n_rows = max(_seasons.N_ROWS, longest + 1)
     state = {
         "t": 0,
-        "views": [_views.start(m, n_rows) for _ in range(plan.n_views)],
+        "views": [_views.start(m, n_rows + horizon * (k == RAW)) for k in range(plan.n_views)],
         "beyond": _views.no_doubts(m),  # of values beyond the fence
         "doubts": _doubts.start(m, plan.n_ahead + plan.n_now, plan.n_calendar),
         "seasons": np.array(plan.seasons or (0,) * _seasons.N_SEASONS, dtype=np.int64),
@@ -61,6 +63,7 @@ def start(plan, waves, seed=0):
         "intervals": _intervals.start(horizon, m),
         "now": _views.start(plan.n_now, 1),
     }
+    state["reached"] = _reached.start(state["intervals"])
     if plan.n_ahead:
         state["static"] = _static.start(plan.n_ahead, plan.n_phases, m)
     if plan.trees is not None:
@@ -69,44 +72,51 @@ def start(plan, waves, seed=0):
     if plan.knows_rows:
         state["row_sizes"] = _row_sizes.start(plan.n_ahead, plan.n_phases, horizon, m)
     state["origin"] = issue(plan, state, np.zeros(plan.n_calendar))
-    recent = _waiting.start(state["origin"]["slot"], horizon)
+    missed = np.full((horizon, m), _reached.NOT_JUDGED, dtype=np.int8)
+    recent = _waiting.start(_waits(plan, state["origin"]["slot"]) | {"missed": missed}, horizon)
     return state | {"recent": recent | {"n_written": np.zeros(1, dtype=np.int64)}}
 
 
 def successor(state, n_rows):
     """Return a state that can learn so many rows without changing the one given.
 
-    As long as a block of them is not full, rows go into the free places of what the state given
-    remembers, if no others have.
+    As long as there are any, rows go into the free places of what the state given remembers, if no
+    others have.
     """
     t = state["t"]
     has_free_places = state["recent"]["n_written"][0] == t
-    own = _copied(state, not has_free_places or n_rows >= BLOCK - t % BLOCK)
+    own = _copied(state, not has_free_places or n_rows >= SPARE - t % SPARE)
     if not has_free_places:
         _mixture.clear(own["mixture"], t)
     _smoothing.own_seasons(own["smoothing"])
     return own
 
 
-def is_sound(state):
+def is_sound(state, former=None):
     """Tell whether all that forecasts are made from are numbers.
 
     Elsewhere infinity and NaN have a meaning: what was missing, an interval that is the whole line.
-    What is kept of earlier rows was looked at in its own call.
+    What is kept of earlier rows, or of a former state, was looked at in its own call.
     """
+    if former is None:
+        return _is_finite([_numbers(state), state["mixture"]])
+    before = _numbers(former)  # which lives on: a new array has another id
+    known = {id(array) for array in before}
+    return _is_finite([array for array in _numbers(state) if id(array) not in known])
+
+
+def _numbers(state):
+    """Return arrays that forecasts are made from; what waits in the mixture is in its inverse."""
     learners = [own["ridge"] for own in state["experts"]]
+    learners += [state[name]["ridge"] for name in ("static", "row_sizes") if name in state]
     views = [*state["views"], state["now"]]
-    if "static" in state:
-        learners.append(state["static"]["ridge"])
-        views.append(state["static"]["columns"])
-    if "row_sizes" in state:
-        learners.append(state["row_sizes"]["ridge"])
+    views += [state["static"]["columns"]] if "static" in state else []
     smoothing, slot = state["smoothing"], heard(state)["slot"]
     numbers = [own[name] for own in learners for name in ("theta", "P")]
     numbers += [own[name] for own in views for name in ("mean", "variance", "change")]
     numbers += [smoothing[name] for name in ("level", "slope", "error", "losses")]
-    numbers += [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
-    return _is_finite([*numbers, state["mixture"]])
+    numbers += [part for name, part in state["mixture"].items() if name != "recent"]
+    return numbers + [slot[name] for name in ("forecasts", "mixed", "last", "scale")]
 
 
 def heard(state):
@@ -131,10 +141,15 @@ def _copied(state, copies_recent):
     copy = dict(state)
     for name, part in state.items():
         if name == "recent" and copies_recent:
-            copy[name] = {key: array.copy() for key, array in part.items()}
+            copy[name] = {key: _own(arrays) for key, arrays in part.items()}
         elif type(part) in (dict, list) and name != "origin":  # which is replaced as a whole
             copy[name] = _copied(part, copies_recent)
     return copy
+
+
+def _own(arrays):
+    """Return an array to write into, or a list of arrays of which the last is written into."""
+    return [*arrays[:-1], arrays[-1].copy()] if type(arrays) is list else arrays.copy()
 
 
 def phases(plan, state, calendar, t):
@@ -165,15 +180,14 @@ def issue(plan, state, calendar):
         last, scale = levels[expert.view]
         said = _delayed_ridge.forecasts(own["ridge"], z).reshape(horizon, -1)
         forecasts[k] = said * scale + last
-    judged = _smoothing_rates.judged_steps(horizon)
-    members = _smoothing.forecasts(state["smoothing"], horizon, latest, judged)
+    members = _smoothing.members(state["smoothing"], horizon, latest)
     smoothed = _smoothing.mixed(state["smoothing"], horizon, latest)
-    again = state["slots"], state["echoes"]
     if not state["smoothing"]["seasons"]:
         smoothed[_smoothing_rates.SHORT] = np.nan  # it would say what the steady bank says
-    simple = _experts.simple_forecasts(views, *again, horizon, smoothed)
-    for k, said in enumerate(simple, start=len(Z)):
-        forecasts[k] = said
+    again = _again.snapshot(views[RAW]["values"], state["slots"], state["echoes"])
+    said = [_again.of_next(views[RAW]["values"], again, horizon), smoothed]
+    forecasts[len(Z) : plan.of_banks + _smoothing_rates.N_BANKS] = np.concatenate(said)
+    forecasts[plan.of_banks + _smoothing_rates.N_BANKS :] = 0.0
     begun = _views.started(views[RAW])
     forecasts[..., ~begun] = 0.0
     slot = {
@@ -183,9 +197,11 @@ def issue(plan, state, calendar):
         "scale": np.stack([_views.unit(view) for view in views]),
         "change": _views.change(views[RAW]),
         "begun": begun,
+        **again,
         "members": members,
-        "reach": _intervals.reaches(state["intervals"], state["t"], state["seasons"][0]),
+        "size": _intervals.sizes(state["intervals"], state["t"], state["seasons"][0]),
     }
+    slot["reach"] = slot["size"] * _intervals.factors(state["intervals"])
     for view, name in plan.shares.items():
         # shares that the mixtures have of what explains a part of the series, and adds it
         adds = np.where(np.isnan(forecasts), np.nan, (plan.views == view)[:, None, None])
@@ -202,6 +218,12 @@ def issue(plan, state, calendar):
         of_series = views[RAW]["mean"], levels[RAW][1]
         slot |= _row_sizes.snapshot(state["row_sizes"], of_columns, of_series)
     return {"calendar": calendar, "phases": known, "features": Z, "slot": slot}
+
+
+def _waits(plan, slot):
+    """Return what waits of all that is said of the next rows; the rest is told again."""
+    kept = {name: value for name, value in slot.items() if name != "reach"}
+    return kept | {"forecasts": slot["forecasts"][plan.waiting]}
 
 
 def forecast(plan, state, X_ahead, calendars):
@@ -270,8 +292,8 @@ def _said(plan, state, x_ahead):
         what they leave.
     """
     recent, horizon = state["recent"], plan.horizon
-    said = _waiting.of_row(recent, ("forecasts", "mixed"), state["t"], horizon)
-    F, mixed = said["forecasts"], said["mixed"]
+    said = _waiting.of_row(recent, ("mixed", *_again.READ), state["t"], horizon)
+    F, mixed = _again.of_row(plan, state["views"][RAW]["values"], said), said["mixed"]
     if not plan.shares:
         return F, mixed, {}
     names = [name for name in recent if name.startswith(("static_", "trees_"))]
@@ -295,7 +317,7 @@ def _added(plan, state, slot, X, times, steps):
     if plan.n_ahead:
         found[RESIDUAL] = _static.forecasts(_known(slot), X, times)
     if plan.trees is not None:
-        known, values = _known(slot, "trees_"), state["views"][RAW]["values"]
+        known, values = _known(slot, "trees_"), _views.remembered(state["views"][RAW], plan.horizon)
         Z = _trees.features(known, values, X, times, steps)
         found[plan.of_trees] = _trees.forecasts(plan.trees, state["trees"], known, Z)
     return found
@@ -307,7 +329,9 @@ def _move(plan, state, by):
     _views.move(state["views"][RAW], by)
     _smoothing.move(state["smoothing"], by)
     recent["members"] = recent["members"] + by
-    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[:, None]
+    recent["forecasts"] = recent["forecasts"] + by * (plan.views == RAW)[plan.waiting, None]
+    is_mean = np.arange(recent["beside"].shape[1]) < recent["beside"].shape[1] - 2
+    recent["beside"] = recent["beside"] + by * is_mean[:, None]
     share = 1.0 - sum(recent[name] for name in plan.shares.values())
     recent["mixed"] = recent["mixed"] + by * share
     recent["last"] = recent["last"] + by * (np.arange(plan.n_views) == RAW)[:, None]
@@ -327,7 +351,7 @@ def absorb(plan, state, row):
     """
     y, x_ahead, x_now = np.split(row, [plan.n_series, plan.n_series + plan.n_ahead])
     t, raw, recent = state["t"], state["views"][RAW], state["recent"]
-    _waiting.write(recent, state["origin"]["slot"], t, plan.horizon)
+    _waiting.write(recent, _waits(plan, state["origin"]["slot"]), t, plan.horizon)
     said = _said(plan, state, x_ahead)
     learnt, is_new = y, np.zeros(len(y), dtype=bool)
     if plan.guard:
@@ -357,7 +381,8 @@ def _take_back(plan, state, issued, y, is_still):
         if y[k] == raw["values"][-1, k]:  # so the row before was none, and was believed
             for view in state["views"]:
                 _views.take_back(view, k)
-            _smoothing.take_back(state["smoothing"], k, raw["values"][:, k])
+            values = _views.remembered(raw, plan.horizon)[:, k]
+            _smoothing.take_back(state["smoothing"], k, values)
         step = 1 + state["beyond"]["n_alike"][k]
         if step < plan.horizon:
             issued[0, k] = issued[step, k]
@@ -366,10 +391,10 @@ def _take_back(plan, state, issued, y, is_still):
 def _teach(plan, state, said, x_ahead, y):
     """Let all that forecast a row (m,), NaN for what is unknown, learn it; `said` as `_said`."""
     F, mixed, added = said
-    names, origin = ("last", "scale", "change", "begun", "members", "reach"), state["origin"]
+    names, origin = ("last", "scale", "change", "begun", "members", "size"), state["origin"]
     known = _waiting.of_row(state["recent"], names, state["t"], plan.horizon)
     # (H, V, m) the first two, (H, m) the next two
-    last, scale, change, begun, members, reach = (known[name] for name in names)
+    last, scale, change, begun, members, size = (known[name] for name in names)
     scale = np.where(scale > 0.0, scale, np.nan)  # what was hardly seen has no unit
     target = np.where(begun, y, np.nan)
     level, unit, issued = last[:, RAW], scale[:, RAW], mixed[-1]
@@ -385,9 +410,14 @@ def _teach(plan, state, said, x_ahead, y):
     _smoothing.judge(state["smoothing"], errors, trust[judged])
     change = np.where(change > 0.0, change, np.nan)
     errors = np.where(target == issued, 0.0, (target - issued) / change)
+    reach = _reached.reaches(state["reached"], size)
     if plan.knows_rows:
         _learn_row_sizes(plan, state, x_ahead, issued, errors, reach, trust)
     _intervals.learn(state["intervals"], state["t"], state["seasons"][0], errors, reach, trust)
+    missed = {"missed": _reached.n_missed(errors, reach)}
+    _waiting.write(state["recent"], missed, state["t"], plan.horizon)
+    missed = _waiting.of_row(state["recent"], missed, state["t"], plan.horizon)["missed"]
+    _reached.follow(state["reached"], missed)
     for view, of_view in added.items():
         rest = (target - of_view - last[:, view]) / scale[:, view]
         targets.append(np.clip(rest, -_views.FAR, _views.FAR))
@@ -400,7 +430,8 @@ def _teach(plan, state, said, x_ahead, y):
         of_now = raw["mean"], _views.level(raw)[1]
         _static.learn(state["static"], x_ahead, origin["phases"], known, *of_now)
     if plan.trees is not None:
-        known, values = _known(origin["slot"], "trees_"), state["views"][RAW]["values"]
+        known = _known(origin["slot"], "trees_")
+        values = _views.remembered(state["views"][RAW], plan.horizon)
         row = x_ahead[None], origin["phases"][None]
         Z = _trees.features(known, values, *row, np.zeros(1, dtype=int))
         wanted = np.where(np.isnan(scale[0, RAW]), np.nan, target[0])
@@ -454,7 +485,7 @@ def _said_of_next(plan, state, x_ahead):
     NaN for series that had not begun.
     """
     recent, t, horizon = state["recent"], state["t"], plan.horizon
-    _waiting.write(recent, state["origin"]["slot"], t, horizon)
+    _waiting.write(recent, _waits(plan, state["origin"]["slot"]), t, horizon)
     if plan.guard and plan.n_ahead:
         columns = _columns(plan, state)
         x_ahead = _doubts.known_ahead(state["doubts"], columns, x_ahead[None], plan.n_series)[0]

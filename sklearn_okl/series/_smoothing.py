@@ -34,7 +34,7 @@ them (W. James, C. Stein, "Estimation with quadratic loss", 1961), through which
 import numpy as np
 
 from . import _powers, _seasons, _smoothing_rates
-from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, STEADY, WITH_SLOPES
+from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY, WITH_SLOPES
 
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
 _LATEST = 500  # rows that past errors are taken from
@@ -85,39 +85,95 @@ def forecasts(state, horizon, last, steps=slice(None)):
     said[WITH_SLOPES] += leads * state["slope"][:, :, None]
     rows = state["t"] + np.arange(horizon)[steps]
     for of_season in state["seasons"]:
-        said += of_season[:, :, rows % of_season.shape[2]]
+        _add_again(said, of_season, rows % of_season.shape[2])
+    _tell_logs(state, said[LOGS], last)
+    return said
+
+
+def members(state, horizon, last):
+    """Return what members say (4, J, steps, m) at the steps that are judged, as `forecasts`."""
+    return forecasts(state, horizon, last, _smoothing_rates.judged_steps(horizon))
+
+
+def _tell_logs(state, said, last):
+    """Turn forecasts (J, h, m) of logarithms into those of the series, where it has them."""
     which = np.flatnonzero(state["has_logs"])
     if len(which):
         which = slice(None) if len(which) == len(last) else which  # all at once, without copies
         now = np.maximum(last, state["least"])[which]
-        change = np.clip(said[LOGS][..., which] - np.log(now), -_FARTHEST, _FARTHEST)
-        said[LOGS][..., which] = now * np.exp(change)  # of a constant exactly that
-    return said
+        change = np.clip(said[..., which] - np.log(now), -_FARTHEST, _FARTHEST)
+        said[..., which] = now * np.exp(change)  # of a constant exactly that
 
 
 def mixed(state, horizon, last):
     """Return the forecasts (4, H, m) of the banks for the next rows, after the last (m,).
 
+    But for logarithms they are sums, the parts of which are weighted one by one: levels, slopes and
+    what lasts at the steps that are judged, seasons at each.
+    """
+    weights, shares = _weights(state), _smoothing_rates.shares(horizon)
+    # weights sum to one: of differences to the latest value nothing is lost in rounding
+    found = shares @ _weighted(weights, state["level"] - last)
+    for is_so, lasting in _smoothing_rates.lasting_alike(horizon):
+        found += lasting * (shares @ _weighted(weights, is_so * state["error"]))
+    for is_so, leads in _smoothing_rates.sloping_alike(horizon):
+        slopes = _weighted(weights[WITH_SLOPES], is_so * state["slope"])
+        found[WITH_SLOPES] += leads * (shares @ slopes)
+    if state["seasons"] or state["has_logs"].any():
+        _mix_each_step(state, horizon, last, weights, found)
+    return last + found
+
+
+def _mix_each_step(state, horizon, last, weights, found):
+    """Add to mixed differences to the latest value (4, H, m) what is weighted at each step.
+
     Some steps at a time: those of all members together would not stay in the cache.
     """
-    weights, found = _weights(state), np.empty((N_BANKS, horizon, len(last)))
     n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
+    which, shares = np.flatnonzero(state["has_logs"]), _smoothing_rates.shares(horizon)
+    room = np.empty((2, *weights.shape[:2], min(n_steps, horizon), len(last)))
     for low in range(0, horizon, n_steps):
-        steps = slice(low, low + n_steps)
-        # weights sum to one: of differences to the latest value nothing is lost in rounding
-        said = forecasts(state, horizon, last, steps) - last
-        found[:, steps] = _mean(weights, said, horizon, steps)
-    return last + found
+        steps = slice(low, min(low + n_steps, horizon))
+        own, added = room[:, :, :, : steps.stop - low]
+        np.matmul(shares[steps], weights, out=own)
+        added[...] = 0.0
+        for of_season in state["seasons"]:
+            rows = state["t"] + np.arange(steps.start, steps.stop)
+            _add_again(added, of_season, rows % of_season.shape[2])
+        found[:, steps] += _weighted(own, added)
+        if len(which):
+            said = added[LOGS]
+            said += (
+                _smoothing_rates.lasting(horizon)[LOGS, :, steps] * state["error"][LOGS, :, None]
+            )
+            said += state["level"][LOGS, :, None]
+            leads = _smoothing_rates.sloping(horizon)[LOGS - SLOPED, :, steps]
+            said += leads * state["slope"][LOGS - SLOPED, :, None]
+            _tell_logs(state, said, last)
+            said -= last
+            found[LOGS, steps][..., which] = _weighted(own[LOGS], said)[..., which]
+
+
+def _weighted(weights, numbers):
+    """Return sums over members of weights (..., J, h, m) times numbers, of each h or of none."""
+    if numbers.ndim < weights.ndim:
+        return np.einsum("bjhm,bjm->bhm", weights, numbers)
+    return np.einsum("...jhm,...jhm->...hm", weights, numbers)
+
+
+def _add_again(said, of_season, places):
+    """Add to forecasts (4, J, h, m) what a season (4, J, length, m) adds at places (h,) of it."""
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)  # of places one after the other
+    if 4 * len(starts) > len(places):
+        said += of_season[:, :, places]
+        return
+    for low, high in zip(starts, [*starts[1:], len(places)], strict=True):
+        said[:, :, low:high] += of_season[:, :, places[low] : places[low] + high - low]
 
 
 def _weights(state):
     """Return the weights (4, J, steps, m) of the members at the steps that are judged."""
     return _powers.weights(state["losses"].swapaxes(0, 1)).swapaxes(0, 1)
-
-
-def _mean(weights, said, horizon, steps=slice(None)):
-    """Return means (4, h, m) of what members said (4, J, h, m) of some steps."""
-    return np.einsum("bjhm,bjhm->bhm", _smoothing_rates.shares(horizon)[steps] @ weights, said)
 
 
 def parts(state, horizon):

@@ -55,6 +55,23 @@ def sloping(horizon):
 
 
 @cache
+def lasting_alike(horizon):
+    """Return pairs: which members (4, J, 1) share a rate, and what is left by it (H, 1)."""
+    return _alike(RATES[..., 2], lasting(horizon))
+
+
+@cache
+def sloping_alike(horizon):
+    """Return pairs: which members (2, J, 1) are damped alike, and how far slopes lead (H, 1)."""
+    return _alike(RATES[WITH_SLOPES, :, 4], sloping(horizon))
+
+
+def _alike(rates, each):
+    first = [np.argwhere(rates == rate)[0] for rate in np.unique(rates) if rate > 0.0]
+    return [((rates == rates[b, j])[..., None], each[b, j]) for b, j in first]
+
+
+@cache
 def rates():
     """Return the rates of all members, each kind (4, J, 1); of slopes as times of errors."""
     level, season, lasting, slope, damping = np.moveaxis(RATES, -1, 0)[..., None]

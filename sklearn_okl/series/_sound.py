@@ -36,7 +36,7 @@ def n_numbers(plan):
         ridges.append((1, 1, m, 1, _static.width(plan.n_ahead, plan.n_phases)))
     if plan.knows_rows:
         ridges.append((m, 1, 1, 1, _row_sizes.width(plan.n_ahead, plan.n_phases)))
-    latest = _waiting.n_places(horizon) * n_experts * m
+    latest = _waiting.n_places(horizon) * len(plan.waiting) * m
     longest = max(*plan.windows, *plan.seasons) * m
     mixed = _of_mixture(n_experts, horizon, 1 if plan.is_pooled else m)
     return _of_ridges(ridges) + mixed + latest + longest
@@ -78,11 +78,12 @@ def fresh(plan, known):
 def fault(plan, state):
     """Return what is wrong with the whole numbers of a state of the right shapes, or None."""
     t, seasons, slots = state["t"], state["seasons"], state["slots"]
+    n_rows = len(state["views"][RAW]["values"]) - plan.horizon
     if any(ridge["t"] != t for ridge in _ridges(state)):
         return "has regressions that have seen other rows"
-    if max(slots) >= len(state["views"][RAW]["values"]):
+    if max(slots) >= n_rows:
         return "has seasons that are longer than what is remembered"
-    if not _echoes.is_remembered(state["echoes"], len(state["views"][RAW]["values"])):
+    if not _echoes.is_remembered(state["echoes"], n_rows):
         return "has seasons that come again from before what is remembered"
     if plan.seasons and not all((known == plan.seasons).all() for known in (seasons, slots)):
         return "has other seasons than its own"

@@ -226,6 +226,14 @@ def make_room(state, n_rows):
         state["values"] = np.concatenate([nothing, state["values"]])
 
 
+def remembered(state, horizon):
+    """Return the values (n, m) that are looked at.
+
+    Those of some rows before them are only there for what was said of the next row earlier.
+    """
+    return state["values"][horizon:]
+
+
 def windows(state, length):
     """Return features (m, length) of each series from its latest rows.
 

@@ -4,8 +4,8 @@ What was said h steps ahead is judged h rows later. So it waits in a ring of its
 places: half the numbers of all origins with all their steps. What an origin knows of no single
 step, such as the level of a series, waits as long as the last of them.
 
-Rings are written row by row. They have `BLOCK` places more than they need, and a call that fills a
-block has a copy of its own: so what is written in a block is beside all that its states still read.
+Rings are written row by row. They have `SPARE` places more than they need, and a call that fills as
+many has a copy of its own: so what is written in these is beside all that its states still read.
 """
 
 from functools import cache
@@ -13,10 +13,11 @@ from functools import cache
 import numpy as np
 
 from . import _smoothing_rates
-from ._delayed_ridge import BLOCK
+
+SPARE = 8  # rows between two copies of what waits; more take more room
 
 # steps are the axis -2 of these
-_OF_STEPS = {"forecasts", "mixed", "columns_share", "trees_share", "reach", "members"}
+_OF_STEPS = {"forecasts", "mixed", "columns_share", "trees_share", "size", "missed", "members"}
 _OF_STEPS |= {"rows_radii", "rows_size", "rows_shares"}
 
 
@@ -26,15 +27,15 @@ def start(slot, horizon):
     for name, value in slot.items():
         steps = _steps(name, horizon)
         if steps is None:
-            recent[name] = np.repeat(value[None], horizon + BLOCK, axis=0)
+            recent[name] = np.repeat(value[None], horizon + SPARE, axis=0)
         else:
-            recent[name] = np.repeat(np.moveaxis(value, -2, 0), steps + 1 + BLOCK, axis=0)
+            recent[name] = np.repeat(np.moveaxis(value, -2, 0), steps + 1 + SPARE, axis=0)
     return recent
 
 
 def n_places(horizon):
     """Return how many places there are for each number that is said of all steps."""
-    return horizon * (horizon + 1) // 2 + horizon * BLOCK
+    return horizon * (horizon + 1) // 2 + horizon * SPARE
 
 
 def write(recent, slot, t, horizon):
@@ -42,7 +43,7 @@ def write(recent, slot, t, horizon):
     for name, value in slot.items():
         steps = _steps(name, horizon)
         if steps is None:
-            recent[name][t % (horizon + BLOCK)] = value
+            recent[name][t % (horizon + SPARE)] = value
         else:
             recent[name][_places(name, horizon, t)] = np.moveaxis(value, -2, 0)
 
@@ -52,7 +53,7 @@ def of_row(recent, names, t, horizon):
 
     What is known of no single step has a leading axis of the origins, the one at row t first.
     """
-    found, past = {}, (t - np.arange(horizon)) % (horizon + BLOCK)
+    found, past = {}, (t - np.arange(horizon)) % (horizon + SPARE)
     for name in names:
         if (steps := _steps(name, horizon)) is None:
             found[name] = recent[name][past]
@@ -78,5 +79,5 @@ def _places(name, horizon, rows):
 @cache
 def _rings(name, horizon):
     """Return where the ring of each step begins, and how long it is."""
-    lengths = _steps(name, horizon) + 1 + BLOCK
+    lengths = _steps(name, horizon) + 1 + SPARE
     return np.cumsum(lengths) - lengths, lengths

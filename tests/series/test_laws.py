@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_okl import OnlineForecaster, load, save
-from sklearn_okl.series import _experts
+from sklearn_okl.series import _again, _experts
 
 SMALL = {"windows": (3, 4, 6)}
 CASES = {
@@ -289,7 +289,7 @@ def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
     model.fit(y[:50])
     before = pickle.dumps(model)
     calls = iter([0, 0, 0])
-    monkeypatch.setattr(_experts, "simple_forecasts", lambda *_: next(calls) / 0)
+    monkeypatch.setattr(_again, "of_next", lambda *_: next(calls) / 0)
     with pytest.raises(ZeroDivisionError):
         model.partial_fit(y[50:])
     assert pickle.dumps(model) == before

@@ -87,7 +87,7 @@ def test_more_than_some_dozens_of_series_are_pooled(n_series, is_pooled):
 def test_what_waits_takes_half_of_what_all_steps_of_all_origins_would():
     model = OnlineForecaster(100, windows=(2, 3, 4)).fit(np.arange(40.0) % 7)
     waiting = model._state["recent"]["forecasts"]
-    assert len(waiting) == _waiting.n_places(100) == 100 * 101 // 2 + 100 * _delayed_ridge.BLOCK
+    assert len(waiting) == _waiting.n_places(100) == 100 * 101 // 2 + 100 * _waiting.SPARE
 
 
 def test_each_step_waits_for_as_long_as_it_takes():

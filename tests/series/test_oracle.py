@@ -95,13 +95,33 @@ def test_weights_of_smoothing_between_the_steps_that_are_judged(horizon):
     assert loop.steps == _smoothing_rates.judged_steps(horizon).tolist()
     state["losses"] = rng.uniform(size=state["losses"].shape)
     said = rng.normal(size=(_smoothing_rates.N_BANKS, n_members, horizon, 2))
-    found = _smoothing._mean(_smoothing._weights(state), said, horizon)
+    weights = _smoothing_rates.shares(horizon) @ _smoothing._weights(state)
+    found = _smoothing._weighted(weights, said)
     for c in range(2):
         for k, member in enumerate(loop.members[c]):
             member.losses[loop.steps] = state["losses"][k // n_members, k % n_members, :, c]
         for h in range(horizon):
             expected = loop.smoothed(c, h, said[:, :, h, c].ravel())
             np.testing.assert_allclose(found[:, h, c], expected)
+
+
+@pytest.mark.parametrize("has_logs", [(False, False), (True, True), (False, True)])
+@pytest.mark.parametrize("lengths", [(), (4, 28)])
+def test_a_bank_is_the_weighted_mean_of_its_members(lengths, has_logs, monkeypatch):
+    monkeypatch.setattr(_smoothing, "_AT_A_TIME", 5 * 4 * 36 * 2)
+    rng, horizon = np.random.default_rng(0), 33
+    state = _smoothing.start(horizon, 2)
+    shape = state["level"].shape
+    state["level"], state["error"] = rng.normal(10.0, size=shape), rng.normal(size=shape)
+    state["level"][_smoothing.LOGS] = np.log(10.0) + 0.1 * rng.normal(size=shape[1:])
+    state["slope"] = 0.1 * rng.normal(size=state["slope"].shape)
+    state["seasons"] = [0.1 * rng.normal(size=(*shape[:2], length, 2)) for length in lengths]
+    state["losses"] = rng.uniform(size=state["losses"].shape)
+    state.update(t=50, least=np.ones(2), has_logs=np.array(has_logs))
+    last = np.array([9.0, 11.0])
+    weights = _smoothing_rates.shares(horizon) @ _smoothing._weights(state)
+    expected = (weights * _smoothing.forecasts(state, horizon, last)).sum(axis=1)
+    np.testing.assert_allclose(_smoothing.mixed(state, horizon, last), expected, rtol=1e-11)
 
 
 @pytest.mark.long
