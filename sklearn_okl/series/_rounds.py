@@ -141,15 +141,10 @@ def _copied(state, copies_recent):
     copy = dict(state)
     for name, part in state.items():
         if name == "recent" and copies_recent:
-            copy[name] = {key: _own(arrays) for key, arrays in part.items()}
+            copy[name] = {key: _waiting.own(arrays) for key, arrays in part.items()}
         elif type(part) in (dict, list) and name != "origin":  # which is replaced as a whole
             copy[name] = _copied(part, copies_recent)
     return copy
-
-
-def _own(arrays):
-    """Return an array to write into, or a list of arrays of which the last is written into."""
-    return [*arrays[:-1], arrays[-1].copy()] if type(arrays) is list else arrays.copy()
 
 
 def phases(plan, state, calendar, t):
