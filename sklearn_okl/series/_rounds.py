@@ -7,8 +7,7 @@ its experts, how they were mixed, and what the regression on the columns known a
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
 are written row by row, each row in a place of its own; a call that fills the free places has its
-own (`_waiting.py`). So the state before a call does not see what is written after it. Of the
-seasons of smoothing, which are written in place, too, each call has its own.
+own (`_waiting.py`). So the state before a call does not see what is written after it.
 """
 
 import numpy as np
@@ -88,7 +87,6 @@ def successor(state, n_rows):
     own = _copied(state, not has_free_places or n_rows >= SPARE - t % SPARE)
     if not has_free_places:
         _mixture.clear(own["mixture"], t)
-    _smoothing.own_seasons(own["smoothing"])
     return own
 
 
