@@ -21,30 +21,29 @@ def split(phases):
 
 
 def of_row(parts, row):
-    """Return what a season in parts (4, J, phases, m) adds in a row (4, J, m)."""
+    """Return what a season in parts (phases, 4, J, m) adds in a row (4, J, m)."""
     part, place = _place(parts, row)
-    return parts[part][:, :, place]
+    return parts[part][place]
 
 
 def with_row(parts, row, added):
     """Return the parts of a season that adds (4, J, m) in a row."""
     part, place = _place(parts, row)
     changed = parts[part].copy()
-    changed[:, :, place] = added
+    changed[place] = added
     return [*parts[:part], changed, *parts[part + 1 :]]
 
 
 def add(said, parts, rows):
-    """Add to forecasts (4, J, h, m) of rows (h,) what a season adds in them."""
+    """Add to forecasts (h, 4, J, m) of rows (h,) what a season adds in them."""
     part, place = _place(parts, rows)
     is_next = (np.diff(rows, prepend=-2) == 1) & (place > 0)  # in the part of the row before
     starts = np.flatnonzero(~is_next).tolist()
     for low, high in zip(starts, [*starts[1:], len(rows)], strict=True):
-        there = parts[part[low]][:, :, place[low] : place[low] + high - low]
-        said[:, :, low:high] += there
+        said[low:high] += parts[part[low]][place[low] : place[low] + high - low]
 
 
 def _place(parts, rows):
     """Return in which part rows are, and where in it."""
-    length = sum(part.shape[2] for part in parts)
-    return divmod(rows % length, parts[0].shape[2])
+    length = sum(len(part) for part in parts)
+    return divmod(rows % length, len(parts[0]))

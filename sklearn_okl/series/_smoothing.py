@@ -53,7 +53,7 @@ def start(horizon, n_series):
         "level": np.zeros((*members, n_series)),
         "slope": np.zeros((2, N_MEMBERS, n_series)),  # of the banks that have slopes
         "error": np.zeros((*members, n_series)),
-        "seasons": [],  # parts of each: what it adds, (banks, members, phases, series)
+        "seasons": [],  # parts of each: what it adds, (phases, banks, members, series)
         "losses": np.zeros((*members, n_steps, n_series)),  # faded squared errors
         "least": np.full(n_series, np.inf),  # value so far
         "has_logs": np.zeros(n_series, dtype=bool),  # whether the bank of logarithms has them
@@ -85,7 +85,7 @@ def forecasts(state, horizon, last, steps=slice(None)):
     said[WITH_SLOPES] += leads * state["slope"][:, :, None]
     rows = state["t"] + np.arange(horizon)[steps]
     for of_season in state["seasons"]:
-        _season_parts.add(said, of_season, rows)
+        _season_parts.add(np.moveaxis(said, 2, 0), of_season, rows)
     _tell_logs(state, said[LOGS], last)
     return said
 
@@ -131,18 +131,18 @@ def _mix_each_step(state, horizon, last, weights, found):
     """
     n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
     which, shares = np.flatnonzero(state["has_logs"]), _smoothing_rates.shares(horizon)
-    room = np.empty((2, *weights.shape[:2], min(n_steps, horizon), len(last)))
+    room = np.empty((2, min(n_steps, horizon), *state["level"].shape))
+    at_judged = np.moveaxis(weights, 2, 0).reshape(weights.shape[2], -1)
     for low in range(0, horizon, n_steps):
         steps = slice(low, min(low + n_steps, horizon))
-        own, added = room[:, :, :, : steps.stop - low]
-        np.matmul(shares[steps], weights, out=own)
+        own, added = room[:, : steps.stop - low]
+        np.matmul(shares[steps], at_judged, out=own.reshape(len(own), -1))
         added[...] = 0.0
         for of_season in state["seasons"]:
-            rows = state["t"] + np.arange(steps.start, steps.stop)
-            _season_parts.add(added, of_season, rows)
-        found[:, steps] += _weighted(own, added)
+            _season_parts.add(added, of_season, state["t"] + np.arange(steps.start, steps.stop))
+        found[:, steps] += np.einsum("hbjm,hbjm->bhm", own, added)
         if len(which):
-            said = added[LOGS]
+            said = added[:, LOGS].swapaxes(0, 1)
             said += (
                 _smoothing_rates.lasting(horizon)[LOGS, :, steps] * state["error"][LOGS, :, None]
             )
@@ -151,7 +151,8 @@ def _mix_each_step(state, horizon, last, weights, found):
             said += leads * state["slope"][LOGS - SLOPED, :, None]
             _tell_logs(state, said, last)
             said -= last
-            found[LOGS, steps][..., which] = _weighted(own[LOGS], said)[..., which]
+            own = own[:, LOGS].swapaxes(0, 1)
+            found[LOGS, steps][..., which] = _weighted(own, said)[..., which]
 
 
 def _weighted(weights, numbers):
@@ -175,7 +176,7 @@ def parts(state, horizon):
     level = state["level"][STEADY][:, None]
     rows, seasons = state["t"] + np.arange(horizon), []
     for of_season in state["seasons"]:
-        profile = np.concatenate([part[STEADY] for part in of_season], axis=1)  # (J, length, m)
+        profile = np.concatenate([part[:, STEADY] for part in of_season]).swapaxes(0, 1)
         mean = profile.mean(axis=1, keepdims=True)
         level = level + mean
         seasons.append((weights * (profile[:, rows % profile.shape[1]] - mean)).sum(axis=0))
@@ -243,8 +244,8 @@ def begin_anew(state, lengths, values):
         if length == max(lengths):
             profile[:, SHORT] = 0.0
         rest = rest - profile[np.arange(n) % length]
-        parts = [part.swapaxes(0, 1)[:, None] for part in _season_parts.split(profile)]
-        seasons.append([np.repeat(part, N_MEMBERS, axis=1) for part in parts])
+        parts = _season_parts.split(profile[:, :, None])
+        seasons.append([np.repeat(part, N_MEMBERS, axis=2) for part in parts])
     nothing = np.zeros_like(state["error"])
     lengths = np.array(lengths, dtype=np.int64)
     state.update(t=0, lengths=lengths, seasons=seasons, error=nothing)
@@ -342,7 +343,8 @@ def _end_logs(state, which):
     """Let members on logarithms of series (m,) that are not positive go on as the steady ones."""
     arrays = {name: state[name].copy() for name in ("level", "error", "losses")}
     seasons = [[part.copy() for part in of_season] for of_season in state["seasons"]]
-    for array in (*arrays.values(), *(part for of_season in seasons for part in of_season)):
+    of_phases = (phase for of_season in seasons for part in of_season for phase in part)
+    for array in (*arrays.values(), *of_phases):
         array[LOGS][..., which] = array[STEADY][..., which]
     slope = state["slope"].copy()
     slope[LOGS - WITH_SLOPES.start][..., which] = 0.0

@@ -71,7 +71,7 @@ def fresh(plan, known):
     n_rows = max(len(state["views"][RAW]["values"]), len(known["views"][RAW]["values"]))
     state["views"][RAW]["values"] = np.broadcast_to(0.0, (n_rows, m))
     state["smoothing"]["seasons"] = [
-        [np.broadcast_to(0.0, (N_BANKS, N_MEMBERS, n, m)) for n in _season_parts.sizes(length)]
+        [np.broadcast_to(0.0, (n, N_BANKS, N_MEMBERS, m)) for n in _season_parts.sizes(length)]
         for length in lengths.tolist()
     ]
     return state

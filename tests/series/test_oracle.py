@@ -122,7 +122,7 @@ def test_a_bank_is_the_weighted_mean_of_its_members(lengths, has_logs, monkeypat
     state["level"][_smoothing.LOGS] = np.log(10.0) + 0.1 * rng.normal(size=shape[1:])
     state["slope"] = 0.1 * rng.normal(size=state["slope"].shape)
     state["seasons"] = [
-        [0.1 * rng.normal(size=(*shape[:2], n, 2)) for n in _season_parts.sizes(length)]
+        [0.1 * rng.normal(size=(n, *shape)) for n in _season_parts.sizes(length)]
         for length in lengths
     ]
     state["losses"] = rng.uniform(size=state["losses"].shape)
