@@ -27,6 +27,7 @@ from . import _powers, _shared_stacks
 
 FORGETTING = np.array([1.0, 0.998])  # of the regressions on the deviations
 N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, and the whole
+LASTING = np.array([0, N_MIXTURES - 1])  # those that are not told again, see `again`
 _ALPHA = 1.0  # their ridge, where errors have variance 1
 _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows had been at 1
 _EXPECTED = np.array([1.0, 4.0, 4.0])  # squared errors of the three beforehand, over the least
@@ -83,9 +84,24 @@ def forecasts(state, F):
     weight = state["weight"]
     weights, F = _heard(_powers.of_series(state["errors"], weight), F)
     mixed[0] = (weights * F).sum(axis=0)
-    mixed[1:-1] = mixed[0] + (state["theta"] * (F - mixed[0])).sum(axis=1)
+    mixed[1:-1] = _stacked(mixed[0], state["theta"], F)
     mixed[-1] = (_shares(state) * mixed[:-1]).sum(axis=0)
     return mixed
+
+
+def again(mixed, theta, F):
+    """Return `forecasts` of an origin from those at `LASTING` (2, H, m), its theta, and F.
+
+    Where series share theta it is fewer numbers than what the regressions said.
+    """
+    first, whole = mixed
+    stacked = _stacked(first, theta, np.where(np.isnan(F), first, F))
+    return np.concatenate([first[None], stacked, whole[None]])
+
+
+def _stacked(first, theta, F):
+    """Return what the regressions say (2, H, m) of F (E, H, m), by what the first mixture does."""
+    return first + np.einsum("sehm,ehm->shm", theta, F - first)
 
 
 def _shares(state):

@@ -82,8 +82,11 @@ def _begin_smoothing(plan, state, lengths, values):
         order = np.arange(len(plan.views))
         order[[first + STEADY, first + SHORT]] = first + SHORT, first + STEADY
         _mixture.exchange(mixture, order)
+        state["recent"] = recent = dict(state["recent"])
+        if plan.is_pooled:
+            recent["theta"] = recent["theta"][:, :, order]
         order = np.searchsorted(plan.waiting, order[plan.waiting])
-        state["recent"] = state["recent"] | {"forecasts": state["recent"]["forecasts"][:, order]}
+        recent["forecasts"] = recent["forecasts"][:, order]
         changed.remove(SHORT)
     elif lengths == before.tolist():
         changed = [LOGS]

@@ -7,8 +7,7 @@ its experts, how they were mixed, and what the regression on the columns known a
 
 Arrays of a state are replaced, never written, so that states share them. Only those under "recent"
 are written row by row, each row in a place of its own; a call that fills the free places has its
-own (`_waiting.py`). So the state before a call does not see what is written after it. Of the
-seasons of smoothing, which are written in place, too, each call has its own.
+own (`_waiting.py`). So the state before a call does not see what is written after it.
 """
 
 import numpy as np
@@ -88,7 +87,6 @@ def successor(state, n_rows):
     own = _copied(state, not has_free_places or n_rows >= SPARE - t % SPARE)
     if not has_free_places:
         _mixture.clear(own["mixture"], t)
-    _smoothing.own_seasons(own["smoothing"])
     return own
 
 
@@ -212,12 +210,17 @@ def issue(plan, state, calendar):
         of_columns = (seen["mean"], seen["scale"]) if plan.n_ahead else (np.empty(0), np.empty(0))
         of_series = views[RAW]["mean"], levels[RAW][1]
         slot |= _row_sizes.snapshot(state["row_sizes"], of_columns, of_series)
+    if plan.is_pooled:
+        slot["theta"] = state["mixture"]["theta"]
     return {"calendar": calendar, "phases": known, "features": Z, "slot": slot}
 
 
 def _waits(plan, slot):
     """Return what waits of all that is said of the next rows; the rest is told again."""
     kept = {name: value for name, value in slot.items() if name != "reach"}
+    if plan.is_pooled:
+        names = "mixed", *plan.shares.values()
+        kept |= {name: slot[name][_mixture.LASTING] for name in names}
     return kept | {"forecasts": slot["forecasts"][plan.waiting]}
 
 
@@ -287,19 +290,17 @@ def _said(plan, state, x_ahead):
         what they leave.
     """
     recent, horizon = state["recent"], plan.horizon
-    said = _waiting.of_row(recent, ("mixed", *_again.READ), state["t"], horizon)
+    more = [name for name in recent if name.startswith(("theta", "static_", "trees_"))]
+    names = "mixed", *_again.READ, *plan.shares.values(), *more
+    said = _waiting.of_row(recent, names, state["t"], horizon)
     F, mixed = _again.of_row(plan, state["views"][RAW]["values"], said), said["mixed"]
-    if not plan.shares:
-        return F, mixed, {}
-    names = [name for name in recent if name.startswith(("static_", "trees_"))]
-    more = _waiting.of_row(recent, {*plan.shares.values(), *names}, state["t"], horizon)
     rows = np.broadcast_to(x_ahead, (horizon, plan.n_ahead))
     times = np.broadcast_to(state["origin"]["phases"], (horizon, plan.n_phases))
-    added = _added(plan, state, more, rows, times, np.zeros(horizon, dtype=int))
+    added = _added(plan, state, said, rows, times, np.zeros(horizon, dtype=int))
     for view, of_view in added.items():
         F[plan.views == view] += of_view
-        mixed = mixed + more[plan.shares[view]] * of_view
-    return F, mixed, added
+        mixed = mixed + said[plan.shares[view]] * of_view
+    return F, _mixture.again(mixed, said["theta"], F) if plan.is_pooled else mixed, added
 
 
 def _added(plan, state, slot, X, times, steps):

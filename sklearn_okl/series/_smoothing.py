@@ -33,7 +33,7 @@ them (W. James, C. Stein, "Estimation with quadratic loss", 1961), through which
 
 import numpy as np
 
-from . import _powers, _seasons, _smoothing_rates
+from . import _powers, _season_parts, _seasons, _smoothing_rates
 from ._smoothing_rates import LOGS, N_BANKS, N_MEMBERS, SHORT, SLOPED, STEADY, WITH_SLOPES
 
 _FARTHEST = 5.0  # logarithm of how many times the latest value a forecast is at most
@@ -53,7 +53,7 @@ def start(horizon, n_series):
         "level": np.zeros((*members, n_series)),
         "slope": np.zeros((2, N_MEMBERS, n_series)),  # of the banks that have slopes
         "error": np.zeros((*members, n_series)),
-        "seasons": [],  # what each season adds, (banks, members, length, series)
+        "seasons": [],  # parts of each: what it adds, (phases, banks, members, series)
         "losses": np.zeros((*members, n_steps, n_series)),  # faded squared errors
         "least": np.full(n_series, np.inf),  # value so far
         "has_logs": np.zeros(n_series, dtype=bool),  # whether the bank of logarithms has them
@@ -63,7 +63,7 @@ def start(horizon, n_series):
 def is_sound(state):
     """Tell whether what members know, as in a file, are numbers, and their losses squares."""
     known = [state[name] for name in ("level", "slope", "error", "losses")]
-    known += state["seasons"]
+    known += [part for of_season in state["seasons"] for part in of_season]
     return bool(
         all(np.isfinite(one).all() for one in known)
         and (state["losses"] >= 0.0).all()
@@ -85,7 +85,7 @@ def forecasts(state, horizon, last, steps=slice(None)):
     said[WITH_SLOPES] += leads * state["slope"][:, :, None]
     rows = state["t"] + np.arange(horizon)[steps]
     for of_season in state["seasons"]:
-        _add_again(said, of_season, rows % of_season.shape[2])
+        _season_parts.add(np.moveaxis(said, 2, 0), of_season, rows)
     _tell_logs(state, said[LOGS], last)
     return said
 
@@ -131,18 +131,18 @@ def _mix_each_step(state, horizon, last, weights, found):
     """
     n_steps = max(_AT_A_TIME // weights[:, :, 0].size, 1)
     which, shares = np.flatnonzero(state["has_logs"]), _smoothing_rates.shares(horizon)
-    room = np.empty((2, *weights.shape[:2], min(n_steps, horizon), len(last)))
+    room = np.empty((2, min(n_steps, horizon), *state["level"].shape))
+    at_judged = np.moveaxis(weights, 2, 0).reshape(weights.shape[2], -1)
     for low in range(0, horizon, n_steps):
         steps = slice(low, min(low + n_steps, horizon))
-        own, added = room[:, :, :, : steps.stop - low]
-        np.matmul(shares[steps], weights, out=own)
+        own, added = room[:, : steps.stop - low]
+        np.matmul(shares[steps], at_judged, out=own.reshape(len(own), -1))
         added[...] = 0.0
         for of_season in state["seasons"]:
-            rows = state["t"] + np.arange(steps.start, steps.stop)
-            _add_again(added, of_season, rows % of_season.shape[2])
-        found[:, steps] += _weighted(own, added)
+            _season_parts.add(added, of_season, state["t"] + np.arange(steps.start, steps.stop))
+        found[:, steps] += np.einsum("hbjm,hbjm->bhm", own, added)
         if len(which):
-            said = added[LOGS]
+            said = added[:, LOGS].swapaxes(0, 1)
             said += (
                 _smoothing_rates.lasting(horizon)[LOGS, :, steps] * state["error"][LOGS, :, None]
             )
@@ -151,7 +151,8 @@ def _mix_each_step(state, horizon, last, weights, found):
             said += leads * state["slope"][LOGS - SLOPED, :, None]
             _tell_logs(state, said, last)
             said -= last
-            found[LOGS, steps][..., which] = _weighted(own[LOGS], said)[..., which]
+            own = own[:, LOGS].swapaxes(0, 1)
+            found[LOGS, steps][..., which] = _weighted(own, said)[..., which]
 
 
 def _weighted(weights, numbers):
@@ -159,16 +160,6 @@ def _weighted(weights, numbers):
     if numbers.ndim < weights.ndim:
         return np.einsum("bjhm,bjm->bhm", weights, numbers)
     return np.einsum("...jhm,...jhm->...hm", weights, numbers)
-
-
-def _add_again(said, of_season, places):
-    """Add to forecasts (4, J, h, m) what a season (4, J, length, m) adds at places (h,) of it."""
-    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)  # of places one after the other
-    if 4 * len(starts) > len(places):
-        said += of_season[:, :, places]
-        return
-    for low, high in zip(starts, [*starts[1:], len(places)], strict=True):
-        said[:, :, low:high] += of_season[:, :, places[low] : places[low] + high - low]
 
 
 def _weights(state):
@@ -185,7 +176,7 @@ def parts(state, horizon):
     level = state["level"][STEADY][:, None]
     rows, seasons = state["t"] + np.arange(horizon), []
     for of_season in state["seasons"]:
-        profile = of_season[STEADY]  # (J, length, m)
+        profile = np.concatenate([part[:, STEADY] for part in of_season]).swapaxes(0, 1)
         mean = profile.mean(axis=1, keepdims=True)
         level = level + mean
         seasons.append((weights * (profile[:, rows % profile.shape[1]] - mean)).sum(axis=0))
@@ -202,10 +193,7 @@ def judge(state, errors, trust):
 
 
 def learn(state, y, is_first):
-    """Learn a row (m,), NaN where it is missing; `is_first` (m,) of the series that begin.
-
-    What the seasons add is written in place: a call has arrays of its own, see `own_seasons`.
-    """
+    """Learn a row (m,), NaN where it is missing; `is_first` (m,) of the series that begin."""
     state["least"] = np.fmin(state["least"], y)
     is_over = state["has_logs"] & (state["least"] <= 0.0)
     if is_over.any():
@@ -229,20 +217,12 @@ def take_back(state, k, values):
     ):
         state[name] = state[name].copy()
         state[name][..., k] -= change[places]
-    change = season * (1.0 - level) * error
-    for s in state["seasons"]:
-        own = s[:, :, (state["t"] - 1) % s.shape[2], k]
-        own -= change
-        if s.shape[2] == max(state["lengths"]):
-            own[SHORT] = 0.0
+    change = np.zeros(shape)
+    change[..., k] = season * (level - 1.0) * error
+    _change_seasons(state, state["t"] - 1, change)
     least = state["least"].copy()
     least[k] = values.min()
     state.update(n_learnt=n_learnt, least=least)
-
-
-def own_seasons(state):
-    """Let a state have arrays of its own where rows are written in place."""
-    state["seasons"] = [of_season.copy() for of_season in state["seasons"]]
 
 
 def is_out_of_date(state, lengths):
@@ -264,7 +244,8 @@ def begin_anew(state, lengths, values):
         if length == max(lengths):
             profile[:, SHORT] = 0.0
         rest = rest - profile[np.arange(n) % length]
-        seasons.append(np.repeat(profile.swapaxes(0, 1)[:, None], N_MEMBERS, axis=1))
+        parts = _season_parts.split(profile[:, :, None])
+        seasons.append([np.repeat(part, N_MEMBERS, axis=2) for part in parts])
     nothing = np.zeros_like(state["error"])
     lengths = np.array(lengths, dtype=np.int64)
     state.update(t=0, lengths=lengths, seasons=seasons, error=nothing)
@@ -312,21 +293,27 @@ def _follow(state, row, is_first):
     before = np.where(is_first, row, state["level"])
     on = damping[WITH_SLOPES] * state["slope"]
     before[WITH_SLOPES] += on
-    place = [state["t"] % of_season.shape[2] for of_season in state["seasons"]]
-    added = [s[:, :, k] for s, k in zip(state["seasons"], place, strict=True)]
-    error = row - before - sum(added)
+    added = sum(_season_parts.of_row(of_season, state["t"]) for of_season in state["seasons"])
+    error = row - before - added
     known = ~np.isnan(error)
     state["error"] = np.where(known, error, lasting * state["error"])
     error = np.where(known, error, 0.0)
     state["slope"] = on + slope[WITH_SLOPES] * error[WITH_SLOPES]
     state["level"] = before + level * error
-    change = season * (1.0 - level) * error
-    for s, k in zip(state["seasons"], place, strict=True):
-        s[:, :, k] += change
-        if s.shape[2] == max(state["lengths"]):
-            s[SHORT, :, k] = 0.0
+    _change_seasons(state, state["t"], season * (1.0 - level) * error)
     state["t"] += 1
     state["n_learnt"] = state["n_learnt"] + known[STEADY, 0]
+
+
+def _change_seasons(state, row, change):
+    """Change what seasons add in a row by (4, J, m), but for the longest where it is left out."""
+    seasons, lengths = [], state["lengths"].tolist()
+    for of_season, length in zip(state["seasons"], lengths, strict=True):
+        added = _season_parts.of_row(of_season, row) + change
+        if length == max(lengths):
+            added[SHORT] = 0.0
+        seasons.append(_season_parts.with_row(of_season, row, added))
+    state["seasons"] = seasons
 
 
 def _rates_of(n_learnt):
@@ -355,11 +342,13 @@ def _may_have_logs(state):
 def _end_logs(state, which):
     """Let members on logarithms of series (m,) that are not positive go on as the steady ones."""
     arrays = {name: state[name].copy() for name in ("level", "error", "losses")}
-    for array in (*arrays.values(), *state["seasons"]):
+    seasons = [[part.copy() for part in of_season] for of_season in state["seasons"]]
+    of_phases = (phase for of_season in seasons for part in of_season for phase in part)
+    for array in (*arrays.values(), *of_phases):
         array[LOGS][..., which] = array[STEADY][..., which]
     slope = state["slope"].copy()
     slope[LOGS - WITH_SLOPES.start][..., which] = 0.0
-    state.update(arrays, slope=slope, has_logs=state["has_logs"] & ~which)
+    state.update(arrays, slope=slope, seasons=seasons, has_logs=state["has_logs"] & ~which)
 
 
 def _trusted(profile, left, n_cycles):

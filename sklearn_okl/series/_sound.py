@@ -15,6 +15,7 @@ from . import (
     _mixture,
     _rounds,
     _row_sizes,
+    _season_parts,
     _static,
     _views,
     _waiting,
@@ -70,7 +71,8 @@ def fresh(plan, known):
     n_rows = max(len(state["views"][RAW]["values"]), len(known["views"][RAW]["values"]))
     state["views"][RAW]["values"] = np.broadcast_to(0.0, (n_rows, m))
     state["smoothing"]["seasons"] = [
-        np.broadcast_to(0.0, (N_BANKS, N_MEMBERS, length, m)) for length in lengths.tolist()
+        [np.broadcast_to(0.0, (n, N_BANKS, N_MEMBERS, m)) for n in _season_parts.sizes(length)]
+        for length in lengths.tolist()
     ]
     return state
 

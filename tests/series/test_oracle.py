@@ -6,7 +6,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
 
-from sklearn_okl.series import OnlineForecaster, _experts, _smoothing, _smoothing_rates
+from sklearn_okl.series import (
+    OnlineForecaster,
+    _experts,
+    _season_parts,
+    _smoothing,
+    _smoothing_rates,
+)
 from tests.oracles import series as oracle
 
 
@@ -115,7 +121,10 @@ def test_a_bank_is_the_weighted_mean_of_its_members(lengths, has_logs, monkeypat
     state["level"], state["error"] = rng.normal(10.0, size=shape), rng.normal(size=shape)
     state["level"][_smoothing.LOGS] = np.log(10.0) + 0.1 * rng.normal(size=shape[1:])
     state["slope"] = 0.1 * rng.normal(size=state["slope"].shape)
-    state["seasons"] = [0.1 * rng.normal(size=(*shape[:2], length, 2)) for length in lengths]
+    state["seasons"] = [
+        [0.1 * rng.normal(size=(n, *shape)) for n in _season_parts.sizes(length)]
+        for length in lengths
+    ]
     state["losses"] = rng.uniform(size=state["losses"].shape)
     state.update(t=50, least=np.ones(2), has_logs=np.array(has_logs))
     last = np.array([9.0, 11.0])
