@@ -86,31 +86,28 @@ def twin(estimator):
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
-    if kind is dict:
+    if kind is dict or kind is list:
         copied = state.copy()
         ahead = [copied]
-        while ahead:  # there are hundreds of parts: a call takes longer than a look
-            part = ahead.pop()
-            for name, value in part.items():
+        for part in ahead:  # there are hundreds of parts: a call takes longer than a look
+            for name, value in part.items() if type(part) is dict else enumerate(part):
                 kind = type(value)
+                if kind in _HELD:
+                    continue
                 if kind is np.ndarray:
                     if value.size:
                         part[name] = value.copy()
-                elif kind is dict:
+                elif kind is dict or kind is list:
+                    part[name] = value = value.copy()
                     if value:
-                        part[name] = value = value.copy()
                         ahead.append(value)
-                    else:
-                        part[name] = {}
-                elif kind not in _HELD:
+                else:
                     part[name] = _copied(value)
         return copied
     if kind is np.ndarray:
         return state.copy()
     if kind in _FIXED:
         return state
-    if kind is list:
-        return [_copied(value) for value in state]
     if kind is Shared:
         copied = Shared(state)
         for name, value in state.items():
@@ -136,7 +133,7 @@ def _is_finite(state, allow_nan=False):
                 if value.dtype.kind != "f" or not value.size:
                     continue
                 if value.size <= _SMALL:
-                    small.append(value.ravel())
+                    small.append(value)
                 else:
                     total += float(np.add.reduce(value, axis=None))
             elif kind is dict:
@@ -156,7 +153,7 @@ def _is_finite(state, allow_nan=False):
             elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 total += float(np.add.reduce(value, axis=None))
     if small:  # one sum: any nan or inf survives it
-        total += float(np.add.reduce(np.concatenate(small)))
+        total += float(np.add.reduce(np.concatenate(small, axis=None)))
     return math.isfinite(total) or (allow_nan and not _has_infinity(state))
 
 

@@ -245,35 +245,37 @@ class Guard(NoGuard):
         Return None where the row wants a block: nothing but the targets' units are changed.
         """
         fence, guards, t = self.fence, state["targets"], state["t"]
-        fence.n_alike(guards, t, y)
-        u = row_fence.scaled_row(fence, guards, y[0])
+        u = row_fence.scaled_row(fence, guards, t, y[0])
         forecasts = row.ask(X)
         if forecasts is None:
             return None
-        scales = [target_units.origin_and_unit(guard) for guard in guards]
-        origins, units = np.array(scales).T
+        units = np.array([target_units.unit(guard) for guard in guards])
+        origins = np.array([guard["origin"] for guard in guards])
         least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
-        path = fence.path(guards, t, u[None], forecasts[None])
+        usual, after = row_fence.deviations_of_row(fence, guards, t, u, forecasts)
         experts = row.F[:, row.without_lags]
-        if not row_fence.is_sound(fence, guards, t, y[0], u, forecasts, experts, least, path[0]):
+        if not row_fence.is_sound(fence, guards, t, y[0], u, forecasts, experts, least, usual):
             return forecasts[None][:0]
         misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
         row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
+        row_fence.remember_far(fence, guards, t, y[0], u, forecasts, usual)
         of_row = u, forecasts, references, distances
-        fence.remember_far(guards, t, y, misses, path, origins)
-        moved = row_fence.learn_row(fence, guards, t, *of_row, path[1])
-        self._keep_latest(state, X, y, np.zeros(y.shape, dtype=bool), weights)
+        moved = row_fence.learn_row(fence, guards, t, *of_row, after)
+        self._keep_latest(state, X, y, None, weights)
         answer = (forecasts * units + origins)[None]
         self.model._put_former(state, X, answer)
-        believed = np.ones(y.shape, dtype=bool)
-        of_errors = misses, misses, units, believed
-        answer, misses, errors = self._beside_twin(state, X, y, weights, answer, *of_errors)
+        if self.beside and self.beside["twin"]:
+            of_errors = misses, misses, units, np.ones(y.shape, dtype=bool)
+            answer, misses, _ = self._beside_twin(state, X, y, weights, answer, *of_errors)
+        elif self.beside:
+            sizes = np.abs(misses[0] * units)
+            self.beside["largest"] = np.maximum(self.beside["largest"], sizes)
         state["t"] += 1
         is_plain = self.call.trace is None
         if not is_plain or not self.model._record.learn_row(state, misses[0], weight):
-            self._score(state, misses, errors, weights, units[None])
+            self._score(state, misses, misses, weights, units[None])
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
@@ -327,14 +329,12 @@ class Guard(NoGuard):
         go_back(state, self.snapshot)
 
     def _keep_latest(self, state, X, y, faulty, weights):
-        """Keep the latest rows while a target is young."""
+        """Keep the latest rows while a target is young; `faulty` (n, q), or None."""
         fence = self.fence
         youngest = state["t"] - max([guard["since"] for guard in state["targets"]])
         if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
-            of_rows = X, weights
-            state["latest"] = keep_latest(
-                state["latest"], fence.block, *of_rows, y=y, faulty=faulty
-            )
+            of_targets = {"y": y, "faulty": np.zeros(y.shape, bool) if faulty is None else faulty}
+            state["latest"] = keep_latest(state["latest"], fence.block, X, weights, **of_targets)
 
     def _beside_twin(self, state, X, y, weights, answer, misses, errors, units, believed):
         """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.

@@ -9,23 +9,32 @@ from . import _nones
 from ._target_units import FARTHEST
 
 
-def scaled_row(fence, states, y):
-    """Return what `scaled` does of the targets (q,) of one row."""
-    if 0.0 not in [state["unit"] for state in states]:
+def scaled_row(fence, states, t, y):
+    """Return what `scaled` does of the targets (q,) of one row, of which a new age may begin."""
+    if all(state["unit"] for state in states):
         of_targets = zip(y.tolist(), states, strict=True)
         u = [(target - state["origin"]) / state["unit"] for target, state in of_targets]
         if max(map(abs, u)) <= FARTHEST:
             return np.array(u)
+    fence.n_alike(states, t, y[None])
     return fence.scaled(states, y[None])[0]
+
+
+def deviations_of_row(fence, states, t, u, forecasts):
+    """Return the deviations of targets before round t and after it: the ends of a `path`."""
+    known = [state["deviation"] for state in states]
+    if (t + 1) % fence.refresh:
+        return known, known
+    return known, fence.path(states, t, u[None], forecasts[None])[1].tolist()
 
 
 def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
     """Return whether no target of round t is in doubt: what `n_sound` says of a row.
 
     Targets (q,) are y as they came, and u in units. Forecasts of experts are (q, K), the `usual`
-    deviations (q,) those known before the round.
+    deviations those known before the round.
     """
-    of_numbers = (part.tolist() for part in (np.abs(u - forecasts), least, usual))
+    of_numbers = np.abs(u - forecasts).tolist(), least.tolist(), usual
     for j, (state, error, enough, size) in enumerate(zip(states, *of_numbers, strict=True)):
         is_none = len(state["nones"]) > 0 and bool(_nones.are_none(state, u[j]))
         if not state["guarded"] or not error > enough:
@@ -41,14 +50,24 @@ def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
     return True
 
 
+def remember_far(fence, states, t, y, u, forecasts, usual):
+    """Do what `remember_far` does with targets (q,) of a row, by the deviations before it."""
+    of_numbers = y.tolist(), np.abs(u - forecasts).tolist(), usual
+    for state, number, error, size in zip(states, *of_numbers, strict=True):
+        age = t - state["since"] - state["delay"]
+        reach = _factor_at(fence, age) * size
+        is_near = state["guarded"] and age >= fence.block and error <= reach
+        _nones.remember_one(state, number, is_near, state["guarded"] and error > reach)
+
+
 def learn_row(fence, states, t, u, forecasts, references, distances, usual):
     """Do what `learn` does with targets (q,) of a row in no doubt; return what has moved.
 
-    The deviations (q,) are those after it.
+    The deviations are those after it.
     """
     rows = np.array([u, forecasts, references, distances, np.zeros(len(u)), u]).T
     errors = np.abs(u - forecasts)
-    for j, (state, size) in enumerate(zip(states, usual.tolist(), strict=True)):
+    for j, (state, size) in enumerate(zip(states, usual, strict=True)):
         state["deviation"], state["stuck"] = size, False
         state["moved"][2] += 1
         if fence._first(state, t) == 0:
