@@ -144,9 +144,8 @@ class ExpertsRow:
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
         if state.get("sizes"):
-            weights = None if weight == 1.0 else np.array([weight])
-            of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
-            experts.sizes.learn(state["sizes"], *of_row)
+            of_row = self._seen_by_sizes(), forecasts, u, run, None if weight == 1.0 else weight
+            experts.sizes.learn_row(state["sizes"], *of_row)
         if self.has_leaves:
             experts.leaves.teach_row(state["leaves"], self.Z, u, self.bases)
         if not experts.budget.compact:
