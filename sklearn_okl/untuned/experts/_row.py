@@ -117,7 +117,8 @@ class ExpertsRow:
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= self.missing
         if self.has_leaves:
-            F[:, TREES] = experts.leaves.ask_row(state["leaves"], self.Z, self.bases)
+            of_row = state["leaves"], self.Z, self.bases
+            F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
             asleep[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T[: len(asleep)]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
@@ -147,7 +148,7 @@ class ExpertsRow:
             of_row = self._seen_by_sizes(), forecasts, u, run, None if weight == 1.0 else weight
             experts.sizes.learn_row(state["sizes"], *of_row)
         if self.has_leaves:
-            experts.leaves.teach_row(state["leaves"], self.Z, u, self.bases)
+            experts.leaves.teach_row(state["leaves"], self.in_leaves, u, self.bases)
         if not experts.budget.compact:
             of_row = u[None], forecasts[None], self.bases[None]
             experts.leaves.keep(state["leaves"], t, self.Z, *of_row)

@@ -65,11 +65,11 @@ class Guard(NoGuard):
         renewal, Y = model.constants.renewal, y.reshape(len(y), -1)
         n_first = max(1 + model.label_delay - n_rows(state), 0)
         forecasts, doubted, low = np.empty_like(Y), [], 0
-        anew = state.pop("anew")  # of no copy of the state
+        anew, experts = state.pop("anew"), model._experts()  # the former is of no copy of the state
         # a row path has come from another state, of which one that begins anew may have the age
         kept = {} if "_row" in vars(model) else vars(model).get("_state", {})
         of_twin = kept and kept["anew"]["twin"]
-        trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
+        trace, renews = vars(model).get("_trace"), not experts.budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
             beyond = renewal.beyond(anew, n_rows(state)) if renews else np.inf
@@ -253,16 +253,17 @@ class Guard(NoGuard):
         origins = np.array([guard["origin"] for guard in guards])
         least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
         usual, after = row_fence.deviations_of_row(fence, guards, t, u, forecasts)
-        experts = row.F[:, row.without_lags]
-        if not row_fence.is_sound(fence, guards, t, y[0], u, forecasts, experts, least, usual):
+        experts, misses = row.F[:, row.without_lags], (u - forecasts)[None]
+        sizes = np.abs(misses[0])
+        if not row_fence.is_sound(fence, guards, t, y[0], u, sizes, experts, least, usual):
             return forecasts[None][:0]
-        misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
+        weight = 1.0 if weights is None else float(weights[0])
         row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
-        row_fence.remember_far(fence, guards, t, y[0], u, forecasts, usual)
-        of_row = u, forecasts, references, distances
-        moved = row_fence.learn_row(fence, guards, t, *of_row, after)
+        row_fence.remember_far(fence, guards, t, y[0], sizes, usual)
+        of_experts = forecasts, references, distances
+        moved = row_fence.learn_row(fence, guards, t, u, sizes, of_experts, after)
         self._keep_latest(state, X, y, None, weights)
         answer = (forecasts * units + origins)[None]
         self.model._put_former(state, X, answer)
@@ -270,8 +271,7 @@ class Guard(NoGuard):
             of_errors = misses, misses, units, np.ones(y.shape, dtype=bool)
             answer, misses, _ = self._beside_twin(state, X, y, weights, answer, *of_errors)
         elif self.beside:
-            sizes = np.abs(misses[0] * units)
-            self.beside["largest"] = np.maximum(self.beside["largest"], sizes)
+            self.beside["largest"] = np.maximum(self.beside["largest"], np.abs(misses[0] * units))
         state["t"] += 1
         is_plain = self.call.trace is None
         if not is_plain or not self.model._record.learn_row(state, misses[0], weight):

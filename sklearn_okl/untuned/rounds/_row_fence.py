@@ -28,13 +28,13 @@ def deviations_of_row(fence, states, t, u, forecasts):
     return known, fence.path(states, t, u[None], forecasts[None])[1].tolist()
 
 
-def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
+def is_sound(fence, states, t, y, u, sizes, experts, least, usual):
     """Return whether no target of round t is in doubt: what `n_sound` says of a row.
 
-    Targets (q,) are y as they came, and u in units. Forecasts of experts are (q, K), the `usual`
-    deviations those known before the round.
+    Targets (q,) are y as they came, and u in units, missed by some `sizes`. Forecasts of experts
+    are (q, K), the `usual` deviations those known before the round.
     """
-    of_numbers = np.abs(u - forecasts).tolist(), least.tolist(), usual
+    of_numbers = sizes.tolist(), least.tolist(), usual
     for j, (state, error, enough, size) in enumerate(zip(states, *of_numbers, strict=True)):
         is_none = len(state["nones"]) > 0 and bool(_nones.are_none(state, u[j]))
         if not state["guarded"] or not error > enough:
@@ -50,9 +50,9 @@ def is_sound(fence, states, t, y, u, forecasts, experts, least, usual):
     return True
 
 
-def remember_far(fence, states, t, y, u, forecasts, usual):
+def remember_far(fence, states, t, y, sizes, usual):
     """Do what `remember_far` does with targets (q,) of a row, by the deviations before it."""
-    of_numbers = y.tolist(), np.abs(u - forecasts).tolist(), usual
+    of_numbers = y.tolist(), sizes.tolist(), usual
     for state, number, error, size in zip(states, *of_numbers, strict=True):
         age = t - state["since"] - state["delay"]
         reach = _factor_at(fence, age) * size
@@ -60,18 +60,18 @@ def remember_far(fence, states, t, y, u, forecasts, usual):
         _nones.remember_one(state, number, is_near, state["guarded"] and error > reach)
 
 
-def learn_row(fence, states, t, u, forecasts, references, distances, usual):
+def learn_row(fence, states, t, u, sizes, of_experts, usual):
     """Do what `learn` does with targets (q,) of a row in no doubt; return what has moved.
 
-    The deviations are those after it.
+    They were missed by some `sizes`. Forecasts, references and distances are (3, q), the
+    deviations those after the row.
     """
-    rows = np.array([u, forecasts, references, distances, np.zeros(len(u)), u]).T
-    errors = np.abs(u - forecasts)
+    rows = np.array([u, *of_experts, np.zeros(len(u)), u]).T
     for j, (state, size) in enumerate(zip(states, usual, strict=True)):
         state["deviation"], state["stuck"] = size, False
         state["moved"][2] += 1
         if fence._first(state, t) == 0:
-            for name, new in (("errors", errors), ("values", u)):
+            for name, new in (("errors", sizes), ("values", u)):
                 known = state[name][1 - fence.latest :]
                 state[name] = np.concatenate([known, new[j : j + 1]])
         state["block"] = np.concatenate([state["block"], rows[j : j + 1]])
