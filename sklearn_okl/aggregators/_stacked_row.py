@@ -43,11 +43,9 @@ class MixtureRow:
         Numbers may overflow.
         """
         mixture, state = self.mixture, self.state
-        self.limits = limits = state["limits"].copy()
-        margin = mixture.margin * (limits[:, 1] - limits[:, 0])
-        limits[:, 0] -= margin
-        limits[:, 1] += margin
-        self.everybody = _limits.sane(F, limits)
+        of_targets, margin = state["limits"].tolist(), mixture.margin
+        self.limits = np.array([_widened(margin, *one) for one in of_targets])
+        self.everybody = _limits.sane(F, self.limits)
         if np.logical_or.reduce((self.everybody != F) > asleep, axis=None):
             return None
         losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
@@ -128,6 +126,11 @@ class MixtureRow:
         differences = ways - first
         differences[np.abs(differences) <= SAME * scales[:, None]] = 0.0
         return first + differences
+
+
+def _widened(margin, low, high, n):
+    """Return the limits of a target, so much of their distance farther out, and their rows."""
+    return low - margin * (high - low), high + margin * (high - low), n
 
 
 @cache

@@ -92,8 +92,6 @@ def _copied(state):
         for part in ahead:  # there are hundreds of parts: a call takes longer than a look
             for name, value in part.items() if type(part) is dict else enumerate(part):
                 kind = type(value)
-                if kind in _HELD:
-                    continue
                 if kind is np.ndarray:
                     if value.size:
                         part[name] = value.copy()
@@ -101,7 +99,7 @@ def _copied(state):
                     part[name] = value = value.copy()
                     if value:
                         ahead.append(value)
-                else:
+                elif kind not in _HELD:
                     part[name] = _copied(value)
         return copied
     if kind is np.ndarray:
@@ -110,9 +108,10 @@ def _copied(state):
         return state
     if kind is Shared:
         copied = Shared(state)
-        for name, value in state.items():
-            if type(value) not in _SHARED and not isinstance(value, np.ndarray):
-                copied[name] = _copied(value)
+        if not _SHARED.issuperset(map(type, state.values())):
+            for name, value in state.items():
+                if not isinstance(value, np.ndarray):
+                    copied[name] = _copied(value)
         return copied
     if isinstance(state, np.ndarray):  # such as one mapped from a file
         return state.copy()
@@ -126,8 +125,8 @@ def _copied(state):
 def _is_finite(state, allow_nan=False):
     """Tell whether all floating-point numbers in the arrays of a state are finite, or missing."""
     total, small, ahead = 0.0, [], [(state,)]
-    while ahead:  # there are hundreds of parts: a call takes longer than a look
-        for value in ahead.pop():
+    for part in ahead:  # there are hundreds of parts: a call takes longer than a look
+        for value in part:
             kind = type(value)
             if kind is np.ndarray:
                 if value.dtype.kind != "f" or not value.size:
@@ -144,9 +143,8 @@ def _is_finite(state, allow_nan=False):
             elif kind is list:
                 ahead.append(value)
             elif kind is Shared:  # its arrays were asked when they were made
-                others = {type(part) for part in value.values()} - _NO_NUMBERS
-                if others:
-                    ahead.append([part for part in value.values() if type(part) in others])
+                if not _NO_NUMBERS.issuperset(map(type, value.values())):
+                    ahead.append([one for one in value.values() if type(one) not in _NO_NUMBERS])
             elif kind is Committed or kind is SharedInverse:
                 if not value.is_finite:
                     total = math.nan
