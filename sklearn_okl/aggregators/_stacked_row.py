@@ -88,9 +88,9 @@ class MixtureRow:
     def teach(self, y, weight):
         """Learn the targets y (q,) of the row that was asked for last."""
         state = self.state
-        low, high, n = state["limits"].T
-        state["limits"] = np.array([np.minimum(low, y), np.maximum(high, y), n + 1.0]).T
-        target = y[:, None]
+        known, target = zip(state["limits"].tolist(), y.tolist(), strict=True), y[:, None]
+        now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
+        state["limits"] = np.array(now)
         of_boa = self.first, self.F[:, None], self.asleep[:, None], target[:, None], 2.0 * weight
         _boas.teach_row(state["experts"], *of_boa)
         squares = self.everybody - target
