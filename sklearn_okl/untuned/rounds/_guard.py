@@ -252,9 +252,9 @@ class Guard(NoGuard):
         units = np.array([target_units.unit(guard) for guard in guards])
         origins = np.array([guard["origin"] for guard in guards])
         least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
-        usual, after = row_fence.deviations_of_row(fence, guards, t, u, forecasts)
         experts, misses = row.F[:, row.without_lags], (u - forecasts)[None]
         sizes = np.abs(misses[0])
+        usual, after = row_fence.deviations_of_row(fence, guards, t, u, sizes)
         if not row_fence.is_sound(fence, guards, t, y[0], u, sizes, experts, least, usual):
             return forecasts[None][:0]
         weight = 1.0 if weights is None else float(weights[0])

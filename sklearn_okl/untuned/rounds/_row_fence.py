@@ -6,6 +6,7 @@ Of one row each target is a plain number, which costs less than an array of one.
 import numpy as np
 
 from . import _nones
+from ._deviations import deviation
 from ._target_units import FARTHEST
 
 
@@ -20,12 +21,20 @@ def scaled_row(fence, states, t, y):
     return fence.scaled(states, y[None])[0]
 
 
-def deviations_of_row(fence, states, t, u, forecasts):
-    """Return the deviations of targets before round t and after it: the ends of a `path`."""
-    known = [state["deviation"] for state in states]
+def deviations_of_row(fence, states, t, u, sizes):
+    """Return the deviations before round t and after it: the ends of a `path`.
+
+    Targets u (q,) were missed by some `sizes`.
+    """
+    known, after = [state["deviation"] for state in states], []
     if (t + 1) % fence.refresh:
         return known, known
-    return known, fence.path(states, t, u[None], forecasts[None])[1].tolist()
+    for j, state in enumerate(states):
+        counts = fence._first(state, t) == 0 and not _nones.are_none(state, u[j])
+        new = (part[j : j + counts] for part in (sizes, u))
+        parts = zip((state["errors"], state["values"]), new, strict=True)
+        after.append(deviation(*(np.concatenate(part)[-fence.latest :] for part in parts)))
+    return known, after
 
 
 def is_sound(fence, states, t, y, u, sizes, experts, least, usual):
