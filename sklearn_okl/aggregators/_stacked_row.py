@@ -43,11 +43,9 @@ class MixtureRow:
         Numbers may overflow.
         """
         mixture, state = self.mixture, self.state
-        self.limits = limits = state["limits"].copy()
-        margin = mixture.margin * (limits[:, 1] - limits[:, 0])
-        limits[:, 0] -= margin
-        limits[:, 1] += margin
-        self.everybody = _limits.sane(F, limits)
+        of_targets, margin = state["limits"].tolist(), mixture.margin
+        self.limits = np.array([_widened(margin, *one) for one in of_targets])
+        self.everybody = _limits.sane(F, self.limits)
         if np.logical_or.reduce((self.everybody != F) > asleep, axis=None):
             return None
         losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
@@ -90,9 +88,9 @@ class MixtureRow:
     def teach(self, y, weight):
         """Learn the targets y (q,) of the row that was asked for last."""
         state = self.state
-        low, high, n = state["limits"].T
-        state["limits"] = np.array([np.minimum(low, y), np.maximum(high, y), n + 1.0]).T
-        target = y[:, None]
+        known, target = zip(state["limits"].tolist(), y.tolist(), strict=True), y[:, None]
+        now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
+        state["limits"] = np.array(now)
         of_boa = self.first, self.F[:, None], self.asleep[:, None], target[:, None], 2.0 * weight
         _boas.teach_row(state["experts"], *of_boa)
         squares = self.everybody - target
@@ -128,6 +126,11 @@ class MixtureRow:
         differences = ways - first
         differences[np.abs(differences) <= SAME * scales[:, None]] = 0.0
         return first + differences
+
+
+def _widened(margin, low, high, n):
+    """Return the limits of a target, so much of their distance farther out, and their rows."""
+    return low - margin * (high - low), high + margin * (high - low), n
 
 
 @cache

@@ -99,7 +99,6 @@ def teach_row(state, asked, F, asleep, y, weight):
     Whoever calls it lets numbers overflow.
     """
     usual, target = state["usual"], y[:, None]
-    losses, rounds, n_known = usual[:, :-2], usual[:, -2], usual[:, -1]
     terms = np.empty((len(F), F.shape[1] + 2))
     terms[:, -2:] = 1.0
     squares = terms[:, :-2]
@@ -109,17 +108,11 @@ def teach_row(state, asked, F, asleep, y, weight):
     np.copyto(squares, np.maximum.reduce(known, axis=-1, keepdims=True), where=asleep)
     if weight != 1.0:
         squares *= weight
-    usually, is_known = np.minimum.reduce(losses, axis=-1), n_known >= _KNOWN
-    most = np.where(is_known & (usually > 0.0), usually, np.inf)
+    most, of_rounds = np.array([_usual_of(*one) for one in usual.tolist()]).T
     np.minimum(squares, most[:, None], out=squares)
-    least = _LEAST * np.maximum.reduce(losses, axis=-1)
-    np.maximum(least, usually, out=least)
-    of_rounds = np.zeros(len(y))
-    is_known &= least > 0.0
-    np.divide(rounds, least, out=of_rounds, where=is_known)
-    of_rounds = np.minimum(of_rounds, _LARGEST) * weight
+    of_rounds *= weight
     faded = _FADING * usual
-    faded[:, -1] = n_known
+    faded[:, -1] = usual[:, -1]
     terms += faded
     state["usual"] = terms
     factors = np.empty((len(y), 2, 1))
@@ -128,7 +121,7 @@ def teach_row(state, asked, F, asleep, y, weight):
     _boas.teach_row(state, asked.known, F[:, None], asleep[:, None], target, factors, _bound)
     squares = asked.both - y[:, None]
     squares *= squares
-    sizes, most = np.maximum.reduce(squares, axis=-1) * of_rounds, np.maximum(rounds, 1.0)
+    sizes, most = np.maximum.reduce(squares, axis=-1) * of_rounds, np.maximum(usual[:, -2], 1.0)
     if np.logical_or.reduce(sizes > most):
         squares *= (most / np.maximum(sizes, most))[:, None]
     known = state["likelihoods"]
@@ -163,6 +156,19 @@ def _bound(regrets):
         largest = np.clip(sizes.max(axis=-1, keepdims=True), _BOUND, _LARGEST)
         np.clip(bounded, -_LARGEST, _LARGEST, out=bounded)
         bounded *= _BOUND / largest
+
+
+def _usual_of(*sums):
+    """Return of one target the square that counts at most, and one over the usual loss.
+
+    By its sums as numbers, which cost less than arrays of one: `_most` and `_learn_usual` of a row.
+    """
+    *losses, rounds, n_known = sums
+    usually = min(losses)
+    least = max(usually, _LEAST * max(losses))
+    if n_known < _KNOWN or not least > 0.0:
+        return np.inf, 0.0
+    return usually or np.inf, min(rounds / least, _LARGEST)
 
 
 def _most(sums, n_known):

@@ -86,22 +86,19 @@ def twin(estimator):
 def _copied(state):
     """Copy a state: arrays, scalars, generators and estimators in nested dicts and lists."""
     kind = type(state)
-    if kind is dict:
+    if kind is dict or kind is list:
         copied = state.copy()
         ahead = [copied]
-        while ahead:  # there are hundreds of parts: a call takes longer than a look
-            part = ahead.pop()
-            for name, value in part.items():
+        for part in ahead:  # there are hundreds of parts: a call takes longer than a look
+            for name, value in part.items() if type(part) is dict else enumerate(part):
                 kind = type(value)
                 if kind is np.ndarray:
                     if value.size:
                         part[name] = value.copy()
-                elif kind is dict:
+                elif kind is dict or kind is list:
+                    part[name] = value = value.copy()
                     if value:
-                        part[name] = value = value.copy()
                         ahead.append(value)
-                    else:
-                        part[name] = {}
                 elif kind not in _HELD:
                     part[name] = _copied(value)
         return copied
@@ -109,13 +106,12 @@ def _copied(state):
         return state.copy()
     if kind in _FIXED:
         return state
-    if kind is list:
-        return [_copied(value) for value in state]
     if kind is Shared:
         copied = Shared(state)
-        for name, value in state.items():
-            if type(value) not in _SHARED and not isinstance(value, np.ndarray):
-                copied[name] = _copied(value)
+        if not _SHARED.issuperset(map(type, state.values())):
+            for name, value in state.items():
+                if not isinstance(value, np.ndarray):
+                    copied[name] = _copied(value)
         return copied
     if isinstance(state, np.ndarray):  # such as one mapped from a file
         return state.copy()
@@ -129,14 +125,14 @@ def _copied(state):
 def _is_finite(state, allow_nan=False):
     """Tell whether all floating-point numbers in the arrays of a state are finite, or missing."""
     total, small, ahead = 0.0, [], [(state,)]
-    while ahead:  # there are hundreds of parts: a call takes longer than a look
-        for value in ahead.pop():
+    for part in ahead:  # there are hundreds of parts: a call takes longer than a look
+        for value in part:
             kind = type(value)
             if kind is np.ndarray:
                 if value.dtype.kind != "f" or not value.size:
                     continue
                 if value.size <= _SMALL:
-                    small.append(value.ravel())
+                    small.append(value)
                 else:
                     total += float(np.add.reduce(value, axis=None))
             elif kind is dict:
@@ -147,16 +143,15 @@ def _is_finite(state, allow_nan=False):
             elif kind is list:
                 ahead.append(value)
             elif kind is Shared:  # its arrays were asked when they were made
-                others = {type(part) for part in value.values()} - _NO_NUMBERS
-                if others:
-                    ahead.append([part for part in value.values() if type(part) in others])
+                if not _NO_NUMBERS.issuperset(map(type, value.values())):
+                    ahead.append([one for one in value.values() if type(one) not in _NO_NUMBERS])
             elif kind is Committed or kind is SharedInverse:
                 if not value.is_finite:
                     total = math.nan
             elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 total += float(np.add.reduce(value, axis=None))
     if small:  # one sum: any nan or inf survives it
-        total += float(np.add.reduce(np.concatenate(small)))
+        total += float(np.add.reduce(np.concatenate(small, axis=None)))
     return math.isfinite(total) or (allow_nan and not _has_infinity(state))
 
 

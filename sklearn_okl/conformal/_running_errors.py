@@ -33,6 +33,7 @@ LEVELS = np.arange(1, 100) / 100.0  # the coverages that are tracked
 QUANTILES = np.concatenate([(1.0 - LEVELS[::-1]) / 2.0, [0.5], (1.0 + LEVELS) / 2.0])
 _FADING = 0.98  # of the running size of the errors: about the last fifty
 _LEAST = 1e-6  # least running size, over the largest error: a long run of zeros is no unit
+_SUMS = "size", "weight", "largest"  # what the unit is made of
 _TILE = 2**18  # scores that are looked at together
 
 
@@ -117,15 +118,15 @@ def learn_row(state, errors, weight=1.0):
     Return False where they want more: labels that are late, targets with fewer scores than others,
     errors that have no unit yet. Then nothing is changed.
     """
-    latest, sizes, weights = state["scores"], state["size"], state["weight"]
-    n = latest.shape[-1]
-    if len(state["issued"]) or not weight > 0.0 or not n:
+    latest, n = state["scores"], state["scores"].shape[-1]
+    if len(state["issued"]) or not weight > 0.0 or not n or min(state["seen"].tolist()) < n:
         return False
-    units = _units(sizes, weights, state["largest"])
-    if not np.minimum.reduce(units) > 0.0 or np.minimum.reduce(state["seen"]) < n:
+    sums = list(zip(*(state[name].tolist() for name in _SUMS), strict=True))
+    units = [_unit_of(*of_target) for of_target in sums]
+    if not min(units) > 0.0:
         return False
-    errors = np.abs(errors)
-    scores = (errors / units)[:, None]
+    errors = list(map(abs, errors.tolist()))
+    scores = np.array([[error / unit] for error, unit in zip(errors, units, strict=True)])
     below = np.add.reduce(latest < scores, axis=-1, keepdims=True)
     needed = below / (n + 1.0)
     if np.maximum.reduce(below, axis=None) == n:
@@ -136,9 +137,8 @@ def learn_row(state, errors, weight=1.0):
     levels = state["levels"]
     state["levels"] = levels + np.where(levels >= needed, *_moves(STEP))
     state["scores"] = np.concatenate([latest, scores], axis=-1)[:, -_window(state) :]
-    state["size"] = weight * errors + _FADING * sizes
-    state["weight"] = weight + _FADING * weights
-    state["largest"] = np.maximum(state["largest"], errors)
+    sums = [_with_error(weight, *one) for one in zip(errors, sums, strict=True)]
+    state.update(zip(_SUMS, np.array(list(zip(*sums, strict=True))), strict=True))
     state["seen"] = state["seen"] + 1
     return True
 
@@ -341,7 +341,17 @@ def _learn_size(state, error, weight):
 
 def _unit(state):
     """Return the running size of the errors of one target; 0 where none was other than 0."""
-    return max(state["size"] / (state["weight"] or 1.0), _LEAST * state["largest"])
+    return _unit_of(*(state[name] for name in _SUMS))
+
+
+def _unit_of(size, weight, largest):
+    return max(size / (weight or 1.0), _LEAST * largest)
+
+
+def _with_error(weight, error, sums):
+    """Return the sums of a target with an error of some weight more."""
+    size, known, largest = sums
+    return weight * error + _FADING * size, weight + _FADING * known, max(largest, error)
 
 
 def _units(size, weight, largest):

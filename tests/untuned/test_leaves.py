@@ -133,8 +133,9 @@ def test_one_row_is_learnt_as_in_a_block():
     for t in range(512, 700):  # trees grow anew on the way
         row = X[t : t + 1]
         expected = leaves.learn(state, row, Y[t][None], slopes[t][None])[0]
-        assert_array_equal(leaves.ask_row(of_rows, row, slopes[t]), expected)
-        leaves.teach_row(of_rows, row, Y[t], slopes[t])
+        forecasts, met = leaves.ask_row(of_rows, row, slopes[t])
+        assert_array_equal(forecasts, expected)
+        leaves.teach_row(of_rows, met, Y[t], slopes[t])
     for kind in ("alone", "on a line"):
         ours, others = (part[kind] for part in (of_rows, state))
         assert ours["n_before"] == others["n_before"] > 400

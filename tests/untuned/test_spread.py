@@ -13,7 +13,7 @@ from sklearn_okl.conformal import _running_errors
 from sklearn_okl.conformal._running_errors import LEVELS
 from sklearn_okl.evaluation import crps_from_quantiles
 from sklearn_okl.features._moments import faded
-from sklearn_okl.untuned.rounds import _row_laws
+from sklearn_okl.untuned.rounds import _one_error, _row_laws
 
 from ..oracles.row_laws import COVERAGES, RowLaw
 
@@ -123,6 +123,27 @@ def test_the_cut_of_the_errors_is_invisible(delay, huge):
         for name, part in states[0]["issued"].items():
             assert_allclose(other["issued"][name], part, atol=1e-12)
     assert (np.diff(_row_laws.offsets(states[0], sizes[:9]), axis=1) >= 0.0).all()
+
+
+@pytest.mark.parametrize("first", ["zeros", "of no weight", "others"])
+def test_one_error_is_learnt_as_a_tile_of_one(first):
+    errors, sizes = errors_and_sizes()
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.0], size=len(errors))
+    errors[:5], weights[:5] = errors[:5] * (first != "zeros"), first != "of no weight"
+    sizes[:2] = 0.0
+    ours, others = _row_laws.start(), _row_laws.start()
+    for i in range(len(errors)):
+        rows = slice(i, i + 1)
+        _row_laws.learn(others, errors[rows], sizes[rows], weights=weights[rows])
+        _one_error.learn(ours, *(float(part[i]) for part in (errors, sizes, weights)))
+    assert others["levels"].max() > 1.0  # some errors lay beyond all before
+    assert _one_error.takes(ours)
+    assert not _one_error.takes(_row_laws.start(3))
+    assert ours.keys() == others.keys()
+    for name in ours.keys() - {"density", "issued"}:
+        assert_array_equal(ours[name], others[name], err_msg=name)
+    for name, part in others["density"].items():
+        assert_array_equal(ours["density"][name], part, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "shrinking", "bursts", "signs that change"])

@@ -94,7 +94,7 @@ class Leaves:
         """
         if not len(places):
             return np.zeros((*F.shape[1:-1], len(F), self.n_lines))
-        return np.moveaxis(F[..., places], 0, -2)
+        return F[:, places] if F.ndim == 2 else np.moveaxis(F[..., places], 0, -2)
 
     def line(self, state):
         """Return which one of the lines trees are on: the first one sees lags, if any does."""
@@ -210,20 +210,27 @@ class Leaves:
         return F
 
     def ask_row(self, state, X, bases):
-        """Return what is forecast (q, 2) of a row X (1, d) where no label is late; bases (q, L)."""
-        F = np.full((self.n_targets, len(KINDS)), np.nan)
-        for k, (part, of_base) in self._parts(state, bases):
-            row = self.seen(part, X)[0]
-            F[:, k] = of_base + np.array([steps.ask_row(tree, row) for tree in _trees(part)])
-        return F
+        """Return what is forecast (q, 2) of a row X (1, d) where no label is late; bases (q, L).
 
-    def teach_row(self, state, X, u, bases):
-        """Learn targets u (q,) of a row X (1, d) where no label is late."""
-        for _, (part, of_base) in self._parts(state, bases):
-            row, n_before = self.seen(part, X)[0], part["n_before"]
-            for tree, target in zip(_trees(part), (u - of_base).tolist(), strict=True):
-                steps.teach_row(tree, row, target, n_before)
-            part["n_before"] = n_before + 1
+        And of trees of each kind there are the row as they see it, and in which leaves it is.
+        """
+        F, met = np.full((self.n_targets, len(KINDS)), np.nan), []
+        for k, (part, of_base) in self._parts(state, bases):
+            row, trees = self.seen(part, X)[0], _trees(part)
+            places = [steps.leaf_of(tree, row) for tree in trees]
+            of_trees = zip(trees, places, strict=True)
+            F[:, k] = of_base + np.array([steps.mean_of(*one) for one in of_trees])
+            met.append((row, places))
+        return F, met
+
+    def teach_row(self, state, met, u, bases):
+        """Learn targets u (q,) of a row that was `met` where no label is late."""
+        parts = zip(self._parts(state, bases), met, strict=True)
+        for (_, (part, of_base)), (row, places) in parts:
+            of_trees = zip(_trees(part), places, (u - of_base).tolist(), strict=True)
+            for tree, leaf, target in of_trees:
+                steps.teach_row(tree, row, leaf, target, part["n_before"])
+            part["n_before"] += 1
 
     def seen(self, part, X):
         """Return the columns (n, p) of rows that trees of a kind see, without gaps."""

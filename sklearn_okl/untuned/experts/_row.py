@@ -117,7 +117,8 @@ class ExpertsRow:
         asleep = state["rounds"] < np.array(ages)[:, None]
         asleep |= self.missing
         if self.has_leaves:
-            F[:, TREES] = experts.leaves.ask_row(state["leaves"], self.Z, self.bases)
+            of_row = state["leaves"], self.Z, self.bases
+            F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
             asleep[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T[: len(asleep)]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
@@ -144,11 +145,10 @@ class ExpertsRow:
         state["losses"] += squares if weight == 1.0 else weight * squares
         state["masses"] += self.there if weight == 1.0 else weight * self.there
         if state.get("sizes"):
-            weights = None if weight == 1.0 else np.array([weight])
-            of_row = self._seen_by_sizes(), forecasts[None], u[None], 0, run, weights
-            experts.sizes.learn(state["sizes"], *of_row)
+            of_row = self._seen_by_sizes(), forecasts, u, run, None if weight == 1.0 else weight
+            experts.sizes.learn_row(state["sizes"], *of_row)
         if self.has_leaves:
-            experts.leaves.teach_row(state["leaves"], self.Z, u, self.bases)
+            experts.leaves.teach_row(state["leaves"], self.in_leaves, u, self.bases)
         if not experts.budget.compact:
             of_row = u[None], forecasts[None], self.bases[None]
             experts.leaves.keep(state["leaves"], t, self.Z, *of_row)

@@ -25,6 +25,7 @@ from ._plan import _PLAIN, Bank, shape_of
 KERNELS = (("laplacian", 0.15), ("rbf", 0.06), ("laplacian", 0.5), ("rbf", 0.2))
 _ALPHA = 3.0  # their ridge
 _MEMORIES = 0.98, 0.9, 1.0  # of the running sizes: about the latest fifty errors, ten, and all
+_FADED = np.reshape(_MEMORIES, (-1, 1, 1))
 _FADING = 0.998  # of the likelihoods by which kernels are mixed
 _USUAL = np.log(0.6)  # about the mean logarithm of an error over the mean error: taught as 0
 _LEAST, _MOST = np.log(0.1) - _USUAL, np.log(20.0) - _USUAL  # an error of 0 is no small size
@@ -85,6 +86,30 @@ class RowSizes:
         )
         state["issued"] = running * np.exp(_heard(F, *known))
 
+    def learn_row(self, state, seen, forecasts, u, run, weight=None):
+        """Do what `learn` does with forecasts (q,) of a row, in few calls: no label is late."""
+        errors, known = np.abs(u - forecasts), self._known(state)
+        counted = 1.0 if weight is None else weight
+        self._learn_forecasts(state["moments"], forecasts)
+        terms = np.array([counted * errors, np.full(len(u), counted)])
+        state["running"] = terms + _FADED * state["running"]
+        U, (running,) = self._inputs(state, seen, forecasts[None], known[None])
+        says = np.minimum.reduce(running) > 0.0  # nothing is said before there is an error
+        taught = np.zeros((1, len(u)))
+        if says:
+            with np.errstate(divide="ignore"):
+                taught[0] = np.log(errors / running) - _USUAL
+            taught = _between(taught, _LEAST, _MOST)
+        counted = counted if says else 0.0
+        bank, of_row = state["bank"], () if says and weight is None else (np.array([counted]),)
+        expert = learner_of(bank)
+        F = _with_nothing(learn_bank(MaskedFeatures, expert, bank, U, taught, run, *of_row))
+        mixture, squares = state["mixture"], np.square(F[0] - taught.T)
+        losses, rounds = mixture["losses"], mixture["rounds"]
+        mixture["losses"] = counted * squares + _FADING * losses
+        mixture["rounds"] = counted + _FADING * rounds
+        state["issued"] = running * np.exp(_heard(F, losses, rounds))
+
     def forecast(self, state, seen, forecasts, ago=0, of_inputs=0):
         """Return the sizes (n, q) of errors of forecasts by what was known some rounds ago."""
         known = as_it_was(self._known(state), state["known"], of_inputs)
@@ -122,6 +147,14 @@ class RowSizes:
         known[:, 2:], state["running"] = _means(running[:-1]), running[-1].copy()
         return known
 
+    def _learn_forecasts(self, moments, forecasts):
+        """Learn forecasts (q,) of a row: what `paths` does with one, in few calls."""
+        weights, sums, squares = moments.values()
+        after, total = weights + 1.0, sums + forecasts
+        terms = forecasts - sums / np.maximum(weights, 1.0)
+        terms *= forecasts - total / np.maximum(after, 1.0)
+        moments.update(zip(moments, (after, total, squares + terms), strict=True))
+
     def _known(self, state):
         """Return what is known now, (5, q)."""
         of_forecasts = _centers_and_scales(*state["moments"].values())
@@ -148,7 +181,7 @@ class RowSizes:
 def _running(sums, terms):
     """Return the sums (n + 1, 3, 2, q) of each memory before terms (n, 2, q), and after them."""
     if len(terms) == 1:  # in few calls
-        return np.array([sums, terms[0] + np.reshape(_MEMORIES, (-1, 1, 1)) * sums])
+        return np.array([sums, terms[0] + _FADED * sums])
     of_memories = zip(sums, _MEMORIES, strict=True)
     return np.stack([faded(terms, own, fading) for own, fading in of_memories], axis=1)
 

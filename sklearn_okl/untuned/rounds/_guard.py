@@ -65,11 +65,11 @@ class Guard(NoGuard):
         renewal, Y = model.constants.renewal, y.reshape(len(y), -1)
         n_first = max(1 + model.label_delay - n_rows(state), 0)
         forecasts, doubted, low = np.empty_like(Y), [], 0
-        anew = state.pop("anew")  # of no copy of the state
+        anew, experts = state.pop("anew"), model._experts()  # the former is of no copy of the state
         # a row path has come from another state, of which one that begins anew may have the age
         kept = {} if "_row" in vars(model) else vars(model).get("_state", {})
         of_twin = kept and kept["anew"]["twin"]
-        trace, renews = vars(model).get("_trace"), not model._experts().budget.compact
+        trace, renews = vars(model).get("_trace"), not experts.budget.compact
         while low < len(y):
             n = min(len(y) - low, renewal.rounds_to_stop(anew, n_rows(state)))
             beyond = renewal.beyond(anew, n_rows(state)) if renews else np.inf
@@ -245,35 +245,37 @@ class Guard(NoGuard):
         Return None where the row wants a block: nothing but the targets' units are changed.
         """
         fence, guards, t = self.fence, state["targets"], state["t"]
-        fence.n_alike(guards, t, y)
-        u = row_fence.scaled_row(fence, guards, y[0])
+        u = row_fence.scaled_row(fence, guards, t, y[0])
         forecasts = row.ask(X)
         if forecasts is None:
             return None
-        scales = [target_units.origin_and_unit(guard) for guard in guards]
-        origins, units = np.array(scales).T
+        units = np.array([target_units.unit(guard) for guard in guards])
+        origins = np.array([guard["origin"] for guard in guards])
         least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
-        path = fence.path(guards, t, u[None], forecasts[None])
-        experts = row.F[:, row.without_lags]
-        if not row_fence.is_sound(fence, guards, t, y[0], u, forecasts, experts, least, path[0]):
+        experts, misses = row.F[:, row.without_lags], (u - forecasts)[None]
+        sizes = np.abs(misses[0])
+        usual, after = row_fence.deviations_of_row(fence, guards, t, u, sizes)
+        if not row_fence.is_sound(fence, guards, t, y[0], u, sizes, experts, least, usual):
             return forecasts[None][:0]
-        misses, weight = (u - forecasts)[None], 1.0 if weights is None else float(weights[0])
+        weight = 1.0 if weights is None else float(weights[0])
         row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[np.arange(len(u)), state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
-        of_row = u, forecasts, references, distances
-        fence.remember_far(guards, t, y, misses, path, origins)
-        moved = row_fence.learn_row(fence, guards, t, *of_row, path[1])
-        self._keep_latest(state, X, y, np.zeros(y.shape, dtype=bool), weights)
+        row_fence.remember_far(fence, guards, t, y[0], sizes, usual)
+        of_experts = forecasts, references, distances
+        moved = row_fence.learn_row(fence, guards, t, u, sizes, of_experts, after)
+        self._keep_latest(state, X, y, None, weights)
         answer = (forecasts * units + origins)[None]
         self.model._put_former(state, X, answer)
-        believed = np.ones(y.shape, dtype=bool)
-        of_errors = misses, misses, units, believed
-        answer, misses, errors = self._beside_twin(state, X, y, weights, answer, *of_errors)
+        if self.beside and self.beside["twin"]:
+            of_errors = misses, misses, units, np.ones(y.shape, dtype=bool)
+            answer, misses, _ = self._beside_twin(state, X, y, weights, answer, *of_errors)
+        elif self.beside:
+            self.beside["largest"] = np.maximum(self.beside["largest"], np.abs(misses[0] * units))
         state["t"] += 1
         is_plain = self.call.trace is None
         if not is_plain or not self.model._record.learn_row(state, misses[0], weight):
-            self._score(state, misses, errors, weights, units[None])
+            self._score(state, misses, misses, weights, units[None])
         for j, lags in moved.items():
             self._move(state, j, lags)
         return answer
@@ -327,14 +329,12 @@ class Guard(NoGuard):
         go_back(state, self.snapshot)
 
     def _keep_latest(self, state, X, y, faulty, weights):
-        """Keep the latest rows while a target is young."""
+        """Keep the latest rows while a target is young; `faulty` (n, q), or None."""
         fence = self.fence
         youngest = state["t"] - max([guard["since"] for guard in state["targets"]])
         if youngest < (fence.reviews[-1] if self.model._guarded else LAYOUTS[-1]):
-            of_rows = X, weights
-            state["latest"] = keep_latest(
-                state["latest"], fence.block, *of_rows, y=y, faulty=faulty
-            )
+            of_targets = {"y": y, "faulty": np.zeros(y.shape, bool) if faulty is None else faulty}
+            state["latest"] = keep_latest(state["latest"], fence.block, X, weights, **of_targets)
 
     def _beside_twin(self, state, X, y, weights, answer, misses, errors, units, believed):
         """Let the twin learn rows, if there is one; return the forecasts of both, and the errors.

@@ -113,6 +113,18 @@ def remember(states, y, near, far, origins):
         state["latest"] = float(np.clip(y[-1, j], -_LARGEST, _LARGEST))
 
 
+def remember_one(state, number, is_near, is_far):
+    """Do what `remember` does with one target, as it came."""
+    if is_far and _is_mark(state, (number,), 0):
+        _learn_mark(state, number, state["origin"])
+    if is_near and number != state["latest"]:
+        known = state["within"].tolist()
+        if not known or number < known[0] or number > known[1]:
+            seen = [min(max(one, -_LARGEST), _LARGEST) for one in (*known, number)]
+            state["within"] = np.array([min(seen), max(seen)])
+    state["latest"] = min(max(number, -_LARGEST), _LARGEST)
+
+
 def _widened(state, y, near):
     """Return the lowest and the highest target with those of y (n,) that are near, and new."""
     new = y[near & (y != np.append(state["latest"], y[:-1]))]

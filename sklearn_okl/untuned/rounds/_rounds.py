@@ -206,7 +206,7 @@ class Rounds:
             if guard.ends(state, len(part)):
                 break
         guard.close(state)
-        return np.concatenate(parts), guard.doubted
+        return parts[0] if len(parts) == 1 else np.concatenate(parts), guard.doubted
 
     def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
@@ -286,7 +286,7 @@ class Rounds:
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = row.ask(X)
         if "_row" not in vars(self):
-            _keep_asked(self._experts(), row)  # for a call that teaches it, see `_row_of`
+            _keep_asked(row.experts, row)  # for a call that teaches it, see `_row_of`
         return None if forecasts is None else forecasts[None]
 
     def _put_former(self, state, X, forecasts):

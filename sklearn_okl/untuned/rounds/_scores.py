@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...conformal import _running_errors
-from . import _row_laws
+from . import _one_error, _row_laws
 from ._summary import summary_of_classes, summary_of_numbers
 
 
@@ -92,7 +92,13 @@ class ErrorsOfRows(SquaredErrors):
         return [_row_laws.start(delay) for _ in range(n_targets)]
 
     def _learn_law(self, state, errors, weight):
-        return False
+        if not all(map(_one_error.takes, state["errors"])):
+            return False
+        sizes = state["sizes"].pop("issued")[-1]
+        of_targets = zip(state["errors"], errors.tolist(), sizes.tolist(), strict=True)
+        for known, missed, size in of_targets:
+            _one_error.learn(known, missed, size, weight)
+        return True
 
     def _learn_laws(self, state, misses, faulty, weights, trace):
         issued, said = state["sizes"].pop("issued"), []

@@ -113,15 +113,13 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
             state |= {"next": _NEVER, "past": Shared(past)}
 
 
-def ask_row(state, row):
-    """Return what a tree that stands alone forecasts of a row (p,)."""
-    leaf = _leaf(state["tree"], row)
+def mean_of(state, leaf):
+    """Return what a tree that stands alone forecasts of a row in some leaf."""
     return state["sums"][leaf] / max(state["counts"][leaf], 1.0)
 
 
-def teach_row(state, row, target, n_before):
-    """Learn a row (p,) after so many others: `forecasts` of one row, in few calls."""
-    leaf = _leaf(state["tree"], row)
+def teach_row(state, row, leaf, target, n_before):
+    """Learn a row (p,) of a leaf after so many others: `forecasts` of one row, in few calls."""
     for name, term in (("sums", target), ("counts", 1.0)):
         state[name] = state[name].copy()
         state[name][[leaf, -1]] += term
@@ -172,8 +170,9 @@ def _with_rows(past, rows, y):
     )
 
 
-def _leaf(tree, row):
+def leaf_of(state, row):
     """Return the leaf of one row (p,): `leaves`, without its arrays."""
+    tree, row = state["tree"], row.tolist()
     columns, thresholds, children = (tree[name] for name in ("columns", "thresholds", "children"))
     leaf = 0
     while (column := columns[leaf]) != _LEAF:
