@@ -13,6 +13,7 @@ from ._tail import TAIL, SharedInverse
 from .meta._past import Past
 
 _NO_SHAPE = "graph", "steps"  # who is held of a graph is drawn; a tree grows
+_LIKE_THE_FIRST = ("looks",)  # of which more wait while targets are late
 _SQUARE = {"A", "P", "factor"}
 _TOGETHER = (  # arrays that have an entry for each of the same rows, or members
     {"X", "y", "gaps", "far", "faulty", "weights", "forecasts"},
@@ -48,6 +49,7 @@ def unlike(fresh, state, where="state"):
         if missing:
             return f"lacks {missing[0]!r}"
         pairs = [(name, part, state[name]) for name, part in fresh.items() if name not in _NO_SHAPE]
+        pairs = [(name, _as_long(name, *both), both[1]) for name, *both in pairs]
     elif isinstance(fresh, (list, tuple)) and fresh:
         if not isinstance(state, (list, tuple)) or len(state) != len(fresh):
             return f"is not of its shape: {where} should hold {len(fresh)}"
@@ -66,6 +68,12 @@ def unlike(fresh, state, where="state"):
     if fault is None and isinstance(fresh, dict):
         fault = _apart(fresh, state, where)
     return fault
+
+
+def _as_long(name, fresh, state):
+    """Return a fresh part, or as many of its first as there are by now where these become more."""
+    grows = name in _LIKE_THE_FIRST and isinstance(state, tuple) and state
+    return fresh[:1] * len(state) if grows else fresh
 
 
 def _fits(fresh, state):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
-from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor
+from sklearn_okl import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, to_bytes
 from sklearn_okl.untuned import Constants
 from sklearn_okl.untuned.rounds import _model
 
@@ -137,3 +137,21 @@ def test_a_classifier_knows_rows_ahead():
     assert_allclose(probabilities[:, 1], expit(values))
     with pytest.raises(ValueError, match="at most label_delay"):
         model.predict_proba(X[:5], ahead=True)
+
+
+@pytest.mark.parametrize("budget", ["tiny", "fast", "balanced"])
+@pytest.mark.parametrize(
+    ("make", "delay"),
+    [(OnlineKernelRegressor, 5), pytest.param(OnlineKernelClassifier, 1, marks=pytest.mark.long)],
+)
+def test_files_while_targets_are_late(make, delay, budget):
+    rng = np.random.default_rng(delay)
+    X = rng.normal(size=(140, 3))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=140)
+    y = y > 0.0 if make is OnlineKernelClassifier else y
+    model = make(label_delay=delay, budget=budget, random_state=0)
+    for low in range(0, 140, 20):  # over looks at quantiles, which take effect late
+        model.partial_fit(X[low : low + 20], y[low : low + 20])
+        model = from_bytes(to_bytes(model))
+    whole = make(label_delay=delay, budget=budget, random_state=0).partial_fit(X, y)
+    assert_allclose(model.predict(X[:9]), whole.predict(X[:9]), rtol=1e-9)
