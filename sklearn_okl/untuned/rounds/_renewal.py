@@ -31,7 +31,7 @@ _FAR = 1e6  # usual errors: beyond them all count the same
 _REACH = 20.0  # and where a change is looked for
 _CUT = 5.0  # and where it is: a fault some rows before it must not be the likeliest place
 _FACTORS = 2.0 ** np.arange(5)  # of the errors, over the least one that is suspect
-_TAIL = 4.0  # degrees of freedom: the fewest with which squares have a mean error
+_TAIL = 4.0  # degrees of freedom: a few large errors are ordinary
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Renewal(Trust):
     n_behind: int = 2
     gain: float = 0.5
     past: int = 8
-    louder: float = np.sqrt(2.0)
+    louder: float = 2.0**0.5
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
