@@ -53,7 +53,8 @@ class Renewal(Trust):
         Log odds that a block must add to count as one by which it has won: where both are as good
         again the one that knows a longer past goes on.
     past : int, default=8
-        And so it does until that has lasted for a part of what the old one knows, one of so many.
+        And so it does until that has lasted for a part of what the old one knows, one of so many,
+        where errors are the only reason for the new one.
     louder : float, default=sqrt(2)
         Ratio to the largest errors for which a model that began anew has lost, from which on the
         rest ends: twice their squares.
@@ -246,9 +247,10 @@ class Renewal(Trust):
         anew["gained"] = 0.0
         # who began by a look may need more rows, and is as sure as it was
         n_behind = np.inf if anew["by_look"] else self.n_behind
-        n_ahead = max(self.n_ahead, age // (self.block * self.past))
+        past = 0 if anew["by_look"] else age // self.past  # and rows have told why it began
+        n_ahead = max(self.n_ahead, past // self.block)
         enough = n_ahead if side > 0.0 else n_behind
-        is_late = t - anew["since"] >= max(self.patience, age // self.past)
+        is_late = t - anew["since"] >= max(self.patience, past)
         is_late &= side < 0.0 or not counts
         return is_late or abs(anew["surely"]) >= enough
 
