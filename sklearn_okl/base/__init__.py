@@ -27,6 +27,7 @@ from ._state import (  # noqa: F401  for the rest of the package
     are_unchanged,
     as_they_are,
     described,
+    described_structure,
     parameter_values,
     structural_parameters,
     twin,

@@ -176,6 +176,11 @@ def _same(a, b):
     return (type(a) is type(b) and a == b) or (np.isscalar(a) and np.isscalar(b) and a == b)
 
 
+def described_structure(model):
+    """Return what a model's states are built with; estimators by what they are made with."""
+    return {name: described(getattr(model, name)) for name in structural_parameters(type(model))}
+
+
 def described(value):
     """Replace estimators, at any depth, by their types and parameters, which can be compared."""
     kind = type(value)

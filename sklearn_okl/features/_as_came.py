@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from .._validation import holds_dates, is_lazy, types_of
-from ..base import described, structural_parameters
+from ..base import described_structure
 from ._columns import columns_of, distinct, names_of, numbers_of, remembered
 
 NUMBERS, CATEGORIES, TEXT = "numbers", "categories", "text"
@@ -36,9 +36,7 @@ class HandsOn:
         return self._frame is not None or take_gaps(self._handed_to())
 
     def _structure(self):
-        """Return what is fixed from the first row on; estimators by what they are made with."""
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
+        return described_structure(self)
 
     def _validated_rows(self, X, y, restart, **validation):
         return validated_rows(self, super()._validated_rows, X, y, restart, **validation)

@@ -188,8 +188,7 @@ class RBF(DistanceKernel):
 
     def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
         """Return exp(−γ D) of squared distances D."""
-        K = np.multiply(distances, -gamma, out)
-        return np.exp(K, K)
+        return _exponential(distances, gamma, out)
 
     def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
         """Return √(2γ) g of the points g."""
@@ -234,8 +233,7 @@ class Laplacian(DistanceKernel):
 
     def values_at(self, distances: Any, gamma: Any, out: Any = None) -> Any:
         """Return exp(−γ D) of absolute distances D."""
-        K = np.multiply(distances, -gamma, out)
-        return np.exp(K, K)
+        return _exponential(distances, gamma, out)
 
     def frequencies_at(self, points: Any, gamma: Any, rng: Any) -> Any:
         """Return γ s / tan(π u / 2), Cauchy, of coordinates of sign s and two-sided tail u."""
@@ -320,6 +318,12 @@ class Matern(DistanceKernel):
         """Return γ g √(2ν / χ²) of the points g."""
         degrees = self._degrees
         return gamma * points * np.sqrt(degrees / rng.chisquare(degrees, size=(len(points), 1)))
+
+
+def _exponential(distances, gamma, out):
+    """Return exp(−γ D), written to `out` if there is one."""
+    K = np.multiply(distances, -gamma, out)
+    return np.exp(K, K)
 
 
 def _squares_of_products(X, Y):

@@ -16,7 +16,7 @@ from .._documentation import explained_by
 from .._linalg import one_blas_thread
 from .._types import Any, ArrayLike, PathLike, Self
 from .._validation import check_columns, container_of, refuse_arguments, targets_of, weights_of
-from ..base import OnlineRegressor, SwapMixin, described, structural_parameters
+from ..base import OnlineRegressor, SwapMixin, described_structure
 from ..base._intercept import LAST_JUDGED
 from ._away import fetched
 from ._bank import bank_of
@@ -236,7 +236,7 @@ class Keyed(MergesKeys, MetaEstimatorMixin, SwapMixin, BaseEstimator):
         return list(self._structure().values())
 
     def _structure(self):
-        return {name: described(getattr(self, name)) for name in structural_parameters(type(self))}
+        return described_structure(self)
 
     def _is_sound(self, state, answers=None):
         return True  # each model has looked at itself, and the bank at those it has taught

@@ -15,8 +15,7 @@ from ..base import (
     ConvexAggregator,
     WeightedRegressor,
     _copied,
-    described,
-    structural_parameters,
+    described_structure,
 )
 from ..learners import VAWRegressor
 
@@ -184,8 +183,7 @@ class CertifiedRegressor(WeightedRegressor):
                 )
 
     def _structure(self):
-        names = structural_parameters(type(self))
-        return {name: described(getattr(self, name)) for name in names}
+        return described_structure(self)
 
     def _start(self, n_features, n_targets=None):
         state = {

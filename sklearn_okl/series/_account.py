@@ -91,7 +91,7 @@ class AccountOfForecasts:
         seasons = f"Seasons of {_listed(found)} rows were {how}." if found else "It has no season."
         steps = sorted({0, horizon - 1})
         known, errors = _intervals.lasting(state["intervals"])
-        errors = errors * _views.changes_in_deviations(state["views"][RAW])
+        errors = errors * _views.units_in_deviations(state["views"][RAW])
         sentences = [f"After {_counted(t, 'row')} of {m} series{columns}.", seasons]
         for h in steps:
             where = "the next row" if h == 0 else f"the row {h + 1} ahead"

@@ -30,6 +30,7 @@ _BEHIND = 1.5  # times the least mean squared error, beyond which what is seldom
 
 
 def median_of(one, two, three):
+    """Return the median of three numbers, or of arrays entry by entry; NaN where one is."""
     return np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), three))
 
 

@@ -82,8 +82,8 @@ def change(state):
     return np.where(state["count"] >= _CHANGES, _unit_of_errors(state), 0.0)
 
 
-def changes_in_deviations(state):
-    """Return how many running deviations these units (m,) are."""
+def units_in_deviations(state):
+    """Return how many running deviations the units (m,) of errors are."""
     return _unit_of_errors(state) / level(state)[1]
 
 

@@ -338,8 +338,8 @@ class TargetFence:
         """Learn q targets u (n, q) of rounds t, t + 1, ... as they were `taught`, a state for each.
 
         The distances are those from the nearest forecast of an expert that sees X. Of each target
-        `known` has origin and unit (2,) as they were before the first of the rounds. It
-        stops where a change is suspected `beyond` a ratio. The `path` is that of the rounds.
+        `known` has origin and unit (2,) as they were before the first of the rounds. They end where
+        a change is suspected `beyond` a ratio. The `path` is that of the rounds.
 
         Returns
         -------
