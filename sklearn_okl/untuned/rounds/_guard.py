@@ -44,6 +44,7 @@ class Guard(NoGuard):
         self.snapshot, self.low = {}, 0
         self.alone = self.fence.disputed(state["targets"])
         self.longest = 1 if self.alone else LONGEST
+        self.n_sound, self.apart = 0, _SHORTEST  # rows between doubts, now and before the latest
 
     @staticmethod
     def start(model):
@@ -136,7 +137,7 @@ class Guard(NoGuard):
 
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
-        n_faulty = _n_faulty(state)
+        n_faulty, was_alone = _n_faulty(state), self.alone
         row = None
         if len(y) == 1 and not self.alone and state["t"]:
             before = self.call.kept if self.call.stands_at(state["t"]) else None
@@ -147,9 +148,13 @@ class Guard(NoGuard):
         if self.alone and len(part) and _n_faulty(state) > n_faulty:
             self.doubted.append(self.low)
         self.low += len(part)
+        self.n_sound = 0 if was_alone else self.n_sound + len(part)
         # a faulty target is met alone
         self.alone = len(part) < len(y) or self.fence.disputed(state["targets"])
-        self.longest = 1 if self.alone else min(max(2 * self.longest, _SHORTEST), LONGEST)
+        if self.alone:
+            self.longest, self.apart = 1, self.apart if was_alone else self.n_sound
+        else:
+            self.longest = min(max(2 * self.longest, min(self.apart, _SHORTEST)), LONGEST)
         return part
 
     def review(self, state):
