@@ -37,7 +37,7 @@ class MixtureRow:
             one._close(known, grows=True)
 
     def ask(self, F, asleep, scales):
-        """Return the forecasts (q,) of all; None where an expert is beyond the targets' range.
+        """Return the forecasts (q,) of all; None where one leads beyond the targets' range.
 
         Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K).
         Numbers may overflow.
@@ -46,10 +46,13 @@ class MixtureRow:
         of_targets, margin = state["limits"].tolist(), mixture.margin
         self.limits = np.array([_widened(margin, *one) for one in of_targets])
         self.everybody = _limits.sane(F, self.limits)
-        if np.logical_or.reduce((self.everybody != F) > asleep, axis=None):
-            return None
         losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
         rounds = np.array([one["rounds"] for one in state["fading"]])
+        beyond = (self.everybody != F) > asleep
+        if np.logical_or.reduce(beyond, axis=None):
+            of_latest = np.where(asleep, np.nan, F), beyond, losses[-1], rounds[-1]
+            if _limits.leading(*of_latest)[0].any():
+                return None
         self.losses, self.rounds, n_direct = losses, rounds, mixture.n_direct
         if n_direct:
             asleep = asleep.copy()

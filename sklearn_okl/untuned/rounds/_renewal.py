@@ -57,7 +57,8 @@ class Renewal(Trust):
         where errors are the only reason for the new one.
     louder : float, default=sqrt(2)
         Ratio to the largest errors for which a model that began anew has lost, from which on the
-        rest ends: twice their squares.
+        rest ends: twice their squares. And of robust deviations, from which on the unit is a
+        smaller one.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -95,6 +96,7 @@ class Renewal(Trust):
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
+            "usual": np.zeros(n_targets),  # robust deviations when the new model began
             "asked_by": 0.0,  # the ratio by which errors were larger
             "loudest": 0.0,  # and the largest one for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
@@ -107,7 +109,8 @@ class Renewal(Trust):
     def rounds_to_stop(self, anew: Any, t: Any) -> Any:
         """Return the number of rounds until something is decided, or may be."""
         if anew["twin"]:
-            due = self.block - t % self.block
+            step = self._step(anew)
+            due = step - t % step
             return min(due, anew["heard_from"] - t) if t < anew["heard_from"] else due
         due = self.look - t % self.look
         is_resting = not anew["won"] and t < anew["rest"][0]
@@ -140,6 +143,10 @@ class Renewal(Trust):
     def n_seen(self, state: Any) -> Any:
         """Return how many of the latest rows tell: a quarter of all, as errors cease slowly."""
         return 1 << (state["t"].bit_length() - 3)
+
+    def _step(self, anew):
+        """Return after how many rounds errors are looked at: often while the new model is young."""
+        return self.block if anew["twin"]["t"] >= 2 * self.block else self.block // 4
 
     def _has_rested(self, anew, t):
         return anew["won"] or t >= anew["rest"][0]
@@ -193,7 +200,8 @@ class Renewal(Trust):
         anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
         anew["asked_by"] = _blocks.suspicion(guards)
-        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"], 0.0), np.inf)
+        anew["usual"] = usual_errors(state)
+        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
         self._hear_from(anew, t)
@@ -223,9 +231,9 @@ class Renewal(Trust):
             anew["studies"] = False  # levels are not the reason
             self._hear_from(anew, t)
         self._let_be_heard(anew, t)
-        if t == anew["heard_from"] or t % self.block == 0:
-            known = anew["scales"][-1]
-            self.rescale(anew, _errors(state, anew["twin"], anew["studies"], known))
+        if t == anew["heard_from"] or t % self._step(anew) == 0:
+            of_before = anew["scales"][-1], anew["usual"] / self.louder
+            self.rescale(anew, _errors(state, anew["twin"], anew["studies"], *of_before))
         if t % self.block:
             return False
         is_over = t > anew["heard_from"] and self._is_over(anew, t, state["t"])
@@ -301,12 +309,12 @@ def n_rows(state):
     return state["n_before"] + state["t"]
 
 
-def _errors(state, fresh, with_levels, known):
+def _errors(state, fresh, with_levels, known=0.0, least=0.0):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
 
     What levels have cost is a part of them where a model may learn what these follow. Where one of
-    the two has not ended a block yet they are no larger than what was `known`; where neither has,
-    as in a new unit, they are the robust deviation.
+    the two has not ended a block yet they are no larger than what was `known`, nor than a robust
+    deviation below the `least`, as of a smaller unit; where neither has they are this deviation.
     """
     ours, theirs = (
         np.array([_size(guard, with_levels) * unit(guard) for guard in one["targets"]])
@@ -314,8 +322,9 @@ def _errors(state, fresh, with_levels, known):
     )
     neither, both = (ours == 0.0) & (theirs == 0.0), (ours > 0.0) & (theirs > 0.0)
     one = np.where(known > 0.0, np.minimum(ours + theirs, known), ours + theirs)
-    found = np.where(both, np.minimum(ours, theirs), one)
-    return np.where(neither, usual_errors(state, fresh), found)
+    robust = usual_errors(state, fresh)
+    one = np.where(robust < least, np.minimum(one, robust), one)
+    return np.where(neither, robust, np.where(both, np.minimum(ours, theirs), one))
 
 
 def _size(guard, with_levels):
