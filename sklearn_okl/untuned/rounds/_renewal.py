@@ -57,8 +57,10 @@ class Renewal(Trust):
         where errors are the only reason for the new one.
     louder : float, default=sqrt(2)
         Ratio to the largest errors for which a model that began anew has lost, from which on the
-        rest ends: twice their squares. And of robust deviations, from which on the unit is a
-        smaller one.
+        rest ends: twice their squares.
+    smaller : float, default=2.0
+        Ratio of the robust deviation of the old one's errors to the new one's from which on the
+        unit may be a smaller one.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -81,6 +83,7 @@ class Renewal(Trust):
     gain: float = 0.5
     past: int = 8
     louder: float = 2.0**0.5
+    smaller: float = 2.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -96,7 +99,6 @@ class Renewal(Trust):
             "heard_from": 0,  # the round from which on the new model is heard
             "studies": False,  # whether it is to learn what levels follow
             "gained": 0.0,  # log odds of the latest block
-            "usual": np.zeros(n_targets),  # robust deviations when the new model began
             "asked_by": 0.0,  # the ratio by which errors were larger
             "loudest": 0.0,  # and the largest one for which the new model has lost
             "by_look": False,  # whether it began as errors were explained, not as they grew
@@ -200,7 +202,6 @@ class Renewal(Trust):
         anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
         anew["asked_by"] = _blocks.suspicion(guards)
-        anew["usual"] = usual_errors(state)
         self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
@@ -232,8 +233,8 @@ class Renewal(Trust):
             self._hear_from(anew, t)
         self._let_be_heard(anew, t)
         if t == anew["heard_from"] or t % self._step(anew) == 0:
-            of_before = anew["scales"][-1], anew["usual"] / self.louder
-            self.rescale(anew, _errors(state, anew["twin"], anew["studies"], *of_before))
+            of_both = anew["studies"], anew["scales"][-1], self.smaller
+            self.rescale(anew, _errors(state, anew["twin"], *of_both))
         if t % self.block:
             return False
         is_over = t > anew["heard_from"] and self._is_over(anew, t, state["t"])
@@ -309,12 +310,13 @@ def n_rows(state):
     return state["n_before"] + state["t"]
 
 
-def _errors(state, fresh, with_levels, known=0.0, least=0.0):
+def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
 
     What levels have cost is a part of them where a model may learn what these follow. Where one of
-    the two has not ended a block yet they are no larger than what was `known`, nor than a robust
-    deviation below the `least`, as of a smaller unit; where neither has they are this deviation.
+    the two has not ended a block yet they are no larger than what was `known`; nor than the robust
+    deviation of the new one, if it is so much `smaller` than that of the old one: so may the unit
+    be, but not where both are quiet. Where neither has they are the robust deviation.
     """
     ours, theirs = (
         np.array([_size(guard, with_levels) * unit(guard) for guard in one["targets"]])
@@ -322,9 +324,11 @@ def _errors(state, fresh, with_levels, known=0.0, least=0.0):
     )
     neither, both = (ours == 0.0) & (theirs == 0.0), (ours > 0.0) & (theirs > 0.0)
     one = np.where(known > 0.0, np.minimum(ours + theirs, known), ours + theirs)
-    robust = usual_errors(state, fresh)
-    one = np.where(robust < least, np.minimum(one, robust), one)
-    return np.where(neither, robust, np.where(both, np.minimum(ours, theirs), one))
+    before, now = usual_errors(state), usual_errors(fresh)
+    is_smaller = (now > 0.0) & (smaller * now < before)
+    one = np.where(is_smaller, np.minimum(one, now), one)
+    found = np.where(both, np.minimum(ours, theirs), one)
+    return np.where(neither, usual_errors(state, fresh), found)
 
 
 def _size(guard, with_levels):
