@@ -36,6 +36,11 @@ class MixtureRow:
         for one, known in zip(self.regressions, self.state["stacks"], strict=True):
             one._close(known, grows=True)
 
+    def known_limits(self):
+        """Return the limits (q, 3) of sane forecasts of the next row."""
+        of_targets, margin = self.state["limits"].tolist(), self.mixture.margin
+        return np.array([_widened(margin, *one) for one in of_targets])
+
     def ask(self, F, asleep, scales):
         """Return the forecasts (q,) of all; None where one leads beyond the targets' range.
 
@@ -43,8 +48,7 @@ class MixtureRow:
         Numbers may overflow.
         """
         mixture, state = self.mixture, self.state
-        of_targets, margin = state["limits"].tolist(), mixture.margin
-        self.limits = np.array([_widened(margin, *one) for one in of_targets])
+        self.limits = self.known_limits()
         self.everybody = _limits.sane(F, self.limits)
         losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
         rounds = np.array([one["rounds"] for one in state["fading"]])

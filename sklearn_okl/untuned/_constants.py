@@ -50,7 +50,7 @@ class Budget(NamedTuple):
 
 
 BUDGETS = {
-    "tiny": Budget(16, 14_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
+    "tiny": Budget(18, 17_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
     "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024),
     "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
     "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),

@@ -17,7 +17,9 @@ from sklearn_okl import (
 )
 from sklearn_okl._linalg import inverse_spd
 from sklearn_okl.datasets import make_friedman_stream, make_timetable
-from sklearn_okl.untuned.experts._banks import frequencies_of
+from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.experts._banks import frequencies_of, n_heard
+from sklearn_okl.untuned.experts._draws import drawn, drawn_in_halves
 from sklearn_okl.untuned.experts._packed import PackedRidge
 
 
@@ -77,12 +79,12 @@ def test_a_triangle_that_rounding_has_made_indefinite_has_its_eigenvalues_lifted
 @pytest.mark.long
 @pytest.mark.parametrize(("n_inputs", "most"), [(16, 20_000), (40, 32_000)])
 def test_it_is_small(n_inputs, most):
-    X, y = stream(n_inputs, 800)
+    X, y = stream(n_inputs, 3000)
     model = tiny()
-    for low, high in ((0, 200), (200, 511), (511, 779), (779, 780), (780, 800)):
+    for low, high in ((0, 200), (200, 511), (511, 779), (779, 780), (780, 3000)):
         model.partial_fit(X[low:high], y[low:high])
         assert len(to_bytes(model, dtype="float32")) < most
-        assert n_bytes(vars(model)) < 2 * most
+        assert n_bytes(vars(model)) < 2.1 * most
     assert model.experts_["learnt"].any()
     fast = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, y)
     assert n_bytes(vars(model)) < n_bytes(vars(fast)) / 20
@@ -122,6 +124,80 @@ def test_it_is_little_worse_than_fast():
     )
     assert small < 1.6 * fast
     assert small < 0.5 * np.var(y)
+
+
+def test_kernels_hear_those_before_them():
+    X, y = stream(5, 600)
+    model = tiny(lags=0).fit(X, y)
+    banks, X = model._state["banks"], X[:20]
+    heard = [n_heard(bank["features"]) for bank in banks.values()]
+    assert heard == [0, 1, 0, 3, 4]
+    experts, state = model._experts(), model._state
+    F, _ = experts.ask(state, X)
+    bank = banks["kernels"]
+    before = bank["experts"]["theta"][0, 1, 0]
+    assert abs(before) > 1e-3
+    bank["experts"]["theta"] = bank["experts"]["theta"].copy()
+    bank["experts"]["theta"][0, 1, 0] = 0.0
+    without, _ = experts.ask(state, X)
+    scale = experts.inputs.look(state["inputs"], X).scale.item()
+    assert_allclose(F[0, :, 1] - without[0, :, 1], before * F[0, :, 0] / scale)
+
+
+def test_forecasts_do_not_depend_on_the_unit_of_targets():
+    X, y = stream(4, 500)
+    F = tiny().prequential_predict(X, y)
+    for unit in (2.0**-20, 2.0**20):
+        assert_allclose(tiny().prequential_predict(X, unit * y) / unit, F, atol=1e-2 * np.std(y))
+
+
+@pytest.mark.parametrize("cut", [1, 80])
+def test_a_line_that_is_far_off_is_heard_within_what_targets_can_be(cut):
+    X, y = stream(3, 480)
+    X[400, 0] = 30.0  # so far that a line is absurd, not so far that the value is
+    y[400] = y[399]
+    model = tiny(lags=0).fit(X[:400], y[:400])
+    experts = model.predict_experts(X[400:401])[0]
+    line, kernel = experts[:2]
+    assert line > 2.0 * y.max()
+    assert kernel < 2.0 * y.max()
+    low, F = 400, []
+    while low < 480:
+        F.append(model.prequential_predict(X[low : low + cut], y[low : low + cut]))
+        low += cut
+    assert np.abs(np.concatenate(F) - y[400:])[5:].mean() < 0.5
+
+
+@pytest.mark.parametrize("lags", [0, 4])
+def test_what_is_heard_is_explained(lags):
+    X, y = stream(4, 700)
+    model = tiny(lags=lags).fit(X, y)
+    found = model.explain(X[:30], background=X[:100])
+    assert np.abs(found.remainder).max() < 0.05 * np.std(y)
+    sums = found.base + found.values.sum(axis=1) + found.remainder
+    assert_allclose(sums, model.predict(X[:30]), atol=1e-8)
+    importances = np.abs(found.values).mean(axis=0)
+    assert importances[:2].min() > 5.0 * importances[2:].max()
+
+
+@pytest.mark.parametrize("forgetting", [None, 0.99])
+def test_one_kernel_one_ridge_and_no_births(forgetting):
+    class Few(OnlineKernelRegressor):
+        constants = Constants(bandwidths=(("rbf", (0.2,)),), alphas=(0.1,), births=())
+
+    X, y = stream(4, 300)
+    model = Few(budget="tiny", forgetting=forgetting, random_state=0)
+    assert np.square(model.prequential_predict(X, y) - y)[150:].mean() < 0.5 * np.var(y)
+    assert "born" not in model._state["banks"]
+
+
+def test_half_of_the_frequencies_see_no_lags():
+    member = {"kernel": "rbf", "bandwidth": 0.2, "pairs": False}
+    found = drawn_in_halves(member, np.ones(5), 9, np.random.RandomState(0), 2)
+    assert_array_equal((found != 0.0).sum(axis=1), [9, 9, 9, 5, 5])
+    rng = np.random.RandomState(0)
+    assert_array_equal(found[:3, :4], drawn(member, np.ones(3), 4, rng))
+    assert_array_equal(found[:, 4:], drawn(member, np.ones(5), 5, rng))
 
 
 def test_several_targets_classes_and_late_labels():

@@ -13,7 +13,7 @@ from weakref import ref
 import numpy as np
 
 from ...learners._ridge import GAIN_LIMIT
-from ._banks import frequencies_of, learner_of
+from ._banks import frequencies_of, learner_of, n_heard
 
 _OF_EXPERTS = "theta", "b", "squares"  # of each bank, side by side in what is common
 _REMEMBERED = 256  # layouts of small models
@@ -56,12 +56,14 @@ class BankLayout:
         seen = [(low + k, one) for low, bank in lows for k, one in enumerate(bank["members"])]
         without = [n_walks + place for place, one in seen if not one["lags"]]
         self.without_lags = np.array(without, dtype=np.intp)
+        self.heard = [n_heard(bank["features"]) for bank in banks]
+        self.hears = any(self.heard)
         self._find_features(banks)
 
     def _find_features(self, banks):
         """Say which of 1, inputs, sines, cosines and steady inputs is a feature, times what.
 
-        Ranks come behind the inputs; steady are these alone.
+        Ranks come behind the inputs; steady are these alone. What is heard is yet to be said: 1.
         """
         of_banks = [frequencies_of(bank["features"]) for bank in banks]
         shapes = [part.shape for part in of_banks]
@@ -75,6 +77,7 @@ class BankLayout:
             u = masks.shape[1]
             width_of_half = bank["features"].get("width", u)
             inputs = (1 if m else low_of_steady) + np.arange(u) + width_of_half * halves[:, None]
+            inputs *= not n_heard(bank["features"])
             places.append(np.hstack([zeros, inputs, own, own + n_waves]).ravel())
             of_waves = np.full((g, 2 * m), 1.0 / np.sqrt(max(m, 1)))
             factors.append(np.hstack([zeros + 1.0, masks, of_waves]).ravel())
@@ -207,6 +210,23 @@ class BankRow:
 
 class PackedBankRow(BankRow):
     """The same of small models, of which coefficients are the solution of triangles."""
+
+    def ask_in_turn(self, inputs, steady, limits, scale):
+        """Return the forecasts (E, 1) of experts that hear each other, one a bank.
+
+        In units of a scale of the target, and within limits (3,).
+        """
+        layout, theta, (low, high, _) = self.layout, self.common["theta"][:, 0], limits.tolist()
+        z = self.z = layout.features(inputs, steady)
+        known, said = [], np.empty(len(layout.starts))
+        for k, (place, n) in enumerate(zip(layout.places, layout.heard, strict=True)):
+            mine = z[place]
+            if n:
+                mine[1 : 1 + n] *= said[:n]
+            known.append(float(mine @ theta[place]))
+            said[k] = min(max(known[k], low), high) / scale
+        self.known = np.array(known)[:, None]
+        return self.known
 
     def teach(self, u, weight):
         layout, z, theta = self.layout, self.z, self.common["theta"]

@@ -11,17 +11,19 @@ from ._draws import drawn, drawn_again, no_draws, to_draw
 from ._packed import PackedRidge
 
 
-def inputs_of(bank, seen):
+def inputs_of(bank, seen, said=None):
     """Return what a bank's experts see: steady units are for lines, kernels want small numbers.
 
-    Behind the columns of kernels come their variances, where there are gaps.
+    Behind the columns of kernels come their variances, where there are gaps. Before them comes what
+    these hear of what experts of banks before have said (n, K), if it is given.
     """
     n_columns, m = frequencies_of(bank["features"]).shape[1:]
     if not m:
         return seen.steady
-    if seen.spreads is None:
-        return seen.inputs[:, :n_columns]
-    return np.hstack([seen.inputs[:, :n_columns], seen.spreads[:, :n_columns]])
+    n = 0 if said is None else n_heard(bank["features"])
+    parts = [said[:, :n]] if n else []
+    parts += [part[:, :n_columns] for part in (seen.inputs, seen.spreads) if part is not None]
+    return np.hstack(parts) if len(parts) > 1 else parts[0]
 
 
 class MaskedFeatures:
@@ -33,17 +35,21 @@ class MaskedFeatures:
 
         With ranks behind the inputs, U (n, 2u), an expert sees either u columns. With variances v
         behind all columns, the features are means over normal inputs: that of a wave of frequency
-        w is the wave at the mean of the inputs, times exp(-w' diag(v) w / 2).
+        w is the wave at the mean of the inputs, times exp(-w' diag(v) w / 2). What an expert hears
+        comes before all, and takes the place of the inputs among the features.
         """
         masks, frequencies = maps["masks"], frequencies_of(maps)
+        heard, U = np.hsplit(U, [n_heard(maps)])
         low, m = 1 + masks.shape[-1], frequencies.shape[-1]
         has_spreads = m > 0 and U.shape[1] > frequencies.shape[1]
         U, spreads = np.hsplit(U, 2) if has_spreads else (U, None)
         Z = np.empty((len(masks), len(U), low + 2 * m))
         Z[..., 0] = 1.0
         if low > 1:
-            width = maps.get("width", low - 1)
-            halves = U.reshape(len(U), -1, width).swapaxes(0, 1)[..., : low - 1]  # (1 or 2, n, u)
+            lines, width = (heard if heard.shape[1] else U), maps.get("width", low - 1)
+            halves = lines.reshape(len(U), -1, width).swapaxes(0, 1)[
+                ..., : low - 1
+            ]  # (1 or 2, n, u)
             seen = halves if len(halves) == 1 else halves[maps["halves"]]
             np.multiply(seen, masks[:, None, :], out=Z[..., 1:low])
         if m:
@@ -53,6 +59,11 @@ class MaskedFeatures:
             shrunk = np.exp(-0.5 * (spreads[rows] @ np.square(frequencies)))  # (g, r, m)
             Z[:, rows, low:] *= np.tile(shrunk, 2)
         return Z
+
+
+def n_heard(maps):
+    """Return how many experts those of a bank hear, whose lines are what these say."""
+    return maps["masks"].shape[1] if maps.get("hears") else 0
 
 
 def frequencies_of(maps):
@@ -66,15 +77,17 @@ def start_bank(plan, rng, delay=0, n_targets=None):
     expert = learner(shape.forgetting, shape.packed)
     u, m = shape.n_linear, shape.n_frequencies
     size_of_all = size, shape.n_columns, m
-    kept = {"frequencies": np.zeros(size_of_all)}
+    kept, n_spared = {"frequencies": np.zeros(size_of_all)}, shape.n_lags * shape.spares_lags
     bank = {
         "members": (),  # a tuple of dicts that nobody edits, so that nobody need copy them
         "forgetting": shape.forgetting,
         "features": Shared(
             masks=np.zeros((size, u)),
             halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
-            **({"width": shape.n_inputs} if 0 < u < shape.n_inputs else {}),  # of a half
-            **(no_draws(*size_of_all) if shape.packed and m else kept),
+            **({"hears": True} if shape.n_heard else {}),
+            # of a half
+            **({"width": shape.n_inputs} if shape.n_heard < u < shape.n_inputs else {}),
+            **(no_draws(*size_of_all, n_spared) if shape.packed and m else kept),
         ),
         "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),
     } | ({"packed": True} if shape.packed else {})
@@ -110,7 +123,8 @@ def add_members(bank, members, shape, rng, level=0.0, scales=None):
     for k, member in enumerate(members, low):
         seen = shape.seen(member["lags"], member["trees"])
         n_seen = int(seen.sum())
-        maps["masks"][k, seen[: maps["masks"].shape[1]]] = 1.0 / np.sqrt(n_seen)
+        n_lines = shape.n_heard or n_seen
+        maps["masks"][k] = (shape.n_heard > 0 or seen[: shape.n_linear]) / np.sqrt(n_lines)
         maps["halves"][k] = member["ranks"]
         if shape.n_frequencies:
             columns = shape.columns(member["lags"], member["ranks"])
@@ -158,6 +172,7 @@ def slopes(bank, k, columns, shares=None):
     targets are added up, by their shares (q,) where there are any.
     """
     masks, frequencies = bank["features"]["masks"][k], frequencies_of(bank["features"])[k]
+    are_inputs = len(masks) > n_heard(bank["features"])  # what is heard is left aside
     experts, frequencies = bank["experts"], frequencies[columns]
     thetas, low = experts["theta"][k], 1 + len(masks)  # (D,) or (D, q)
     sines, cosines = np.split(np.arange(low, len(thetas)), 2)
@@ -167,7 +182,7 @@ def slopes(bank, k, columns, shares=None):
     thetas = thetas.reshape(len(thetas), -1).T
     shares = np.ones(len(thetas)) if shares is None else shares
     for theta, share in zip(thetas, shares, strict=True):
-        if len(masks):
+        if are_inputs:
             G[:, 0] = (masks * theta[1:low])[: len(G)]
         G[:, cosines] = frequencies * theta[sines]
         G[:, sines] = -frequencies * theta[cosines]

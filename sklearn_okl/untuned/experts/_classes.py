@@ -51,6 +51,10 @@ class ClassTargets:
         """Return probabilities (n, C) as forecasts of what the experts learn, (n, 1) or (n, C)."""
         return P[:, 1:] - P[:, :1] if self.n_targets is None else P
 
+    def limits_of_heard(self, state, u=None, ago=0):
+        """Return limits (1, 1, 3) of what experts hear: two classes are targets -1 and 1."""
+        return np.array([[[-1.0, 1.0, 0.0]]])
+
     def squares(self, errors):
         """Return what errors (1, n, K) or (C, n, K) count in the losses, (n, K)."""
         return np.square(errors).sum(axis=0)

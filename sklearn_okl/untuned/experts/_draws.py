@@ -33,10 +33,21 @@ def drawn(member, scales, m, rng):
     return found * scales[:, None]
 
 
-def no_draws(size, n_columns, m):
+def drawn_in_halves(member, scales, m, rng, n_spared):
+    """Return what `drawn` does, but that half of the frequencies see so many last columns not."""
+    n, half = len(scales) - n_spared, m // 2 * (n_spared > 0)
+    found = np.zeros((len(scales), m))
+    if half:
+        found[:n, :half] = drawn(member, scales[:n], half, rng)
+    found[:, half:] = drawn(member, scales, m - half, rng)
+    return found
+
+
+def no_draws(size, n_columns, m, n_spared=0):
     """Return what is kept of the frequencies of so many experts, none of which is there yet."""
     return {
         "n_frequencies": m,
+        "n_spared": n_spared,  # last columns that half of the frequencies do not see
         "scales": np.zeros((size, n_columns)),  # 0 of columns that it does not see
         "bandwidths": np.ones(size),
         # of each a seed, the number of its kernel, 0 for nobody, and whether it sees pairs
@@ -49,6 +60,7 @@ def is_sound(maps):
     n, draws = int(maps["n_frequencies"]), maps["draws"]
     return bool(
         0 < n * maps["scales"].size <= _MOST
+        and 0 <= maps["n_spared"] < maps["scales"].shape[1]
         and draws.shape == (len(maps["bandwidths"]), 3)
         and (draws[:, 0] < 2**32).all()
         and (draws[:, 1] <= len(KERNELS)).all()
@@ -72,12 +84,12 @@ def drawn_again(maps):
     for k, ((seed, kernel, pairs), bandwidth, scales) in enumerate(of_each):
         if kernel:
             seen = scales > 0.0
-            known = seed, KERNELS[kernel - 1], bool(pairs), bandwidth, m
+            known = seed, KERNELS[kernel - 1], bool(pairs), bandwidth, m, int(maps["n_spared"])
             frequencies[k, seen] = _remembered(scales[seen].tobytes(), *known)
     return frequencies
 
 
 @lru_cache(_REMEMBERED)
-def _remembered(scales, seed, kernel, pairs, bandwidth, m):
+def _remembered(scales, seed, kernel, pairs, bandwidth, m, n_spared):
     member = {"kernel": kernel, "bandwidth": bandwidth, "pairs": pairs}
-    return drawn(member, np.frombuffer(scales), m, np.random.RandomState(seed))
+    return drawn_in_halves(member, np.frombuffer(scales), m, np.random.RandomState(seed), n_spared)

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from ...aggregators._limits import sane
 from ...base._bank import forecast_bank, learn_bank
 from ..rows._encoding import Encoder
 from ..rows._inputs import LaggedInputs
@@ -25,7 +26,19 @@ from ._banks import (
     start_bank,
 )
 from ._leaves import KINDS, MEMBERS, TREES, Leaves
-from ._plan import BORN, IN_RESERVE, MAIN, WALKS, births_of, chain, name_of, plan, refined, reserves
+from ._plan import (
+    BORN,
+    IN_RESERVE,
+    LAGGED,
+    MAIN,
+    WALKS,
+    births_of,
+    chain,
+    name_of,
+    plan,
+    refined,
+    reserves,
+)
 from ._reserve import is_better_without, stand_by, taken_over, with_reserves, without_reserves
 from ._sizes import RowSizes
 
@@ -75,7 +88,8 @@ class Experts:
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
-        return plan(n_features, self.lags, self.forgetting, self.budget, self.constants, n_trees)
+        of_all = self.forgetting, self.budget, self.constants
+        return plan(n_features, self.lags, *of_all, n_trees, self.kind.n_targets or 1)
 
     def reserves(self, n_features):
         """Return the banks that stand by in the first rounds, and that of those born after it."""
@@ -133,7 +147,8 @@ class Experts:
         u = self.kind.targets(y)
         seen, awake = self.inputs.learn(state["inputs"], X, u), self._awake(state)
         teach = partial(self._teach, u=u, run=run, weights=weights)
-        F = self._forecasts(state, awake, seen, len(u), teach)
+        limits = self.kind.limits_of_heard(state, u) if self.budget.compact else None
+        F = self._forecasts(state, awake, seen, len(u), teach, limits)
         for _, places in awake:
             state["rounds"][places] += len(u)
         bases = self.leaves.bases(F, self.lines(state))
@@ -182,7 +197,8 @@ class Experts:
         """
         seen = self.inputs.look(state["inputs"], X, ago if of_inputs is None else of_inputs)
         awake = self._awake(state)
-        F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago))
+        limits = self.kind.limits_of_heard(state, ago=ago) if self.budget.compact else None
+        F = self._forecasts(state, awake, seen, len(X), partial(_asked, ago=ago), limits)
         if self.leaves.there(state["leaves"]).any():
             bases = self.leaves.bases(F, self.lines(state))
             F[..., TREES] = self.leaves.look(state["leaves"], X, bases, ago).swapaxes(0, 1)
@@ -372,6 +388,8 @@ class Experts:
         ]
         known = [(name, k) for _, name, k in sorted(known)]
         parents = [state["banks"][name]["members"][k] for name, k in known]
+        if self.budget.compact:
+            parents = [one | {"lags": self.lags > 0} for one in state["banks"][MAIN]["members"]]
         room = len(young["features"]["masks"]) // len(self.births)
         members = [
             {name: value for name, value in child.items() if name != "forgetting"}
@@ -393,6 +411,9 @@ class Experts:
         """
         sees = [member["lags"], member["ranks"]]
         columns = shape.columns(*sees)
+        if self.budget.compact:
+            shares = self._shares_of_two(state["banks"], shape, shares_of_targets)
+            return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
         best = [
             (state["banks"][name], k)
             for name, k in known
@@ -402,9 +423,20 @@ class Experts:
         for bank, k in best[: self.constants.teachers]:
             squares = slopes(bank, k, columns, shares_of_targets)
             shares[columns] += squares / max(squares.sum(), _TINY)
-        scales, seen = np.sqrt(shares), np.sqrt(shares[columns])
-        scales /= max(np.sqrt(np.square(seen).mean()), _TINY)
-        return np.maximum(scales, self.constants.least_scale)
+        return _balanced(np.sqrt(shares), columns, self.constants.least_scale)
+
+    def _shares_of_two(self, banks, shape, shares_of_targets):
+        """Return how much the kernels of a small model depend on what they see (n_columns,).
+
+        The one that sees lags tells how much these matter beside all inputs; the one that sees
+        none, which is smoother, how much each input does.
+        """
+        first, other = (
+            slopes(banks[name], 0, shape.columns(sees_lags, False), shares_of_targets)
+            for name, sees_lags in ((MAIN, False), (LAGGED, True))
+        )
+        other[: len(first)] = first * other[: len(first)].sum() / max(first.sum(), _TINY)
+        return other
 
     def table(self, state, ages, squared_units):
         """Return what each expert is and how it fares, for one target after the other."""
@@ -458,13 +490,21 @@ class Experts:
         means = state["masses"] / np.maximum(n_forecasts, 1)
         return np.where(n_forecasts > 0, means, 1.0)
 
-    def _forecasts(self, state, awake, seen, n, of_bank):
-        """Return the forecasts (q, n, K) of the experts awake; each bank is asked or taught."""
+    def _forecasts(self, state, awake, seen, n, of_bank, limits):
+        """Return the forecasts (q, n, K) of the experts awake; each bank is asked or taught.
+
+        Those of a small model hear each other in units of the target, and within limits (n, q, 3)
+        or (1, q, 3).
+        """
         F = np.full((self.kind.n_targets or 1, n, len(state["rounds"])), np.nan)
+        said = np.empty((n, 0))
         for part, places in awake:
-            known = seen.walks if part is None else of_bank(part, inputs_of(part, seen))
+            known = seen.walks if part is None else of_bank(part, inputs_of(part, seen, said))
             # two classes are one target without an axis
             F[:, :, places] = known if known.ndim == 2 else known.transpose(2, 0, 1)
+            if limits is not None and part is not None and len(F) == 1:
+                now = sane(F[0, :, places], limits[:, 0]) / seen.scale.reshape(-1, 1)
+                said = np.hstack([said, now])
         return F
 
     def _teach(self, bank, U, u, run, weights):
@@ -498,6 +538,12 @@ class Experts:
             rooms[name] = low, low + len(bank["features"]["masks"])
             low = rooms[name][1]
         return rooms
+
+
+def _balanced(scales, columns, least):
+    """Return scales whose mean square is 1 over some columns, and none of which is nearly none."""
+    mean = np.sqrt(np.square(scales[columns]).mean())
+    return np.maximum(scales / max(mean, _TINY), least)
 
 
 def units_of(budget, constants):

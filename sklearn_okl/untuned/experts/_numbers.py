@@ -68,6 +68,15 @@ class NumberTargets:
         """Return forecasts of the whole (n, q) as those of targets."""
         return forecasts
 
+    def limits_of_heard(self, state, u=None, ago=0):
+        """Return limits (n, q, 3) of what is heard before rows of targets u, or (1, q, 3) of any.
+
+        Those of the mixture: a line may be far off where a row is.
+        """
+        if u is None:
+            return self.mixture._known_limits(state["mixture"], ago)[None]
+        return self.mixture._learn_limits(dict(state["mixture"]), u)
+
     def squares(self, errors):
         """Return what errors (q, n, K) count in the losses."""
         return np.square(errors)

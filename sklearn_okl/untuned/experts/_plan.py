@@ -11,6 +11,7 @@ WALKS = tuple(
     for name in ("persistence", "random walk")
 )
 MAIN, BORN = "kernels", "born"  # names of the banks that births look at
+LAGGED = "kernels, lags"  # and of that which they look at of a small model
 IN_RESERVE = ", in reserve"  # end of the names of banks that stand by, see `_reserve.py`
 LINK = 2  # kernels of a link of the chain
 
@@ -38,6 +39,10 @@ class Shape(NamedTuple):
         Whether they are to be small from call to call, see `_packed.py`.
     lagless : bool
         Whether none of them sees lags, which are not among their features then.
+    n_heard : int
+        How many experts, the first ones, say what they forecast of a row, which is a feature of it.
+    spares_lags : bool
+        Whether half of their frequencies see no lags.
     """
 
     n_inputs: int
@@ -49,11 +54,13 @@ class Shape(NamedTuple):
     n_trees: int = 0
     packed: bool = False
     lagless: bool = False
+    n_heard: int = 0
+    spares_lags: bool = False
 
     @property
     def n_linear(self):
-        """Inputs that are features."""
-        return self.linear * (self.n_inputs - self.lagless * self.n_lags)
+        """Features that are no waves: inputs, or what others forecast."""
+        return self.n_heard + self.linear * (self.n_inputs - self.lagless * self.n_lags)
 
     @property
     def n_columns(self):
@@ -104,7 +111,7 @@ class Bank(NamedTuple):
     room: int
 
 
-def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
+def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0, n_targets=1):
     """Return the banks by name: kernels, linear experts, kernels for drift, those to be born.
 
     Linear experts see forecasts of trees, too, which would only be in the way of distances: those
@@ -114,7 +121,8 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     of the columns of the experts' forecasts, so who is born comes last, and nobody changes places.
     """
     if budget.compact:
-        return small_plan(n_features, n_lags, forgetting, budget, constants, n_trees)
+        hears = n_targets == 1
+        return small_plan(n_features, n_lags, forgetting, budget, constants, n_trees, hears)
     always = 1.0 if forgetting is None else forgetting
     drifting = budget.memories if forgetting is None else ()
     m = _frequencies(budget, constants)
@@ -154,37 +162,62 @@ def plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
     return {MAIN: Bank(main, kernels[:n], n)} | banks
 
 
-def small_plan(n_features, n_lags, forgetting, budget, constants, n_trees=0):
+def small_plan(n_features, n_lags, forgetting, budget, constants, n_trees=0, hears=True):
     """Return the banks of a small model: three kernels, one of them yet to be born, and two lines.
 
-    A kernel forgets by the slowest of the memories, a line by the quickest. Kernels see neither
-    lags nor, but as waves, the inputs, and so have one size for any number of these. The lines are
-    there where what the kernels leave of the work allows it: up to some 90 inputs the first.
+    They are a chain: of one target a kernel hears what all before it forecast, which are features
+    as its waves are. So it need not learn again what they know, and three regressions on few waves
+    are about as good as one on all of them, whose sums would be three times as large. The first
+    line and the first kernel see no lags. Inputs are seen as waves alone, for one size whatever
+    their number, and the lines are there where what the kernels leave of the work allows it: up to
+    some 90 inputs the first.
     """
     always = 1.0 if forgetting is None else forgetting
-    (name, (bandwidth, *_)), *_ = constants.bandwidths
-    main = shape_of(n_features, n_lags, _frequencies(budget, constants), always)
-    main = main._replace(linear=False, packed=True)
-    born = len(births_of(budget, constants))
+    memories = budget.memories if forgetting is None else (forgetting,)
+    has_lags, n_births = n_lags > 0, len(births_of(budget, constants))
+    kernel = shape_of(n_features, n_lags, _frequencies(budget, constants), always)
+    kernel = kernel._replace(linear=False, packed=True)
+    restless = kernel._replace(forgetting=max(memories), spares_lags=has_lags)
+    line = kernel._replace(linear=True, n_frequencies=0, lagless=has_lags)
+    line = line._replace(n_inputs=line.n_inputs + n_trees, n_trees=n_trees)
+    lagged = line._replace(forgetting=min(memories), lagless=False)
+    smooth, rough = (
+        dictionary(((name, widths[:1]),), (alpha,), has_lags)
+        for (name, widths), alpha in zip(
+            (constants.bandwidths * 2)[:2], (constants.alphas * 2)[:2], strict=True
+        )
+    )
+    alpha, fading_alpha = constants.linear_alphas[0], constants.fading_alpha
+    alphas = alpha if always == 1.0 else fading_alpha, fading_alpha
+    lines = [linear_members((alpha,), has_lags, n_trees > 0) for alpha in alphas]
+    chain = (
+        Bank(line, lines[0][-1:], 1),
+        Bank(kernel, smooth[:1], 1),
+        Bank(lagged, lines[1][:1], 1),
+        Bank(restless, rough[-1:], 1),
+        Bank(kernel, [], n_births),
+    )
+    names = f"linear, {always}", MAIN, "linear, lags", LAGGED, BORN
+    return _heard(dict(zip(names, chain, strict=True)), budget.work, hears)
 
-    def kernels(alphas):
-        return dictionary(((name, (bandwidth,)),), alphas[:1], False)
 
-    banks, memories = {MAIN: Bank(main, kernels(constants.alphas), 1)}, {always}
-    if forgetting is None:
-        memories, slow = (always, min(budget.memories)), max(budget.memories)
-        members = kernels(constants.alphas[::-1])
-        banks[f"kernels, {slow}"] = Bank(main._replace(forgetting=slow), members, 1)
-    left = budget.work - main.work * born - sum(bank.shape.work for bank in banks.values())
-    for memory in memories:
-        line = main._replace(linear=True, n_frequencies=0, forgetting=memory)
-        line = line._replace(n_inputs=line.n_inputs + n_trees, n_trees=n_trees)
-        if line.work <= left:
-            left -= line.work
-            alpha = constants.linear_alphas[0] if memory == 1.0 else constants.fading_alpha
-            members = linear_members((alpha,), n_lags > 0, n_trees > 0)[:1]
-            banks[f"linear, {memory}"] = Bank(line, members, 1)
-    return banks | ({BORN: Bank(main, [], born)} if born else {})
+def _heard(chain, work, hears):
+    """Return the banks of a chain, less lines that cost too much; a kernel hears who is before."""
+    most = len(chain) * hears
+    kernels = [bank for bank in chain.values() if bank.shape.n_frequencies]
+    left = work - sum(bank.shape._replace(n_heard=most).work * bank.room for bank in kernels)
+    banks = {}
+    for name, bank in chain.items():
+        shape = bank.shape
+        if shape.n_frequencies:
+            shape = shape._replace(n_heard=len(banks) * hears)
+        elif shape.work > left:
+            continue
+        else:
+            left -= shape.work
+        if bank.room:
+            banks[name] = bank._replace(shape=shape)
+    return banks
 
 
 def reserves(n_features, n_lags, forgetting, budget, constants):

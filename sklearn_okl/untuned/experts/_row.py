@@ -109,7 +109,11 @@ class ExpertsRow:
         n, layout = len(walks), self.layout
         F[:, :n] = walks.T
         self.seen = seen, walks, scales
-        known = self.of_banks.ask(*seen).T
+        if layout.hears:
+            of_target = self.mixture.known_limits()[0], float(scales[0])
+            known = self.of_banks.ask_in_turn(*seen, *of_target).T
+        else:
+            known = self.of_banks.ask(*seen).T
         np.copyto(F[:, n : n + known.shape[1]], known, where=layout.there)
         self.bases = experts.leaves.bases(F, self.lines)
         burn_in = experts.constants.burn_in

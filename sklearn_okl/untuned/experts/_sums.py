@@ -11,7 +11,7 @@ import numpy as np
 
 from ...inspection._parts import NOBODY, Boxes, Line, waves_of_bank
 from ..rows._layout import has_tree
-from ._banks import awake, frequencies_of, inputs_of
+from ._banks import awake, frequencies_of, inputs_of, n_heard
 from ._leaves import KINDS, TREES
 
 OTHERS = "missing values", "trees of few values"  # who play besides the columns
@@ -40,6 +40,7 @@ def parts_of(experts, state, X, columns, ages):
     nothing = np.zeros((len(X), 0)), np.zeros((0, len(constant)))
     parts = [Line(*nothing, constant, np.zeros(0, dtype=int))]
     weights, trees = _with_lines(experts, state, weights)
+    weights = _with_heard(experts, state, weights, seen.scale)
     for bank, places in experts._awake(state):
         mine = weights[:, places]
         if bank is None:  # the latest targets are the same for all rows
@@ -67,7 +68,7 @@ def _of_bank(bank, seen, weights, inputs, steady):
         U, spreads = np.hsplit(U, 2)
     known = steady if not m else np.tile(inputs, 2)[:n_columns]
     parts, width = [], maps.get("width", u)
-    for half in range(U.shape[1] // width if u else 0):
+    for half in range(U.shape[1] // width if u > n_heard(maps) else 0):
         mine, place = maps["halves"] == half, slice(half * width, half * width + u)
         lines = np.einsum("gu,guq->uq", masks[mine], coef[mine, 1 : 1 + u])
         parts.append(Line(U[:, place], lines, np.zeros(lines.shape[1]), known[place]))
@@ -76,6 +77,22 @@ def _of_bank(bank, seen, weights, inputs, steady):
         waves = waves_of_bank(U, frequencies, coef[:, 1 + u :], known)
         parts.append(replace(waves, spreads=spreads))
     return parts
+
+
+def _with_heard(experts, state, weights, scale):
+    """Return the weights (q, K) with those of kernels put on the experts that they hear, as well.
+
+    The last come first: what they hear may hear others.
+    """
+    low = experts.inputs.n_walks
+    for bank, places in reversed(experts._awake(state)):
+        n = 0 if bank is None else n_heard(bank["features"])
+        if n:
+            theta = bank["experts"]["theta"][: len(bank["members"]), 1 : 1 + n, 0]
+            masks = bank["features"]["masks"][: len(theta)]
+            weights = weights.copy()
+            weights[:, low : low + n] += weights[:, places] @ (theta * masks) / np.ravel(scale)[0]
+    return weights
 
 
 def _with_lines(experts, state, weights):
