@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..._delay import late
+from ..._tail import Shared
 from ..._types import Any, ArrayLike
 from ._target_units import unit
 
@@ -344,9 +345,11 @@ def is_guarded(state):
 
 
 def unguarded(state):
-    """Return a state that believes every target."""
+    """Return a state that believes every target, the latest included, should it learn them again."""
     anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
-    return state | {"targets": [guard | anew for guard in state["targets"]]}
+    latest = state["latest"] | {"faulty": np.zeros_like(state["latest"]["faulty"])}
+    believing = {"targets": [guard | anew for guard in state["targets"]], "latest": Shared(latest)}
+    return state | believing
 
 
 def with_beliefs(fresh, state):
