@@ -345,7 +345,7 @@ def is_guarded(state):
 
 
 def unguarded(state):
-    """Return a state that believes every target, and the latest, too, should it learn them again."""
+    """Return a state that believes every target, and the latest if it learns them again."""
     anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
     latest = state["latest"] | {"faulty": np.zeros_like(state["latest"]["faulty"])}
     believing = {"targets": [guard | anew for guard in state["targets"]], "latest": Shared(latest)}
