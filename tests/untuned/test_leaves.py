@@ -362,3 +362,32 @@ def test_a_product_of_two_among_many_is_learnt(seed):
     model = OnlineKernelRegressor(budget="fast", random_state=seed).fit(X[:600], y[:600])
     errors = model.predict(X[600:]) - y[600:]
     assert np.mean(errors**2) <= 0.4 * np.var(y[600:])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_rare_is_found_by_a_trial_on_as_many_rows_as_trees_are_grown_from(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2400, 6))
+    is_rare = (X[:, 0] > 1.3) & (X[:, 1] > 1.3)  # one row of a hundred
+    y = X[:, 2] + 4.0 * is_rare + 0.5 * rng.normal(size=2400)
+    model = regressor(budget="fast", lags=0, guard=False)
+    errors = model.prequential_predict(X, y) - y
+    assert ON_A_LINE in model.experts_["name"]
+    assert np.square(errors[2060:]).mean() < 0.33  # noise is .25
+
+
+@pytest.mark.parametrize(("n_columns", "window"), [(3, 2048), (300, 434), (1000, 256)])
+def test_rows_are_kept_for_trials_as_far_as_there_is_room_until_the_last(n_columns, window):
+    leaves = Leaves(1, 0, True, 0)
+    state = leaves.start(n_columns)
+    X, y = np.ones((TRIALS[-1] + 9, 1)) * np.arange(n_columns), np.arange(TRIALS[-1] + 9.0)
+    for low in range(0, len(y), 50):
+        rows = slice(low, low + 50)
+        no_bases = np.empty((len(y[rows]), 1, 0))
+        leaves.keep(state, low, X[rows], y[rows], -y[rows], no_bases)
+        if low == 2200:
+            kept, targets, forecasts, _ = leaves._kept(state)
+            assert_array_equal(targets[:, 0], np.arange(2250.0 - window, 2250.0))
+            assert_array_equal(forecasts, -targets)
+            assert_array_equal(kept, X[:window])
+    assert len(state["kept"].rows[0]) == 0

@@ -505,9 +505,33 @@ def test_rows_explain_events_and_no_faults(seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
 @pytest.mark.parametrize("budget", ["fast", "balanced"])
 def test_a_timetable_in_order_is_learnt_though_its_jumps_look_like_levels(seed, budget):
     X, y = make_timetable(600, n_columns=2, order="time", random_state=seed)
     model = OnlineKernelRegressor(budget=budget, random_state=0)
     assert np.square(model.prequential_predict(X, y) - y)[300:].mean() < 3.0  # noise is 1
+
+
+def test_a_twin_believes_first_rows_whenever_it_learns_them_again():
+    # the first rows are open, and so few that they are taken for faults; at 64 a tree is to be seen
+    X, y = make_timetable(100, n_columns=2, order="time", random_state=2)
+    model, believing = model_of().fit(X, y), model_of(guard=False).fit(X, y)
+    twin = model._state["beside"]["twin"]
+    assert_allclose(model._forecast_all(twin, X), believing.predict(X)[:, None], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("missed", "goes"), [(20.0, False), (40.0, True), (60.0, True)])
+def test_a_twin_that_saves_squares_where_targets_jump_goes_on_for_its_patience(missed, goes):
+    state, rng = with_twin(), np.random.default_rng(0)
+    for low in range(64, 512, 64):
+        jumps = (np.arange(low, low + 64) % 12 == 0)[:, None]
+        y, of_quiet = np.where(jumps, 40.0, 0.0), rng.normal(size=(2, 64, 1))
+        # in quiet rows the twin is the worse one by far
+        theirs = np.where(jumps, 40.0 - missed, 3.0 * of_quiet[1])
+        TRUST.learn(state, y, np.where(jumps, 0.0, of_quiet[0]), theirs)
+        assert state["odds"][-1] < -TRUST.settled or low == 64
+        if TRUST.judge(state, low + 64) is not None:
+            break
+    assert (low < 448) == goes
+    assert bool(state["twin"]) != goes

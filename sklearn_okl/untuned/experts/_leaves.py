@@ -1,13 +1,14 @@
 """An expert of steps: a tree on the columns as they came, where it sees what kernels do not.
 
 What jumps, in a column or in a pair of columns, costs kernels many rows. After 256 rows, and
-whenever there are twice as many up to 4096, trees are tried on the latest 512: grown from the first
-half of them they forecast the others. One learns the targets, another what a linear expert leaves
-of them, and its forecasts are added to those of that expert: steps on a slope are many for a tree,
-and few once the slope is known. The one whose forecasts tell more of what the mixture has missed is
-an expert from then on, see `_steps.py`, for each target one, if that is more than chance; the other
-may follow in a later trial. Elsewhere they cost nothing, and where one is there in vain its time
-alone, as the mixture hears who is better: so little evidence is enough.
+whenever there are twice as many up to 4096, trees are tried on all rows, or on as many of the
+latest as they are grown from later: grown from the first half of them they forecast the others.
+One learns the targets, another what a linear expert leaves of them, and its forecasts are added to
+those of that expert: steps on a slope are many for a tree, and few once the slope is known. The one
+whose forecasts tell more of what the mixture has missed is an expert from then on, see `_steps.py`,
+for each target one, if that is more than chance; the other may follow in a later trial. Elsewhere
+they cost nothing, and where one is there in vain its time alone, as the mixture hears who is
+better: so little evidence is enough.
 
 They see no forecasts of other trees, which stand behind the columns: they wander as these learn,
 and a split that parts two of them today parts others tomorrow.
@@ -21,12 +22,12 @@ import numpy as np
 
 from ..._tail import Shared
 from ...base import _copied
+from ...meta._past import Past
 from ..rows import _steps as steps
 
 TRIALS = 256, 512, 1024, 2048, 4096  # rounds after which it is tried
 KINDS = "alone", "on a line"  # what trees are taught, and the last experts are, in this order
 TREES = slice(-len(KINDS), None)  # where they are among all experts
-_KEPT = "rows", "y", "forecasts", "bases"  # of the latest rows, for the next trial
 MEMBERS = tuple(
     {
         "kernel": name,
@@ -41,10 +42,10 @@ MEMBERS = tuple(
     }
     for name in ("tree", "tree on a line")
 )
-_N_ROWS = 512  # of a trial
+_SIZE = 2**17  # the most numbers that are kept for trials: of wide rows fewer are
 _MOST = 24  # columns that it sees
 _SURELY = 2.0  # standard errors by which it is to tell what the mixture has missed
-_SHARE = 0.02  # and which share of the squares at least
+_SHARE = 0.01  # and which share of the squares at least
 _LEAST = (
     0.1  # how far to go from the mixture's forecasts to them: who enters has some weight at once
 )
@@ -65,9 +66,9 @@ class Leaves:
 
     def start(self, n_columns):
         """Return the state before the first row, of so many first columns: no tree yet."""
-        nothing = np.empty((0, self.n_targets))
-        bases = np.empty((0, self.n_targets, self.n_lines))
-        kept = Shared(rows=np.empty((0, n_columns)), y=nothing, forecasts=nothing, bases=bases)
+        n_numbers = self.n_targets * (2 + self.n_lines)  # targets, forecasts, those of the lines
+        window = min(steps.N_ROWS, max(_SIZE // (n_columns + n_numbers), TRIALS[0]))
+        kept = Past(np.empty((0, n_columns)), np.empty((0, n_numbers)), window)
         return {"kept": kept} | {kind: self._nobody() for kind in KINDS}
 
     def _nobody(self):
@@ -110,21 +111,18 @@ class Leaves:
 
     def keep(self, state, t, X, u, forecasts, bases):
         """Keep the rows after round t with which trees will be tried, and what was forecast."""
-        if all(t >= trial or t + len(u) <= trial - _N_ROWS for trial in TRIALS):
+        kept, n = state["kept"], max(TRIALS[-1] - t, 0)
+        if n == 0 and kept.length == 0:
             return
-        ends = t + 1 + np.arange(len(u))  # rounds
-        wanted = np.zeros(len(u), dtype=bool)
-        for trial in TRIALS:
-            wanted |= (ends > trial - _N_ROWS) & (ends <= trial)
-        n_columns = state["kept"]["rows"].shape[1]
-        of_targets = {"y": _as_columns(u), "forecasts": _as_columns(forecasts), "bases": bases}
-        new = {"rows": X[:, :n_columns]} | of_targets
-        state["kept"] = Shared(
-            {
-                name: np.concatenate([kept, new[name][wanted]])[-_N_ROWS:]
-                for name, kept in state["kept"].items()
-            }
-        )
+        of_targets = _as_columns(u), _as_columns(forecasts), bases.reshape(len(u), -1)
+        new = X[:n, : kept.rows[0].shape[1]], np.concatenate(of_targets, axis=1)[:n]
+        state["kept"] = kept + new if n else Past(*(part.copy() for part in new), kept.window)
+
+    def _kept(self, state):
+        """Return the rows kept (n, d), their targets and forecasts (n, q), those of the lines."""
+        (rows, of_targets), q = state["kept"].rows, self.n_targets
+        y, forecasts, bases = np.split(of_targets, [q, 2 * q], axis=1)
+        return rows, y, forecasts, bases.reshape(len(y), q, self.n_lines)
 
     def try_out(self, state, line=None):
         """Let trees of a kind begin where they would have helped; None where no kind would have.
@@ -132,8 +130,7 @@ class Leaves:
         The line is the best one so far, None where there are none. Returned are the place of the
         kind in `KINDS`, and the losses (q,) of its trees a row, in the trial.
         """
-        rows, y, forecasts, bases = (state["kept"][name] for name in _KEPT)
-        state["kept"] = Shared({name: part[:0] for name, part in state["kept"].items()})
+        rows, y, forecasts, bases = self._kept(state)
         n = len(rows) // 2
         if n < _FEWEST // 2 or n <= self.delay:
             return None
@@ -248,9 +245,10 @@ class Leaves:
 
     def forget_target(self, state, j):
         """Forget what was learnt of target j: nothing of it counts as missed."""
-        kept = state["kept"]
-        y = np.where(np.arange(self.n_targets) == j, kept["forecasts"], kept["y"])
-        state["kept"] = Shared(kept | {"y": y})
+        (rows, of_targets), window = state["kept"].rows, state["kept"].window
+        of_targets = of_targets.copy()
+        of_targets[:, j] = of_targets[:, self.n_targets + j]
+        state["kept"] = Past(rows.copy(), of_targets, window, len(rows))
         for part in (state[kind] for kind in KINDS):
             if part["trees"]:
                 part["trees"][str(j)] = steps.start(len(part["columns"]))

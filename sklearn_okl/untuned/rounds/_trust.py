@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..._delay import late
+from ..._tail import Shared
 from ..._types import Any, ArrayLike
 from ._target_units import unit
 
@@ -114,6 +115,8 @@ class Trust:
             "since": 0,  # the round in which the twin began
             "rest": np.array([0, 0], dtype=np.intp),  # the round in which it ends, its last length
             "won": False,  # whether the twin has won last
+            # squares, in usual errors, that the twin would have saved in the latest blocks
+            "saved": 0.0,
             "surely": 0.0,  # log odds at the end of the block before, if they were the limit
             # rows since the latest decision, and the sum of the squares by which the two differed
             "between": np.zeros(2),
@@ -152,7 +155,7 @@ class Trust:
         odds = min(max(odds + kept, -self.limit), self.odds)
         state |= {"twin": twin, "since": t, "odds": np.full(len(state["odds"]), odds)}
         state["far"] = np.full(len(state["far"]), -self.limit)
-        state |= {"surely": 0.0, "is_far": False, "between": np.zeros(2)}
+        state |= {"surely": 0.0, "is_far": False, "between": np.zeros(2), "saved": 0.0}
         self.rescale(state, scale)
 
     def _first_odds(self, scale, errors):
@@ -275,6 +278,7 @@ class Trust:
         first = far & ~np.append(state["is_far"], far[:-1]) & ~np.any(nones, axis=-1)
         state["is_far"] = bool(far[-1])
         gains = np.clip(gains, -self.bound, np.where(first, self.foretold, self.bound))
+        state["saved"] += self._saved(mine, yours, far, first)
         state["explained"] = np.maximum(state["explained"], sizes.max(axis=0, initial=0.0))
         for gain in gains[apart].tolist():
             kept = max(state["kept"] + gain, self.odds - self.limit)
@@ -282,6 +286,19 @@ class Trust:
         counts = (gains < 0.0) | first & knows
         counts &= self._are_apart(state["scales"][-1], ours, theirs)
         return gains, np.where(counts, gains, 0.0)
+
+    def _saved(self, mine, yours, far, first):
+        """Return which squares of errors (n, q), in usual ones, the twin would have saved.
+
+        Of a run of far targets only the first one speaks for it, by the share of a miss that it
+        foretold: of a fault, however large, it foretells next to nothing.
+        """
+        sizes, least = np.minimum(np.abs(mine), self.apart), np.finfo(float).tiny
+        with np.errstate(over="ignore", invalid="ignore"):
+            shares = 1.0 - np.square(yours / np.maximum(np.abs(mine), least))
+            shares = np.maximum(shares * np.square(sizes), -(self.apart**2))
+        saved = np.nan_to_num(shares).mean(axis=1)
+        return float(np.where(far & ~first, np.minimum(saved, 0.0), saved).sum())
 
     def _foretells(self, state, y, ours, theirs):
         """Tell which targets (n, q) the twin knows, or most of what the model misses of them."""
@@ -298,6 +315,7 @@ class Trust:
         """
         odds, far, before = state["odds"], state["far"], state["surely"]
         is_over = t - state["since"] >= self.patience or self._are_alike(state, t)
+        saves, state["saved"] = state["saved"] > 0.0, 0.5 * state["saved"]
         state["between"] = np.zeros(2)
         foretells = bool(far[-1] > 0.0)
         undecided = is_over and abs(odds[-1]) < self.settled
@@ -311,7 +329,8 @@ class Trust:
         if is_sure and far[-1] > -self.limit:
             far[-1] = sign * self.settled
         heard_alone = (sign * np.append(odds, far[far > -self.limit])).min() >= self.settled
-        if before * state["surely"] <= 0.0 or not heard_alone:
+        spared = saves and not has_won and not is_over
+        if before * state["surely"] <= 0.0 or not heard_alone or spared:
             return None
         length = 2 * int(state["rest"][1]) if has_won == state["won"] else 0
         length = max(length, self.rest)
@@ -344,9 +363,11 @@ def is_guarded(state):
 
 
 def unguarded(state):
-    """Return a state that believes every target."""
+    """Return a state that believes every target, and the latest if it learns them again."""
     anew = {"guarded": False, "dispute": np.zeros(4), "moved": np.zeros(3)}
-    return state | {"targets": [guard | anew for guard in state["targets"]]}
+    latest = state["latest"] | {"faulty": np.zeros_like(state["latest"]["faulty"])}
+    believing = {"targets": [guard | anew for guard in state["targets"]], "latest": Shared(latest)}
+    return state | believing
 
 
 def with_beliefs(fresh, state):
