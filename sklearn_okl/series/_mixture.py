@@ -12,7 +12,11 @@ All is per step and per series, but for the squared errors, which are shrunk a l
 over all series. A mixture learns the forecasts of an origin h rows old at step h when the target is
 known, as they were issued. So a mixture that follows what is already over is seen to be late, and
 is left out. The regressions count rows in units of the errors that the first mixture had until
-then: at the beginning these are large, and say little of what follows. As long as it knows fewer
+then: at the beginning these are large, and say little of what follows. A row whose error is larger
+than usual counts for less, one over how many times: so a few wild rows, from which errors of
+neighbouring steps are all one, do not say how experts go together (P. J. Huber, "Robust estimation
+of a location parameter", Annals of Mathematical Statistics 35(1), 1964, of one step, from what the
+first mixture had forecast). As long as it knows fewer
 rows than it has coefficients, a regression is expected to be no better than chance. Pooled series
 share them: `_shared_stacks.py`.
 
@@ -161,7 +165,7 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     share = (1.0 - _powers.FADING) * counts
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
-    deviations, errors = (F - mixtures[0]) / unit, (y - mixtures[0]) / unit
+    deviations, errors = _bounded((F - mixtures[0]) / unit, (y - mixtures[0]) / unit)
     if "moments" in state:
         return _shared_stacks.learn(state, deviations, errors, known, FORGETTING)
     theta, P = state["theta"], state["P"]
@@ -178,6 +182,12 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     state["known"] = state["known"] + known
     if place == _REFRESH - 1:
         _commit(state)
+
+
+def _bounded(deviations, errors):
+    """Return deviations (E, H, m) and errors (H, m) times the root of what their rows count for."""
+    root = 1.0 / np.sqrt(np.maximum(np.abs(errors), 1.0))
+    return deviations * root, errors * root
 
 
 def clear(state, t):
