@@ -378,7 +378,7 @@ class Mixture:
         f = np.where(np.isnan(f), three[0], f)  # who says nothing says what the others say
         unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
         error = (y - three[0]) / unit
-        root = 1 / np.sqrt(max(abs(error), 1))  # a row that is far off counts for less
+        root = 1 / np.sqrt(max(abs(error) / 2, 1))  # a row that is far off counts for less
         self.weight += 0.002 * trust * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
             stack.learn([(f - three[0]) / unit * root], [error * root])
