@@ -1,15 +1,24 @@
-"""The experts: which there are, and what they see."""
+r"""The experts: which there are, and what they see.
 
+What the latest rows say of the next ones is another thing in the morning than at night. So some of
+the ridge regressions see means of the latest rows times the sines and cosines of where the first
+season is: their coefficients are smooth functions of the phase, as in periodic autoregressions
+(E. M. Gladyshev, "Periodically correlated random sequences", Soviet Mathematics Doklady 2, 1961).
+"""
+
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from . import _again, _delayed_ridge, _views
+from . import _again, _delayed_ridge, _seasons, _views
 from ._smoothing_rates import N_BANKS
 
 RAW, RESIDUAL = 0, 1  # views: the series, what the columns known ahead leave of it; trees' is last
 _MOST_LAGS = 240  # of all series together, beyond which fewer lags of each are taken
 _N_FREQUENCIES = 128
+_SPANS = np.array([1.0, 3.0, 9.0, 27.0])  # parts of a window whose means count by the phase
+N_BY_PHASE = 2 * _seasons.N_HARMONICS * len(_SPANS)  # features of these
 _FORGETTING = 0.999  # of the experts that forget: about the latest thousand origins
 _ALPHA = 1.0  # ridge: windows are divided by the root of their length, so whole ones are about 1
 
@@ -30,6 +39,8 @@ class Ridge(NamedTuple):
         Factor by which the past fades per row.
     is_kernel : bool
         Whether it sees random Fourier features of the window.
+    by_phase : bool
+        Whether it also sees means of the latest rows times where the first season is.
     """
 
     view: int
@@ -37,6 +48,7 @@ class Ridge(NamedTuple):
     sharing: str
     forgetting: float = 1.0
     is_kernel: bool = False
+    by_phase: bool = False
 
 
 def ridges(n_series, windows, pooled, leaving):
@@ -46,11 +58,11 @@ def ridges(n_series, windows, pooled, leaving):
     """
     short, middle, long = windows
     alone = "pooled" if pooled else "own"
-    experts = [Ridge(RAW, long, alone), Ridge(RAW, middle, alone, _FORGETTING)]
+    experts = [Ridge(RAW, long, alone), Ridge(RAW, middle, alone, _FORGETTING, by_phase=True)]
     if n_series == 1 or pooled:
         experts.append(Ridge(RAW, short, alone))
     else:
-        experts.append(Ridge(RAW, long, "pooled"))
+        experts.append(Ridge(RAW, long, "pooled", by_phase=True))
         seen = min(short, _MOST_LAGS // n_series)
         if seen > 1:
             experts.append(Ridge(RAW, seen, "all", _FORGETTING))
@@ -126,34 +138,64 @@ def shapes(experts, n_series, n_common):
         shape = {"own": (n_series, 1, 1), "pooled": (1, n_series, 1), "all": (1, 1, n_series)}
         lags = expert.window * (n_series if expert.sharing == "all" else 1)
         lags = 2 * _N_FREQUENCIES if expert.is_kernel else lags
-        found.append((shape[expert.sharing], lags + 1 + n_common))
+        width = lags + N_BY_PHASE * expert.by_phase + 1 + n_common
+        found.append((shape[expert.sharing], width))
     return found
 
 
-def features(experts, states, views, common):
+def forget_first_season(experts, states, n_common):
+    """Forget what experts know by where the first season is, which is another one from now on."""
+    for expert, own in zip(experts, states, strict=True):
+        if expert.by_phase:
+            n_last = N_BY_PHASE + 1 + n_common
+            _delayed_ridge.forget(own["ridge"], n_last, slice(0, N_BY_PHASE))
+
+
+def features(experts, states, views, common, phases):
     """Return the features (G, R, D) of an origin for each ridge regression.
 
     Of `common` features (c,), such as the phases of the seasons, series that have begun know all.
+    `phases` (2 N_HARMONICS,) are those of the first season.
     """
     longest = max(expert.window for expert in experts)
     made = [_views.windows(view, longest) for view in views]
     begun = _views.started(views[RAW])
     common = np.concatenate([[1.0], common])
     return [
-        _features(expert, state, made[expert.view][:, : expert.window], common, begun)
+        _features(expert, state, made[expert.view][:, : expert.window], common, phases, begun)
         for expert, state in zip(experts, states, strict=True)
     ]
 
 
-def _features(expert, state, window, common, begun):
+def _features(expert, state, window, common, phases, begun):
     if expert.sharing == "all":
         window, begun = window.reshape(1, -1), begun.any(keepdims=True)
     elif expert.is_kernel:
         angles = window @ state["frequencies"]
         window = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
-    length = window.shape[1]
-    Z = np.empty((len(window), length + len(common)))
-    Z[:, :length], Z[:, length:] = window / np.sqrt(length), common
+    length, n_last = window.shape[1], len(common)
+    Z = np.empty((len(window), length + N_BY_PHASE * expert.by_phase + n_last))
+    Z[:, :length], Z[:, -n_last:] = window / np.sqrt(length), common
+    if expert.by_phase:
+        Z[:, length:-n_last] = _by_phase(window, phases)
     if not begun.all():
         Z[~begun] = 0.0
     return Z[:, None] if expert.sharing == "own" else Z[None]
+
+
+def _by_phase(window, phases):
+    """Return means of parts of a window (m, length) times phases, over the root of their number."""
+    means = window @ _averaging(window.shape[1])
+    crossed = means[:, :, None] * (phases / np.sqrt(N_BY_PHASE / 2.0))
+    return crossed.reshape(len(window), -1)
+
+
+@cache
+def _averaging(length):
+    """Return weights (length, parts) of a window's features, whose sums are the means of rows.
+
+    They are less the latest row; its level, the first of the features, is left out.
+    """
+    spans = np.maximum(np.rint(length / _SPANS), 2.0)
+    places = np.arange(length)[:, None]
+    return ((places > 0) & (places < spans)) / spans

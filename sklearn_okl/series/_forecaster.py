@@ -116,8 +116,9 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
     level is their mean, and a slope that of the line through them. Windows are
     values less the latest one, in running standard deviations, and over the root of their length:
     the ridge is 1 where a whole window is about 1. So a + b y has the forecasts a + b f, but for
-    logarithms, which know where 0 is. All see the phases of the seasons,
-    or of the calendar if the index has dates.
+    logarithms, which know where 0 is. All see the phases of the seasons, or of the calendar if the
+    index has dates. What lasts by day may turn by night: to those with the window of 48 rows, and
+    to the one of all series together, means of the latest rows count by where the first season is.
 
     *Seasons* that are given are smoothed from two cycles on. Others are looked for after 32, 48,
     64, 96, 128, ... rows, in the latest 8192 (fewer of more than 64 series): in the power at the
@@ -134,7 +135,8 @@ class OnlineForecaster(AccountOfForecasts, SeriesEstimator):
 
     *Mixture.* Per step and series, from the forecasts of that age: experts by their faded squared
     errors [2]_, beside it two ridge regressions on the deviations of the experts from that mean,
-    one of which forgets, and the three by their squared errors again. Of several series the
+    one of which forgets, and the three by their squared errors again. To the regressions a row
+    whose error is more than twice the usual one counts for less. Of several series the
     squared errors of each are shrunk to their mean, which helps those that are short. A step of
     which few targets are known borrows from the one before it.
 

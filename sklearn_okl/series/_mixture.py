@@ -12,9 +12,12 @@ All is per step and per series, but for the squared errors, which are shrunk a l
 over all series. A mixture learns the forecasts of an origin h rows old at step h when the target is
 known, as they were issued. So a mixture that follows what is already over is seen to be late, and
 is left out. The regressions count rows in units of the errors that the first mixture had until
-then: at the beginning these are large, and say little of what follows. As long as it knows fewer
-rows than it has coefficients, a regression is expected to be no better than chance. Pooled series
-share them: `_shared_stacks.py`.
+then: at the beginning these are large, and say little of what follows. A row whose error is more
+than twice as large counts for less, two over how many times: so a few wild rows, from which errors
+of neighbouring steps are all one, do not say how experts go together (P. J. Huber, "Robust
+estimation of a location parameter", Annals of Mathematical Statistics 35(1), 1964, of one step,
+from what the first mixture had forecast). As long as it knows fewer rows than it has coefficients,
+a regression is expected to be no better than chance. Pooled series share them: `_shared_stacks.py`.
 
 Arrays have the experts first and steps and series last, which are many: NumPy is fast along these.
 Those under "recent" are written row by row, all others are replaced.
@@ -30,6 +33,7 @@ N_MIXTURES = 2 + len(FORGETTING)  # the one by powers, those with regressions, a
 LASTING = np.array([0, N_MIXTURES - 1])  # those that are not told again, see `again`
 _ALPHA = 1.0  # their ridge, where errors have variance 1
 _FLOOR = 0.02  # of that variance, which is the first mixture's: as if ten rows had been at 1
+_WILD = 2.0  # usual errors beyond which a row counts for less: 1 costs means for medians
 _EXPECTED = np.array([1.0, 4.0, 4.0])  # squared errors of the three beforehand, over the least
 _N_EXPECTED = 16.0  # targets that this counts for, about as many as there are coefficients
 _REFRESH = 64  # rounds between two inversions of their exact sums
@@ -161,7 +165,7 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     share = (1.0 - _powers.FADING) * counts
     state["weight"] = state["weight"] + share * (1.0 - state["weight"])
 
-    deviations, errors = (F - mixtures[0]) / unit, (y - mixtures[0]) / unit
+    deviations, errors = _bounded((F - mixtures[0]) / unit, (y - mixtures[0]) / unit)
     if "moments" in state:
         return _shared_stacks.learn(state, deviations, errors, known, FORGETTING)
     theta, P = state["theta"], state["P"]
@@ -178,6 +182,12 @@ def learn(state, t, F, mixtures, y, trust=1.0):
     state["known"] = state["known"] + known
     if place == _REFRESH - 1:
         _commit(state)
+
+
+def _bounded(deviations, errors):
+    """Return deviations (E, H, m) and errors (H, m) times the root of what their rows count for."""
+    root = 1.0 / np.sqrt(np.maximum(np.abs(errors) / _WILD, 1.0))
+    return deviations * root, errors * root
 
 
 def clear(state, t):

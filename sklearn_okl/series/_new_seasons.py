@@ -10,6 +10,7 @@ import numpy as np
 from . import (
     _delayed_ridge,
     _echoes,
+    _experts,
     _mixture,
     _powers,
     _row_sizes,
@@ -52,6 +53,8 @@ def _begin_season(plan, state, slot, season, values):
             _delayed_ridge.forget(state["static"]["ridge"], plan.n_phases, places)
             n_last = plan.n_phases + _row_sizes.n_kinds(plan.n_ahead)
             _delayed_ridge.forget(state["row_sizes"]["ridge"], n_last, places)
+    if slot == 0 and state["slots"][slot]:
+        _experts.forget_first_season(plan.experts, state["experts"], plan.n_common)
     errors = _seasons.errors_again(values, int(season), plan.horizon)
     latest = len(plan.experts)  # the place of the latest value
     told = _told(state["mixture"], errors[:2], errors[2], latest)

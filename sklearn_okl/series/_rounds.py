@@ -165,7 +165,8 @@ def issue(plan, state, calendar):
     now = _standardised(state["now"], state["now"]["values"][-1])
     known = phases(plan, state, calendar, state["t"])
     common = np.concatenate([known, now])
-    Z = _experts.features(plan.experts, state["experts"], views, common)
+    first = _seasons.phases(state["slots"][:1], state["t"])
+    Z = _experts.features(plan.experts, state["experts"], views, common, first)
     levels = [_views.level(view) for view in views]
     latest = levels[RAW][0]
     forecasts = np.empty((len(plan.views), horizon, plan.n_series))

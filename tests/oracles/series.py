@@ -114,6 +114,12 @@ def unit_length(features):
     return features / np.sqrt(len(features))
 
 
+def means_of(lags):
+    """The means of the latest rows less the latest one, of which `lags` has all but the first."""
+    spans = [max(round(len(lags) / k), 2) for k in (1, 3, 9, 27)]
+    return [sum(lags[1:span]) / span for span in spans]
+
+
 def phase_features(seasons, t):
     features = []
     for s in seasons:
@@ -371,9 +377,11 @@ class Mixture:
         three, _ = self.forecasts(issued, f)
         f = np.where(np.isnan(f), three[0], f)  # who says nothing says what the others say
         unit = np.sqrt((self.mixed[0] + 0.02) / (self.weight + 0.02))
+        error = (y - three[0]) / unit
+        root = 1 / np.sqrt(max(abs(error) / 2, 1))  # a row that is far off counts for less
         self.weight += 0.002 * trust * (1 - self.weight)
         for k, stack in enumerate(self.stacks):
-            stack.learn([(f - three[0]) / unit], [(y - three[0]) / unit])
+            stack.learn([(f - three[0]) / unit * root], [error * root])
             self.lost[k] = stack.forgetting * self.lost[k] + (1 - stack.forgetting) * ALPHA
         for means, errors in ((self.errors, f - y), (self.mixed, three - y)):
             means += 0.002 * trust * (np.clip(errors, -20, 20) ** 2 - means)
@@ -417,7 +425,7 @@ class Refits:
 
 
 class Forecaster:
-    """`experts` are (view, window, sharing, forgetting, frequencies or None); see `forecast`."""
+    """`experts` are (view, window, sharing, forgetting, frequencies or None, by_phase)."""
 
     def __init__(self, horizon, n_series, experts, n_ahead=0, n_now=0, seasons=None, trees=None):
         self.H, self.m, self.t = horizon, n_series, 0
@@ -432,7 +440,7 @@ class Forecaster:
         self.members = [self.bank_members(horizon) for _ in range(n_series)]
         self.view = [e[0] for e in experts] + [0] * n_simple + list(range(1, 1 + explained))
         self.is_pooled = n_series > 1 and all(
-            sharing == "pooled" for _, _, sharing, _, _ in experts
+            sharing == "pooled" for _, _, sharing, _, _, _ in experts
         )
         forgetting = (1.0, 0.998) * (self.is_pooled and len(experts) > 0)
         shared = [[SharedStack(len(self.view), f) for f in forgetting] for _ in range(horizon)]
@@ -447,17 +455,21 @@ class Forecaster:
 
     def features(self, expert, c):
         """What an expert sees of series c; of all series where c is None."""
-        view, window, sharing, _, waves = expert
+        view, window, sharing, _, waves, by_phase = expert
         now = standardised(self.now, [x.last() if x.rows else np.nan for x in self.now])
         shared = np.concatenate([[1.0], phase_features(self.slots, self.t), now])
         if sharing == "all":
             lags = [self.views[view][c].window(window) for c in range(self.m)]
             begun = any(memory.count for memory in self.views[0])
             return np.concatenate([unit_length(np.concatenate(lags)), shared * begun])
-        lags = self.views[view][c].window(window)
+        lags, turns = self.views[view][c].window(window), []
+        if by_phase:
+            first = phase_features(self.slots[:1], self.t)
+            turns = [lag * turn / np.sqrt(12) for lag in means_of(lags) for turn in first]
         if waves is not None:
             lags = np.concatenate([np.sin(lags @ waves), np.cos(lags @ waves)])
-        return np.concatenate([unit_length(lags), shared]) * (self.views[0][c].count > 0)
+        seen = np.concatenate([unit_length(lags), turns, shared])
+        return seen * (self.views[0][c].count > 0)
 
     def static_features(self, moments, x, t):
         mean, scale = moments
@@ -661,7 +673,7 @@ class Forecaster:
             for stack in self.mixtures[h, 0].stacks:
                 if isinstance(stack, SharedStack):
                     stack.commit()
-            for k, (view, _, sharing, forgetting, _) in enumerate(self.experts):
+            for k, (view, _, sharing, forgetting, *_) in enumerate(self.experts):
                 targets = []
                 for c in range(self.m):
                     last, scale, has_unit = past["level"][view, c]

@@ -38,7 +38,7 @@ def forecasts_of_oracle(model, y, X, n_ahead):
     """Return what the loop forecasts of each row (n, H, m), with the model's random waves."""
     plan, state = model._plan(), model._state
     experts = [
-        (*expert[:4], own.get("frequencies"))
+        (*expert[:4], own.get("frequencies"), expert.by_phase)
         for expert, own in zip(plan.experts, state["experts"], strict=True)
     ]
     n, m = y.shape
