@@ -47,9 +47,8 @@ class MaskedFeatures:
         Z[..., 0] = 1.0
         if low > 1:
             lines, width = (heard if heard.shape[1] else U), maps.get("width", low - 1)
-            halves = lines.reshape(len(U), -1, width).swapaxes(0, 1)[
-                ..., : low - 1
-            ]  # (1 or 2, n, u)
+            halves = lines.reshape(len(U), -1, width).swapaxes(0, 1)  # (1 or 2, n, width)
+            halves = halves[..., : low - 1]
             seen = halves if len(halves) == 1 else halves[maps["halves"]]
             np.multiply(seen, masks[:, None, :], out=Z[..., 1:low])
         if m:
@@ -85,8 +84,7 @@ def start_bank(plan, rng, delay=0, n_targets=None):
             masks=np.zeros((size, u)),
             halves=np.zeros(size, dtype=np.intp),  # 1 for experts that see ranks
             **({"hears": True} if shape.n_heard else {}),
-            # of a half
-            **({"width": shape.n_inputs} if shape.n_heard < u < shape.n_inputs else {}),
+            **({"width": shape.n_inputs} if shape.n_heard < u < shape.n_inputs else {}),  # of half
             **(no_draws(*size_of_all, n_spared) if shape.packed and m else kept),
         ),
         "experts": expert._start(shape.n_features, n_targets, bank=[{}] * size, late=delay),
