@@ -14,6 +14,8 @@ from . import _boas, _limits, _sides, _two_boas
 from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
+_MASKS = 8  # of who is asleep, that are remembered
+
 
 class MixtureRow:
     """A row of forecasts that a mixture was asked for, and may learn then.
@@ -23,13 +25,35 @@ class MixtureRow:
     mixture : StackedBOARegressor
         It has fading means, at least one, and no delay.
     state : dict of the mixture
+    missing : ndarray of bool of shape (K,)
+        Experts of which there is no forecast yet, NaN.
     """
 
-    def __init__(self, mixture, state):
-        self.mixture, self.state = mixture, state
+    def __init__(self, mixture, state, missing):
+        self.mixture, self.state, self.missing = mixture, state, missing
         self.regressions = [_sides.regression(*stack, False) for stack in mixture.stacks]
-        self.fadings = np.array(mixture.fadings)[:, None, None]
+        self.fadings = np.array(mixture.fadings)[:, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
+        self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
+        # faded sums of losses (q, m, K) and of rounds (q, m, 1)
+        self.losses, self.rounds = (
+            np.stack([one[name] for one in state["fading"]], axis=1) for name in ("losses", "rounds")
+        )
+        self.known_sleep = {}
+
+    def own(self, state, is_copy):
+        """Go on with a state that may be written, the same or a copy of which others know."""
+        self.state = state
+        self.boas.own([state["experts"], state["last"]], is_copy)
+        if is_copy:
+            self.losses, self.rounds = self.losses.copy(), self.rounds.copy()
+        for i, one in enumerate(state["fading"]):
+            one["losses"], one["rounds"] = self.losses[:, i], self.rounds[:, i]
+
+    @property
+    def is_current(self):
+        """Whether nobody else has taught the state meanwhile."""
+        return self.boas.is_current
 
     def close(self):
         """Let regressions share what is large with copies of their states."""
@@ -42,73 +66,87 @@ class MixtureRow:
         Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K).
         Numbers may overflow.
         """
-        mixture, state = self.mixture, self.state
-        of_targets, margin = state["limits"].tolist(), mixture.margin
-        self.limits = np.array([_widened(margin, *one) for one in of_targets])
-        self.everybody = _limits.sane(F, self.limits)
-        if np.logical_or.reduce((self.everybody != F) > asleep, axis=None):
+        mixture, state, losses = self.mixture, self.state, self.losses
+        self.known_limits, margin = state["limits"].tolist(), mixture.margin
+        self.limits = np.array([_widened(margin, *one) for one in self.known_limits])
+        everybody = self.everybody = _limits.sane(F, self.limits)
+        if ((everybody != F) > asleep).any():
             return None
-        losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
-        rounds = np.array([one["rounds"] for one in state["fading"]])
-        self.losses, self.rounds, n_direct = losses, rounds, mixture.n_direct
+        n_direct = mixture.n_direct
         if n_direct:
             asleep = asleep.copy()
-            asleep[:, :n_direct] |= self._are_hopeless(asleep, losses[-1])
-        F = self.F = np.where(asleep, 0.0, self.everybody)
-        self.asleep, self.scales = asleep, scales
-        n_means = 1 + len(losses)
+            asleep[:, :n_direct] |= self._are_hopeless(asleep, losses[:, -1])
+        sleep, self.scales = self._sleep_of(asleep), scales
+        F = self.F = everybody.copy()
+        barred = losses
+        if sleep is not None:
+            np.copyto(F, 0.0, where=asleep)
+            barred = losses + sleep.barred[:, None]
+        n_means = 1 + losses.shape[1]
         n_ways = n_means + len(self.regressions)
+        of_experts, of_ways = self.boas.log_weights()
+        known = np.concatenate([of_experts, log_likelihoods_of(barred, self.rounds)], axis=1)
+        means = _boas.mixed_row(known, _boas.pairs_of(F), sleep)
         ways = np.empty((len(F), n_ways + n_direct))
-        known = np.empty((n_means, *F.shape))  # logarithms of weights
-        known[0] = _boas.log_weights(state["experts"])[:, 0]
-        known[1:] = log_likelihoods_of(np.where(asleep, np.inf, losses), rounds)
-        means = _boas.mixed_row(known, F, asleep)  # (n_means, q, 1)
-        ways[:, :n_means] = means[..., 0].T
-        self.first = means[0][:, None]
-        ways[:, :1] = _boas.within_row(self.first, F[:, None], asleep[:, None])
-        base = self.base = ways[:, 1]
+        ways[:, :n_means] = means
+        first = means[:, :1]
+        ways[:, :1] = _boas.within_row(first, F, sleep)
+        self.of_experts = F, sleep
+        base = self.base = means[:, 1]
         D = F - base[:, None]
         D /= scales[:, None]
-        np.copyto(D, 0.0, where=asleep)
         np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
-        self.met = [
-            one._meet_row(known, D)
-            for one, known in zip(self.regressions, state["stacks"], strict=True)
-        ]
+        if sleep is not None:
+            D *= sleep.awake
+        of_regressions = zip(self.regressions, state["stacks"], strict=True)
+        self.met = [one._meet_row(known, D) for one, known in of_regressions]
         for k, met in enumerate(self.met, n_means):
             ways[:, k] = base + scales * met.forecast[:, 0]
         ways[:, n_means:n_ways] = _limits.sane(ways[:, n_means:n_ways], self.limits)
         ways[:, n_ways:] = F[:, :n_direct]
-        self.ways, self.of_boa = self._apart(ways, scales), ways[:, :1]
-        self.away = np.zeros(ways.shape, dtype=bool)
-        self.away[:, n_ways:] = asleep[:, :n_direct]
-        self.last = _two_boas.ask_row(state["last"], self.ways, self.away)
+        away = np.zeros(ways.shape, dtype=bool)
+        away[:, n_ways:] = asleep[:, :n_direct]
+        self.of_boa, ways = ways[:, :1].copy(), _apart(ways, scales)
+        self.of_ways = ways, self._sleep_of(away)
+        self.last = _two_boas.ask_row(state["last"], of_ways, *self.of_ways)
+        self.known_ways = np.concatenate([first, self.last.known], axis=1)
         return self.last.forecast
 
     def teach(self, y, weight):
         """Learn the targets y (q,) of the row that was asked for last."""
-        state = self.state
-        known, target = zip(state["limits"].tolist(), y.tolist(), strict=True), y[:, None]
+        state, last = self.state, self.state["last"]
+        known, target = zip(self.known_limits, y.tolist(), strict=True), y[:, None]
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
-        of_boa = self.first, self.F[:, None], self.asleep[:, None], target[:, None], 2.0 * weight
-        _boas.teach_row(state["experts"], *of_boa)
+        n_remembered = last["usual"][:, -2]
+        factors = np.full((len(y), 3), 2.0 * weight)
+        factors[:, 2] *= _two_boas.learn_usual_of_row(last, *self.of_ways, y, weight)
+        _two_boas.teach_likelihoods(last, self.last, y, factors[:, 2], n_remembered, weight)
+        of_each = self.of_experts, self.of_ways
+        self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
         squares = self.everybody - target
-        np.copyto(squares, self.of_boa - target, where=np.isnan(squares))
+        np.copyto(squares, self.of_boa - target, where=self.missing)
         squares *= squares
         if weight != 1.0:
             squares *= weight
-        losses, rounds = self.fadings * self.losses, self.fadings * self.rounds
-        losses += squares
-        rounds += weight
-        for one, loss, count in zip(state["fading"], losses, rounds, strict=True):
-            one["losses"], one["rounds"] = loss, count
+        self.losses *= self.fadings
+        self.losses += squares[:, None]
+        self.rounds *= self.fadings
+        self.rounds += weight
         errors = (y - self.base) / self.scales
         errors = np.minimum(np.maximum(errors, -_sides.LARGEST), _sides.LARGEST)[:, None]
         parts = zip(self.regressions, state["stacks"], self.met, strict=True)
         for one, known, met in parts:
             one._teach_row(known, met, errors, weight)
-        _two_boas.teach_row(state["last"], self.last, self.ways, self.away, y, weight)
+
+    def _sleep_of(self, asleep):
+        """Return what is known of a mask: rows that follow each other hardly ever have another."""
+        found = asleep.tobytes()
+        if found not in self.known_sleep:
+            if len(self.known_sleep) >= _MASKS:
+                self.known_sleep.clear()
+            self.known_sleep[found] = _boas.Sleep.of(asleep)
+        return self.known_sleep[found]
 
     def _are_hopeless(self, asleep, losses):
         """Return which direct experts (q, n) lose much more of late than the best other one."""
@@ -120,12 +158,13 @@ class MixtureRow:
         hopeless &= others < np.inf
         return hopeless
 
-    def _apart(self, ways, scales):
-        """Return ways that are equal where they differ by rounding only."""
-        first = ways[:, :1]
-        differences = ways - first
-        differences[np.abs(differences) <= SAME * scales[:, None]] = 0.0
-        return first + differences
+
+def _apart(ways, scales):
+    """Return ways that are equal where they differ by rounding only."""
+    first = ways[:, :1]
+    differences = ways - first
+    differences *= np.abs(differences) > SAME * scales[:, None]
+    return first + differences
 
 
 def _widened(margin, low, high, n):

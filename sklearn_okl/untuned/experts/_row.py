@@ -45,23 +45,27 @@ class ExpertsRow:
         self.inputs = InputRow(experts.inputs, state["inputs"])
         of_banks = PackedBankRow if experts.budget.compact else BankRow
         self.of_banks = of_banks(layout, banks, is_own)
-        self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
+        self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
         self.asked = self.found = None
         if is_own:
-            self._close()
+            self._own(is_copy=False)
 
     def moved(self, state):
         """Go on with a copy of the state that was only asked; the copy may be written."""
         banks = _awake(state)
         self.state, self.parts = state, [state["inputs"], state["mixture"], *banks]
-        self.inputs.state, self.mixture.state = self.parts[:2]
+        self.inputs.state = state["inputs"]
         self.of_banks.own(banks)
-        self._close()
+        self._own(is_copy=True)
         return self
 
-    def _close(self):
-        """Let the regressions of the mixture share what is large, which a long call has opened."""
+    def _own(self, is_copy):
+        """Let what is written be parts of common arrays; the mixture's regressions share theirs.
+
+        A long call has opened them.
+        """
+        self.mixture.own(self.state["mixture"], is_copy)
         if not self.experts.budget.compact:
             self.mixture.close()
 
@@ -85,6 +89,7 @@ class ExpertsRow:
             and all(map(is_, parts, self.parts))
             and (self.experts.leaves.there(state["leaves"]) == self.trees).all()
             and self.of_banks.is_current
+            and self.mixture.is_current
         )
 
     def ask(self, X):
