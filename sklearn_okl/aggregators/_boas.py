@@ -172,6 +172,7 @@ class JoinedBoas:
 
     def __init__(self, states):
         self.states, (q, _, width) = states, _widest(states)
+        self._rates = (), ()  # of states that are its own, and what they were
         ends = np.cumsum([0, *(state["rates"].shape[1] for state in states)]).tolist()
         self._places = [
             (slice(*ways), state["rates"].shape[-1])
@@ -233,7 +234,7 @@ class JoinedBoas:
         parts = self.parts_of(self.common[name])
         for state, part in zip(self.states, parts, strict=True):
             state[name] = part
-        if name == "rates":  # which are replaced in every row, whoever learns it
+        if name == "rates":  # they are replaced in every row, whoever learns it
             self._rates = self.states, parts
 
 

@@ -35,10 +35,9 @@ class MixtureRow:
         self.fadings = np.array(mixture.fadings)[:, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
         self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
-        # faded sums of losses (q, m, K) and of rounds (q, m, 1)
-        self.losses, self.rounds = (
-            np.stack([one[name] for one in state["fading"]], axis=1) for name in ("losses", "rounds")
-        )
+        fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
+        self.losses = np.stack([one["losses"] for one in fading], axis=1)
+        self.rounds = np.stack([one["rounds"] for one in fading], axis=1)
         self.known_sleep = {}
 
     def own(self, state, is_copy):

@@ -7,6 +7,7 @@ bank. The recursion is `_learn_row` of `RidgeRecursion`, for experts that foreca
 
 from functools import lru_cache
 from itertools import pairwise
+from math import isfinite
 from operator import is_
 from weakref import ref
 
@@ -116,21 +117,26 @@ class BankRow:
         self.stops = None  # rounds after which a bank's matrices may be due
         self._join("theta")
         if is_own:
-            self.own(banks)
+            self.own(banks, is_copy=False)
 
-    def own(self, banks):
-        """Go on with these banks, of states that are equal and may be written."""
-        self.banks, self.maps = banks, _maps(banks)
+    def own(self, banks, is_copy):
+        """Go on with these banks, of states that are equal and may be written.
+
+        They are a copy of those before where these are somebody's.
+        """
+        self.banks, self.maps, self.places, self.views = banks, _maps(banks), [], []
         for name in _OF_EXPERTS:
             if name not in self.common:
                 self._join(name)
+            elif is_copy:
+                self.common[name] = self.common[name].copy()
             flat, layout = self.common[name], self.layout
             places = layout.members if name == "squares" else layout.places
             for bank, place in zip(banks, places, strict=True):
                 state = bank["experts"]
-                state[name] = flat[place].reshape(state[name].shape)
+                state[name] = view = flat[place].reshape(state[name].shape)
                 self.places.append((state, name))
-                self.views.append(state[name])
+                self.views.append(view)
 
     def _join(self, name):
         parts = [bank["experts"][name] for bank in self.banks]
@@ -191,12 +197,13 @@ class BankRow:
         layout = self.layout
         if self.stops is None:
             self.stops = [_next_stop(bank) for bank in self.banks]
+        is_finite = isfinite(np.add.reduce(rows) + np.add.reduce(directions))
         parts = zip(self.banks, layout.places, layout.shapes, strict=True)
         for i, (bank, place, shape) in enumerate(parts):
             state = bank["experts"]
             state["mass"] = bank["forgetting"] * state["mass"] + weight
             state["inverse"] = state["inverse"].and_rows(
-                rows[place].reshape(shape), directions[place].reshape(shape)
+                rows[place].reshape(shape), directions[place].reshape(shape), is_finite
             )
             state["t"] += 1
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())

@@ -34,13 +34,17 @@ class ExpertsRow:
         banks = _awake(state)
         self.parts = [state["inputs"], state["mixture"], *banks]
         self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
-        self.there, self.trees = layout.there_of_all, experts.leaves.there(state["leaves"])
-        self.has_leaves = bool(self.trees.any())
+        self.there, self.trees = layout.there_of_all, experts.leaves.are_there(state["leaves"])
+        self.has_leaves = any(self.trees)
         if self.has_leaves:
             self.there = self.there.copy()
             self.there[TREES] = self.trees
         self.lines = experts.lines(state)
         self.missing = ~self.there
+        self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
+        if self.has_leaves:
+            self.silent[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T
+        self.n_steps, self.steps = self.there.astype(int), self.there.astype(float)
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
         of_banks = PackedBankRow if experts.budget.compact else BankRow
@@ -48,16 +52,18 @@ class ExpertsRow:
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
         self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
         self.asked = self.found = None
+        self.is_own = is_own
         if is_own:
             self._own(is_copy=False)
 
     def moved(self, state):
-        """Go on with a copy of the state that was only asked; the copy may be written."""
+        """Go on with a copy of the state, which may be written: the state itself stays as it is."""
         banks = _awake(state)
         self.state, self.parts = state, [state["inputs"], state["mixture"], *banks]
         self.inputs.state = state["inputs"]
-        self.of_banks.own(banks)
-        self._own(is_copy=True)
+        self.of_banks.own(banks, is_copy=self.is_own)
+        self._own(is_copy=self.is_own)
+        self.is_own = True
         return self
 
     def _own(self, is_copy):
@@ -87,7 +93,7 @@ class ExpertsRow:
             state is self.state
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
-            and (self.experts.leaves.there(state["leaves"]) == self.trees).all()
+            and self.experts.leaves.are_there(state["leaves"]) == self.trees
             and self.of_banks.is_current
             and self.mixture.is_current
         )
@@ -120,11 +126,10 @@ class ExpertsRow:
         burn_in = experts.constants.burn_in
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
-        asleep |= self.missing
+        asleep |= self.silent
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
-            asleep[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T[: len(asleep)]
         forecasts = self.mixture.ask(F, asleep, scales)
         if forecasts is None or not state["boosting"]:
             return forecasts
@@ -143,12 +148,12 @@ class ExpertsRow:
         self.mixture.teach(u, weight)
         if state["boosting"]:
             experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
-        state["rounds"] += self.there
+        state["rounds"] += self.n_steps
         squares = F - u[:, None]
         squares *= squares
         np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
-        state["masses"] += self.there if weight == 1.0 else weight * self.there
+        state["masses"] += self.steps if weight == 1.0 else weight * self.steps
         if state.get("sizes"):
             of_row = self._seen_by_sizes(), forecasts, u, run, None if weight == 1.0 else weight
             experts.sizes.learn_row(state["sizes"], *of_row)

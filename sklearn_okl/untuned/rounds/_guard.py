@@ -142,6 +142,8 @@ class Guard(NoGuard):
             before = self.call.kept if self.call.stands_at(state["t"]) else None
             row = self.model._row_of(state, before=before)
         part = None if row is None else self._learn_row(row, state, X, y, weights)
+        if part is not None and len(part) and not self.experts.budget.compact:
+            self.experts.taught_row = row
         if part is None:
             part = self._learn_block(state, X, y, weights)
         if self.alone and len(part) and _n_faulty(state) > n_faulty:

@@ -185,7 +185,11 @@ class Rounds:
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
             forecasts = self._guard.learn_call(self, state, X, y, weights, run)
-        vars(self._experts()).pop("asked_rows", None)  # they are of the state before
+        experts = self._experts()
+        vars(experts).pop("asked_rows", None)  # they are of the state before
+        row = vars(experts).pop("taught_row", None)
+        if row is not None and row.state is state and "_row" not in vars(self):
+            _keep_asked(experts, row)  # of a state that nobody writes any more
         return forecasts
 
     def _learn_rounds(self, state, X, Y, weights, call):
@@ -266,7 +270,7 @@ class Rounds:
                 return known
             experts.close(state)  # whom a birth has opened
         asked = _asked_row(experts, before if is_own else state)
-        if asked is not None:
+        if asked is not None and asked.is_of(asked.state):
             return asked.moved(state) if is_own else asked
         if not ExpertsRow.takes(experts, state):
             return None

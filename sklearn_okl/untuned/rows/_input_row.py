@@ -32,6 +32,7 @@ class InputRow:
         self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
         self.known = self.limits = None  # of this block
+        self.all_steady = (None, None), None  # centres and scales that stay, and as columns
 
     @staticmethod
     def takes(inputs, state):
@@ -54,19 +55,36 @@ class InputRow:
         centers = means.copy()
         centers[: self.d] += rows["origin"]
         scales = deviations(centers, variances)
-        steady = np.concatenate([rows["steady"], targets["steady"]], axis=1)
-        path, self.steady = units.steady(steady, weights[None], centers[None], scales[None])
+        steady = self._steady(rows["steady"], targets["steady"], weights, centers, scales)
         columns, n = np.concatenate([x, self.state["lags"].ravel()]), self.n_own
         self.moments = np.array([centers, scales])
         known = self.moments[:, self.places]
         self.scales = scales[self.d :]
-        inputs, steady = units.seen(columns, known, path[0][:, self.places], self.counted)
+        inputs, steady = units.seen(columns, known, steady, self.counted)
         if n < self.d:
             inputs = np.concatenate([inputs[:n], inputs[self.d :]])
         if "ranks" in self.state:
             shares = quantiles.ask(self.state["ranks"], x[None, :n])[0]
             inputs = np.concatenate([inputs, ndtri(shares), inputs[n:]])
         return inputs, steady
+
+    def _steady(self, of_rows, of_targets, *moments):
+        """Return the centres and scales of steady units, of each column of a row with lags.
+
+        Once all are known they stay as they are, and need no more than a look.
+        """
+        self.steady = None
+        known, found = self.all_steady
+        if of_rows is known[0] and of_targets is known[1]:
+            return found
+        first = np.concatenate([of_rows, of_targets], axis=1)
+        path, now = self.units.steady(first, *(part[None] for part in moments))
+        found = path[0][:, self.places]
+        if now is first:
+            self.all_steady = (of_rows, of_targets), found
+        else:
+            self.steady = now
+        return found
 
     def walks(self):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.

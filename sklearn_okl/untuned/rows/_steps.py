@@ -121,8 +121,9 @@ def mean_of(state, leaf):
 def teach_row(state, row, leaf, target, n_before):
     """Learn a row (p,) of a leaf after so many others: `forecasts` of one row, in few calls."""
     for name, term in (("sums", target), ("counts", 1.0)):
-        state[name] = state[name].copy()
-        state[name][[leaf, -1]] += term
+        state[name] = known = state[name].copy()
+        known[leaf] += term
+        known[-1] += term
     if state["next"] == _NEVER:
         return
     state["past"] = _with_rows(state["past"], row[None], np.array([target]))
