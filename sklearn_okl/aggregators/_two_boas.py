@@ -34,8 +34,8 @@ from ._fading_means import (
     known_likelihoods,
     learn_likelihoods,
     likelihoods_of,
-    share_of_second,
     means_of,
+    share_of_second,
     start_likelihoods,
 )
 
