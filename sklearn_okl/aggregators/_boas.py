@@ -203,6 +203,11 @@ class JoinedBoas:
         """Whether nobody has put other arrays into the states meanwhile."""
         return all(state["rates"] is part for state, part in zip(*self._rates, strict=True))
 
+    @property
+    def written(self):
+        """Arrays of what a row adds to."""
+        return [self.common[name] for name in self._WRITTEN]
+
     def log_weights(self):
         """Return the logarithms of the weights (q, n_ways, K) of each."""
         return self.parts_of(_BOA._log_weights(self.common))

@@ -54,6 +54,19 @@ class MixtureRow:
         """Whether nobody else has taught the state meanwhile."""
         return self.boas.is_current
 
+    @property
+    def written(self):
+        """Arrays of what a row adds to."""
+        last, stacks = self.state["last"], self.state["stacks"]
+        parts = [self.losses, self.rounds, *self.boas.written, last["usual"], self.state["limits"]]
+        parts += [last["likelihoods"][name] for name in ("losses", "rounds")]
+        return parts + [one[name] for one in stacks for name in ("theta", "b", "squares")]
+
+    @property
+    def is_finite(self):
+        """Whether matrices of regressions, and the rows since the latest ones, are finite."""
+        return all([one["inverse"].is_finite for one in self.state["stacks"]])
+
     def close(self):
         """Let regressions share what is large with copies of their states."""
         for one, known in zip(self.regressions, self.state["stacks"], strict=True):

@@ -149,6 +149,16 @@ class BankRow:
         now = [state[name] for state, name in self.places]
         return _are_same(_maps(self.banks), self.maps) and _are_same(now, self.views)
 
+    @property
+    def written(self):
+        """Arrays of what a row adds to."""
+        return list(self.common.values())
+
+    @property
+    def is_finite(self):
+        """Whether matrices, and the rows since the latest ones, are finite."""
+        return all([bank["experts"]["inverse"].is_finite for bank in self.banks])
+
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
         layout = self.layout

@@ -5,6 +5,7 @@ So a guard sees the forecast of a row before it is learnt, and who has forecast 
 less. The parts are rows themselves: inputs, banks, the mixture.
 """
 
+from math import isfinite
 from operator import is_
 
 import numpy as np
@@ -97,6 +98,23 @@ class ExpertsRow:
             and self.of_banks.is_current
             and self.mixture.is_current
         )
+
+    @property
+    def writes_all(self):
+        """Whether nobody but this row has learnt, beside or behind it."""
+        state = self.state
+        others = state["boosting"], state.get("sizes"), state["former"]
+        return not any(others) and not any(state[name]["twin"] for name in ("anew", "beside"))
+
+    @property
+    def is_finite(self):
+        """Whether all that it writes of the experts, their inputs and mixture are numbers."""
+        state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
+        written = [state["losses"], state["masses"]]
+        for part in parts:
+            written += part.written
+        total = float(np.add.reduce(np.concatenate(written, axis=None)))
+        return isfinite(total) and self.of_banks.is_finite and self.mixture.is_finite
 
     def ask(self, X):
         """Return the forecasts (q,) of a row X (1, d); None where it is not plain.

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._validation import weights_of
-from ...base import _copied
+from ...base import _copied, _is_finite
 from ...base._bank import threads
 from ...base._row_path import RowEngine
 from ...meta._fits import batch_model, check_takes_weights
@@ -188,9 +188,22 @@ class Rounds:
         experts = self._experts()
         vars(experts).pop("asked_rows", None)  # they are of the state before
         row = vars(experts).pop("taught_row", None)
-        if row is not None and row.state is state and "_row" not in vars(self):
+        if row is not None and "_row" not in vars(self) and row.is_of(state):
             _keep_asked(experts, row)  # of a state that nobody writes any more
+            if len(y) == 1:
+                self._taught = row
         return forecasts
+
+    def _is_sound(self, state, answers=None):
+        """Tell whether what was learnt are numbers: of one row, what it has written.
+
+        Once in a block all are looked at.
+        """
+        row = vars(self).pop("_taught", None)
+        is_due = state["t"] % self.constants.fence.block == 0
+        if row is None or is_due or row.state is not state or not row.writes_all:
+            return super()._is_sound(state, answers)
+        return row.is_finite and _is_finite([answers, state["loss"], *state["errors"].values()])
 
     def _learn_rounds(self, state, X, Y, weights, call):
         """Learn rows, up to where a guard stops; return their forecasts, and which are in doubt."""
@@ -270,7 +283,7 @@ class Rounds:
                 return known
             experts.close(state)  # whom a birth has opened
         asked = _asked_row(experts, before if is_own else state)
-        if asked is not None and asked.is_of(asked.state):
+        if asked is not None:
             return asked.moved(state) if is_own else asked
         if not ExpertsRow.takes(experts, state):
             return None

@@ -86,6 +86,12 @@ class InputRow:
             self.steady = now
         return found
 
+    @property
+    def written(self):
+        """Arrays of what a row adds to."""
+        rows, targets = self.state["rows"], self.state["targets"]
+        return [part[name] for part in (rows, targets) for name in _SUMS] + [self.state["lags"]]
+
     def walks(self):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.
 
