@@ -4,6 +4,7 @@ What one BOA does to a round, `BOARegressor` says; a round of many costs no more
 """
 
 from collections import deque
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from ._second_order import BOARegressor
 _BOA = BOARegressor()
 _BY_TIME = "past", "past usual", "out"  # arrays whose first axis is of the latest rounds
 _OF_ALL = "log_prior", "surprises"  # and that are the same for all targets
+_REMEMBERED = 64  # shapes of BOAs, and masks of who is asleep, that rows have met
 
 
 def start(n_targets, n_ways, n_experts, delay, boa=_BOA):
@@ -85,12 +87,21 @@ class Sleep(NamedTuple):
     barred: np.ndarray
     awake: np.ndarray
 
-    @classmethod
-    def of(cls, asleep):
-        """Return what is to be known of a mask; None where nobody is asleep."""
-        if not asleep.any():
-            return None
-        return cls(asleep, np.where(asleep, np.inf, 0.0), 1.0 - asleep)
+
+def sleep_of(asleep):
+    """Return what a mask says of who is asleep; None where nobody is.
+
+    Rows that follow each other hardly ever have another one.
+    """
+    return _sleep_of(asleep.tobytes(), asleep.shape)
+
+
+@lru_cache(_REMEMBERED)
+def _sleep_of(mask, shape):
+    asleep = np.frombuffer(mask, dtype=bool).reshape(shape)
+    if not asleep.any():
+        return None
+    return Sleep(asleep, np.where(asleep, np.inf, 0.0), 1.0 - asleep)
 
 
 def log_weights(state):
@@ -171,20 +182,16 @@ class JoinedBoas:
     _WRITTEN = "squares", "caps", "regrets", "rates"
 
     def __init__(self, states):
-        self.states, (q, _, width) = states, _widest(states)
+        self.states = states
         self._rates = (), ()  # of states that are its own, and what they were
-        ends = np.cumsum([0, *(state["rates"].shape[1] for state in states)]).tolist()
-        self._places = [
-            (slice(*ways), state["rates"].shape[-1])
-            for ways, state in zip(pairwise(ends), states, strict=True)
-        ]
-        nobody = start(q, ends[-1], width, 0)
-        self.common = {name: nobody[name] for name in (*self._WRITTEN, *_OF_ALL, "start")}
-        for name in (*self._WRITTEN, *_OF_ALL):
+        self._nobody, self._places = _joined(*[state["rates"].shape for state in states])
+        self.common = {"start": self._nobody["start"]}
+        for name in ("rates", "regrets", "log_prior"):  # what is asked for
             self._join(name)
 
     def _join(self, name):
-        for part, state in zip(self.parts_of(self.common[name]), self.states, strict=True):
+        self.common[name] = joined = self._nobody[name].copy()
+        for part, state in zip(self.parts_of(joined), self.states, strict=True):
             part[...] = state[name]
 
     def own(self, states, is_copy):
@@ -195,6 +202,9 @@ class JoinedBoas:
         self.states = states
         if is_copy:
             self.common |= {name: self.common[name].copy() for name in self._WRITTEN}
+        for name in ("squares", "caps", "surprises"):
+            if name not in self.common:
+                self._join(name)
         for name in self._WRITTEN:
             self._share(name)
 
@@ -243,8 +253,13 @@ class JoinedBoas:
             self._rates = self.states, parts
 
 
-def _widest(states):
-    return max([state["rates"].shape for state in states], key=lambda shape: shape[-1])
+@lru_cache(_REMEMBERED)
+def _joined(*shapes):
+    """Return BOAs of nobody in common arrays for some shapes (q, n_ways, K), and their places."""
+    n_ways, widths = ([shape[axis] for shape in shapes] for axis in (1, 2))
+    ends = np.cumsum([0, *n_ways]).tolist()
+    ways = [slice(*pair) for pair in pairwise(ends)]
+    return start(shapes[0][0], ends[-1], max(widths), 0), list(zip(ways, widths, strict=True))
 
 
 def forecast(state, F, ago=0):

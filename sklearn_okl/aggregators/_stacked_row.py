@@ -11,10 +11,11 @@ from math import inf, log
 import numpy as np
 
 from . import _boas, _limits, _sides, _two_boas
+from ._boas import sleep_of
 from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
-_MASKS = 8  # of who is asleep, that are remembered
+_OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
 
 
 class MixtureRow:
@@ -36,9 +37,8 @@ class MixtureRow:
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
         self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
         fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
-        self.losses = np.stack([one["losses"] for one in fading], axis=1)
-        self.rounds = np.stack([one["rounds"] for one in fading], axis=1)
-        self.known_sleep = {}
+        self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
+        self.rounds = np.concatenate([one["rounds"][:, None] for one in fading], axis=1)
 
     def own(self, state, is_copy):
         """Go on with a state that may be written, the same or a copy of which others know."""
@@ -60,12 +60,12 @@ class MixtureRow:
         last, stacks = self.state["last"], self.state["stacks"]
         parts = [self.losses, self.rounds, *self.boas.written, last["usual"], self.state["limits"]]
         parts += [last["likelihoods"][name] for name in ("losses", "rounds")]
-        return parts + [one[name] for one in stacks for name in ("theta", "b", "squares")]
+        return parts + [one[name] for one in stacks for name in _OF_STACKS if name in one]
 
     @property
     def is_finite(self):
         """Whether matrices of regressions, and the rows since the latest ones, are finite."""
-        return all([one["inverse"].is_finite for one in self.state["stacks"]])
+        return all(one["inverse"].is_finite for one in self.state["stacks"] if "inverse" in one)
 
     def close(self):
         """Let regressions share what is large with copies of their states."""
@@ -87,8 +87,8 @@ class MixtureRow:
         n_direct = mixture.n_direct
         if n_direct:
             asleep = asleep.copy()
-            asleep[:, :n_direct] |= self._are_hopeless(asleep, losses[:, -1])
-        sleep, self.scales = self._sleep_of(asleep), scales
+            asleep[:, :n_direct] |= self._are_hopeless(sleep_of(asleep), losses[:, -1])
+        sleep, self.scales = sleep_of(asleep), scales
         F = self.F = everybody.copy()
         barred = losses
         if sleep is not None:
@@ -119,7 +119,7 @@ class MixtureRow:
         away = np.zeros(ways.shape, dtype=bool)
         away[:, n_ways:] = asleep[:, :n_direct]
         self.of_boa, ways = ways[:, :1].copy(), _apart(ways, scales)
-        self.of_ways = ways, self._sleep_of(away)
+        self.of_ways = ways, sleep_of(away)
         self.last = _two_boas.ask_row(state["last"], of_ways, *self.of_ways)
         self.known_ways = np.concatenate([first, self.last.known], axis=1)
         return self.last.forecast
@@ -151,19 +151,10 @@ class MixtureRow:
         for one, known, met in parts:
             one._teach_row(known, met, errors, weight)
 
-    def _sleep_of(self, asleep):
-        """Return what is known of a mask: rows that follow each other hardly ever have another."""
-        found = asleep.tobytes()
-        if found not in self.known_sleep:
-            if len(self.known_sleep) >= _MASKS:
-                self.known_sleep.clear()
-            self.known_sleep[found] = _boas.Sleep.of(asleep)
-        return self.known_sleep[found]
-
-    def _are_hopeless(self, asleep, losses):
+    def _are_hopeless(self, sleep, losses):
         """Return which direct experts (q, n) lose much more of late than the best other one."""
         n = self.mixture.n_direct
-        others = np.where(asleep, np.inf, losses)[:, n:]
+        others = losses[:, n:] if sleep is None else losses[:, n:] + sleep.barred[:, n:]
         others = np.minimum.reduce(others, axis=-1, keepdims=True)
         hopeless = losses[:, :n] > HOPELESS * others
         hopeless |= self.limits[:, 2:] < self.n_known

@@ -157,7 +157,7 @@ class BankRow:
     @property
     def is_finite(self):
         """Whether matrices, and the rows since the latest ones, are finite."""
-        return all([bank["experts"]["inverse"].is_finite for bank in self.banks])
+        return all(bank["experts"]["inverse"].is_finite for bank in self.banks)
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
@@ -184,16 +184,16 @@ class BankRow:
         roots = np.sqrt(weight * growth)
         gains = 1.0 + weight * growth * leverages
         scales = roots / np.sqrt(gains)
-        directions *= scales[layout.owners]
+        directions *= scales.take(layout.owners)
         errors = scales[:, None] * (u - self.known)
-        theta += directions[:, None] * errors[layout.owners]
+        theta += directions[:, None] * errors.take(layout.owners, axis=0)
         squares, b, rows = self.common["squares"], self.common["b"], z
         errors *= errors
         if layout.fades:  # in the sums it is the past that fades
             squares *= layout.forgetting
             b *= layout.faded
             errors /= growth[:, None]
-            rows = roots[layout.owners] * z
+            rows = roots.take(layout.owners) * z
         elif weight != 1.0:
             rows = roots * z
         squares += errors
@@ -224,6 +224,13 @@ class BankRow:
 
 class PackedBankRow(BankRow):
     """The same of small models, of which coefficients are the solution of triangles."""
+
+    is_finite = True  # all there is are arrays
+
+    @property
+    def written(self):
+        """Arrays of what a row adds to."""
+        return [*super().written, *(bank["experts"]["sums"] for bank in self.banks)]
 
     def teach(self, u, weight):
         layout, z, theta = self.layout, self.z, self.common["theta"]

@@ -42,8 +42,9 @@ class ExpertsRow:
             self.there[TREES] = self.trees
         self.lines = experts.lines(state)
         self.missing = ~self.there
-        self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
+        self.silent = self.missing[None]
         if self.has_leaves:
+            self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
             self.silent[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T
         self.n_steps, self.steps = self.there.astype(int), self.there.astype(float)
         self.without_lags = layout.without_lags
@@ -51,7 +52,8 @@ class ExpertsRow:
         of_banks = PackedBankRow if experts.budget.compact else BankRow
         self.of_banks = of_banks(layout, banks, is_own)
         self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
-        self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
+        self.targets = np.arange(experts.kind.n_targets)
+        self.F = np.full((len(self.targets), len(self.there)), np.nan)
         self.asked = self.found = None
         self.is_own = is_own
         if is_own:
