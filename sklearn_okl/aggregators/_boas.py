@@ -210,12 +210,12 @@ class JoinedBoas:
 
     @property
     def is_current(self):
-        """Whether nobody has put other arrays into the states meanwhile."""
+        """Whether rates are those of the latest row of all."""
         return all(state["rates"] is part for state, part in zip(*self._rates, strict=True))
 
     @property
     def written(self):
-        """Arrays of what a row adds to."""
+        """Arrays that a row writes, of all of them."""
         return [self.common[name] for name in self._WRITTEN]
 
     def log_weights(self):

@@ -51,12 +51,12 @@ class MixtureRow:
 
     @property
     def is_current(self):
-        """Whether nobody else has taught the state meanwhile."""
+        """Whether nobody else has taught the mixture since its latest row."""
         return self.boas.is_current
 
     @property
     def written(self):
-        """Arrays of what a row adds to."""
+        """Arrays that a row of the mixture writes."""
         last, stacks = self.state["last"], self.state["stacks"]
         parts = [self.losses, self.rounds, *self.boas.written, last["usual"], self.state["limits"]]
         parts += [last["likelihoods"][name] for name in ("losses", "rounds")]
@@ -64,7 +64,7 @@ class MixtureRow:
 
     @property
     def is_finite(self):
-        """Whether matrices of regressions, and the rows since the latest ones, are finite."""
+        """Whether what regressions share with copies of their states is."""
         return all(one["inverse"].is_finite for one in self.state["stacks"] if "inverse" in one)
 
     def close(self):

@@ -151,12 +151,12 @@ class BankRow:
 
     @property
     def written(self):
-        """Arrays of what a row adds to."""
+        """Coefficients and sums of all experts."""
         return list(self.common.values())
 
     @property
     def is_finite(self):
-        """Whether matrices, and the rows since the latest ones, are finite."""
+        """Whether the matrices are, and the rows since the latest ones."""
         return all(bank["experts"]["inverse"].is_finite for bank in self.banks)
 
     def ask(self, inputs, steady):
@@ -229,7 +229,7 @@ class PackedBankRow(BankRow):
 
     @property
     def written(self):
-        """Arrays of what a row adds to."""
+        """The same, and the triangles."""
         return [*super().written, *(bank["experts"]["sums"] for bank in self.banks)]
 
     def teach(self, u, weight):

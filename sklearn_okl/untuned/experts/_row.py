@@ -101,6 +101,10 @@ class ExpertsRow:
             and self.mixture.is_current
         )
 
+    def was_asked(self, state):
+        """Whether it was asked for in this very round of a state that nobody else writes."""
+        return self.asked is not None and self.asked[0] == state["t"]
+
     @property
     def writes_all(self):
         """Whether nobody but this row has learnt, beside or behind it."""
@@ -110,7 +114,7 @@ class ExpertsRow:
 
     @property
     def is_finite(self):
-        """Whether all that it writes of the experts, their inputs and mixture are numbers."""
+        """Whether all that it writes is: of experts, their inputs and their mixture."""
         state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
         written = [state["losses"], state["masses"]]
         for part in parts:

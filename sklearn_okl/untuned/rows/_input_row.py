@@ -88,7 +88,7 @@ class InputRow:
 
     @property
     def written(self):
-        """Arrays of what a row adds to."""
+        """Sums that a row adds to, and the latest targets."""
         rows, targets = self.state["rows"], self.state["targets"]
         return [part[name] for part in (rows, targets) for name in _SUMS] + [self.state["lags"]]
 
