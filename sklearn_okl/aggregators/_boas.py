@@ -116,15 +116,20 @@ def pairs_of(F):
     return pairs
 
 
-def mixed_row(log_weights, pairs, sleep):
-    """Return means (q, n_ways) of `pairs` (q, K, 2) of a row under weights (q, n_ways, K).
-
-    Their logarithms are lost. Forecasts of who is asleep, (q, K), are any numbers.
-    """
+def weights_of_row(log_weights, sleep):
+    """Return weights (q, n_ways, K), up to factors, whose logarithms are lost."""
     if sleep is not None:
         log_weights -= sleep.barred[:, None]
     log_weights -= np.maximum.reduce(log_weights, axis=-1, keepdims=True)
-    sums = np.exp(log_weights, out=log_weights) @ pairs
+    return np.exp(log_weights, out=log_weights)
+
+
+def mixed_row(weights, pairs):
+    """Return means (q, n_ways) of `pairs` (q, K, 2) of a row under weights (q, n_ways, K).
+
+    Forecasts of who is asleep, and has no weight, are any numbers.
+    """
+    sums = weights @ pairs
     return sums[..., 0] / sums[..., 1]
 
 

@@ -7,6 +7,7 @@ gives up where an expert is beyond the range of the targets, which the block ask
 
 from functools import cache
 from math import inf, log
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,32 @@ from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
 
 _OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
+
+
+class Before(NamedTuple):
+    """What is known before a row, whatever it is.
+
+    Attributes
+    ----------
+    numbers : list
+        Low and high end of the targets so far, and their rows, of each.
+    limits : ndarray of shape (q, 3)
+        The same, with a margin.
+    sleep, away : Sleep or None
+        Who has no say among the experts, and among the ways.
+    weights, weights_of_ways : ndarray of shape (q, 1 + m, K) and (q, 2, W)
+        Of the first BOA and the m means, and of the last two BOAs, up to factors.
+    share : ndarray of shape (q,)
+        That of the second of these.
+    """
+
+    numbers: list
+    limits: np.ndarray
+    sleep: object
+    away: object
+    weights: np.ndarray
+    weights_of_ways: np.ndarray
+    share: np.ndarray
 
 
 class MixtureRow:
@@ -35,6 +62,7 @@ class MixtureRow:
         self.regressions = [_sides.regression(*stack, False) for stack in mixture.stacks]
         self.fadings = np.array(mixture.fadings)[:, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
+        self.of_round = self.before = None  # what is known before the rows of a round
         self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
         fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
         self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
@@ -72,62 +100,71 @@ class MixtureRow:
         for one, known in zip(self.regressions, self.state["stacks"], strict=True):
             one._close(known, grows=True)
 
-    def ask(self, F, asleep, scales):
+    def ask(self, F, asleep, scales, t):
         """Return the forecasts (q,) of all; None where an expert is beyond the targets' range.
 
-        Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K).
-        Numbers may overflow.
+        Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K). What
+        no row changes is kept for the round t. Numbers may overflow.
         """
-        mixture, state, losses = self.mixture, self.state, self.losses
-        self.known_limits, margin = state["limits"].tolist(), mixture.margin
-        self.limits = np.array([_widened(margin, *one) for one in self.known_limits])
-        everybody = self.everybody = _limits.sane(F, self.limits)
+        of_round = t, asleep.tobytes()
+        if of_round != self.of_round:
+            self.of_round, self.before = of_round, self._known_before(asleep)
+        before, self.scales = self.before, scales
+        everybody = self.everybody = _limits.sane(F, before.limits)
         if ((everybody != F) > asleep).any():
             return None
-        n_direct = mixture.n_direct
-        if n_direct:
-            asleep = asleep.copy()
-            asleep[:, :n_direct] |= self._are_hopeless(sleep_of(asleep), losses[:, -1])
-        sleep, self.scales = sleep_of(asleep), scales
-        F = self.F = everybody.copy()
-        barred = losses
+        F, sleep = everybody.copy(), before.sleep
         if sleep is not None:
-            np.copyto(F, 0.0, where=asleep)
-            barred = losses + sleep.barred[:, None]
-        n_means = 1 + losses.shape[1]
-        n_ways = n_means + len(self.regressions)
+            np.copyto(F, 0.0, where=sleep.asleep)
+        means = _boas.mixed_row(before.weights, _boas.pairs_of(F))
+        first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
+        self.of_experts, self.of_boa = (F, sleep), first
+        ways = self._ways(first, means, F, scales)
+        self.of_ways = _apart(ways, scales), before.away
+        self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
+        self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
+        return self.last.forecast
+
+    def _known_before(self, asleep):
+        """Return what is known before a row, whatever it is."""
+        state, n, margin = self.state, self.mixture.n_direct, self.mixture.margin
+        numbers = state["limits"].tolist()
+        limits = np.array([_widened(margin, *one) for one in numbers])
+        if n:
+            asleep = asleep.copy()
+            asleep[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
+        sleep, barred = sleep_of(asleep), self.losses
+        if sleep is not None:
+            barred = barred + sleep.barred[:, None]
         of_experts, of_ways = self.boas.log_weights()
         known = np.concatenate([of_experts, log_likelihoods_of(barred, self.rounds)], axis=1)
-        means = _boas.mixed_row(known, _boas.pairs_of(F), sleep)
-        ways = np.empty((len(F), n_ways + n_direct))
-        ways[:, :n_means] = means
-        first = means[:, :1]
-        ways[:, :1] = _boas.within_row(first, F, sleep)
-        self.of_experts = F, sleep
-        base = self.base = means[:, 1]
+        away = np.zeros((len(asleep), of_ways.shape[-1]), dtype=bool)
+        away[:, of_ways.shape[-1] - n :] = asleep[:, :n]
+        away = sleep_of(away)
+        weights = [_boas.weights_of_row(*one) for one in ((known, sleep), (of_ways, away))]
+        return Before(numbers, limits, sleep, away, *weights, _two_boas.share_now(state["last"]))
+
+    def _ways(self, first, means, F, scales):
+        """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
+
+        The regressions have met the row.
+        """
+        base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.sleep
         D = F - base[:, None]
         D /= scales[:, None]
         np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
         if sleep is not None:
             D *= sleep.awake
-        of_regressions = zip(self.regressions, state["stacks"], strict=True)
+        of_regressions = zip(self.regressions, self.state["stacks"], strict=True)
         self.met = [one._meet_row(known, D) for one, known in of_regressions]
-        for k, met in enumerate(self.met, n_means):
-            ways[:, k] = base + scales * met.forecast[:, 0]
-        ways[:, n_means:n_ways] = _limits.sane(ways[:, n_means:n_ways], self.limits)
-        ways[:, n_ways:] = F[:, :n_direct]
-        away = np.zeros(ways.shape, dtype=bool)
-        away[:, n_ways:] = asleep[:, :n_direct]
-        self.of_boa, ways = ways[:, :1].copy(), _apart(ways, scales)
-        self.of_ways = ways, sleep_of(away)
-        self.last = _two_boas.ask_row(state["last"], of_ways, *self.of_ways)
-        self.known_ways = np.concatenate([first, self.last.known], axis=1)
-        return self.last.forecast
+        corrected = [base + scales * met.forecast[:, 0] for met in self.met]
+        corrected = _limits.sane(np.array(corrected).T, self.before.limits)
+        return np.concatenate([first, means[:, 1:], corrected, F[:, :n_direct]], axis=1)
 
     def teach(self, y, weight):
         """Learn the targets y (q,) of the row that was asked for last."""
         state, last = self.state, self.state["last"]
-        known, target = zip(self.known_limits, y.tolist(), strict=True), y[:, None]
+        known, target = zip(self.before.numbers, y.tolist(), strict=True), y[:, None]
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
         n_remembered = last["usual"][:, -2]
@@ -151,13 +188,13 @@ class MixtureRow:
         for one, known, met in parts:
             one._teach_row(known, met, errors, weight)
 
-    def _are_hopeless(self, sleep, losses):
+    def _are_hopeless(self, sleep, limits):
         """Return which direct experts (q, n) lose much more of late than the best other one."""
-        n = self.mixture.n_direct
+        n, losses = self.mixture.n_direct, self.losses[:, -1]
         others = losses[:, n:] if sleep is None else losses[:, n:] + sleep.barred[:, n:]
         others = np.minimum.reduce(others, axis=-1, keepdims=True)
         hopeless = losses[:, :n] > HOPELESS * others
-        hopeless |= self.limits[:, 2:] < self.n_known
+        hopeless |= limits[:, 2:] < self.n_known
         hopeless &= others < np.inf
         return hopeless
 

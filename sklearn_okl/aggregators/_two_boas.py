@@ -82,14 +82,21 @@ class Asked(NamedTuple):
     forecast: np.ndarray
 
 
-def ask_row(state, log_weights, F, sleep):
-    """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep."""
-    known = _boas.mixed_row(log_weights, _boas.pairs_of(F), sleep)
+def ask_row(weights, share, F, sleep):
+    """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep.
+
+    Weights (q, 2, K) are those of each, up to factors, and the share (q,) that of the second.
+    """
+    known = _boas.mixed_row(weights, _boas.pairs_of(F))
     both = _boas.within_row(known, F, sleep)
-    likelihoods = state["likelihoods"]
-    share = share_of_second(likelihoods["losses"], likelihoods["rounds"][:, 0])
     plain = both[:, 0]
     return Asked(known, both, plain + share * (both[:, 1] - plain))
+
+
+def share_now(state):
+    """Return the share (q,) that the bounded one has in the next forecast."""
+    likelihoods = state["likelihoods"]
+    return share_of_second(likelihoods["losses"], likelihoods["rounds"][:, 0])
 
 
 def learn_usual_of_row(state, F, sleep, y, weight):

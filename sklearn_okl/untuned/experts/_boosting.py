@@ -80,8 +80,8 @@ class Boosting:
         if not self._is_heard(state, 0):
             return base, (Z, sums, None, None)
         F = sane(sums[:: self.stride].T, limits)
-        log_weights = _boas.log_weights(state["mixture"])
-        known = _boas.mixed_row(log_weights, _boas.pairs_of(F), None)
+        weights = _boas.weights_of_row(_boas.log_weights(state["mixture"]), None)
+        known = _boas.mixed_row(weights, _boas.pairs_of(F))
         return _boas.within_row(known, F, None)[:, 0], (Z, sums, known, F)
 
     def teach_row(self, state, asked, u, weight):

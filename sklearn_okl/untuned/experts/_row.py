@@ -136,7 +136,7 @@ class ExpertsRow:
     def _ask(self, X):
         experts, state = self.experts, self.state
         self.Z = experts.encoder.look(state["columns"], X)
-        seen = self.inputs.ask(self.Z[0])
+        seen = self.inputs.ask(self.Z[0], state["t"])
         if seen is None:
             return None
         F = self.F
@@ -154,11 +154,11 @@ class ExpertsRow:
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
-        forecasts = self.mixture.ask(F, asleep, scales)
+        forecasts = self.mixture.ask(F, asleep, scales, state["t"])
         if forecasts is None or not state["boosting"]:
             return forecasts
         n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
-        of_row = seen[0][None, :n_columns], forecasts, self.mixture.limits
+        of_row = seen[0][None, :n_columns], forecasts, self.mixture.before.limits
         forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
         return forecasts
 
