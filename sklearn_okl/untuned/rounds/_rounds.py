@@ -190,8 +190,7 @@ class Rounds:
         vars(experts).pop("asked_rows", None)  # they are of the state before
         row = vars(experts).pop("taught_row", None)
         if row is not None and "_row" not in vars(self) and row.is_of(state):
-            if not experts.budget.compact:  # of a state that nobody writes any more
-                _keep_asked(experts, row)
+            _keep_asked(experts, row)  # of a state that nobody writes any more
             if len(y) == 1:
                 self._taught = row
         return forecasts
