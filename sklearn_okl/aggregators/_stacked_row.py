@@ -101,7 +101,7 @@ class MixtureRow:
             one._close(known, grows=True)
 
     def ask(self, F, asleep, scales, t):
-        """Return the forecasts (q,) of all; None where an expert is beyond the targets' range.
+        """Return the forecasts (q,) of all; None where one leads beyond the targets' range.
 
         Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K). What
         no row changes is kept for the round t. Numbers may overflow.
@@ -111,8 +111,11 @@ class MixtureRow:
             self.of_round, self.before = of_round, self._known_before(asleep)
         before, self.scales = self.before, scales
         everybody = self.everybody = _limits.sane(F, before.limits)
-        if ((everybody != F) > asleep).any():
-            return None
+        beyond = (everybody != F) > asleep
+        if beyond.any():
+            known = self.losses[:, -1], self.rounds[:, -1]
+            if _limits.leading(np.where(asleep, np.nan, F), beyond, *known)[0].any():
+                return None
         F, sleep = everybody.copy(), before.sleep
         if sleep is not None:
             np.copyto(F, 0.0, where=sleep.asleep)

@@ -11,6 +11,7 @@ import pytest
 from sklearn_okl import OnlineKernelRegressor
 from sklearn_okl.datasets import make_faulty_stream, make_friedman_stream, make_shifted_stream
 from sklearn_okl.untuned import Constants
+from sklearn_okl.untuned.experts._experts import Experts
 from sklearn_okl.untuned.experts._row import ExpertsRow
 from sklearn_okl.untuned.rounds._rounds import _asked_row, _keep_asked
 from sklearn_okl.untuned.rounds._scores import SquaredErrors
@@ -143,6 +144,45 @@ def test_rows_of_a_faulty_stream_are_blocks_of_one(length, n_targets, budget, mo
     _, told = one_by_one(model, X[60:], y[60:])
     without_rows(monkeypatch)
     np.testing.assert_allclose(told, one_by_one(other, X[60:], y[60:])[1], rtol=1e-9)
+    assert_alike(model._state, other._state)
+
+
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("every", [2, 5])
+def test_faults_among_few_rows_of_a_long_call_are_met_one_by_one(every, n_targets, monkeypatch):
+    """Else as many rows are learnt in vain as a block has, for each of them."""
+    X, y = make_faulty_stream(200, share=0.0, random_state=every, return_X_y=True)
+    y[100::every] += 1e5
+    y = y if n_targets == 1 else np.column_stack([X[:, 0], y])
+    model = EarlyBirths(budget="fast", random_state=0).fit(X[:90], y[:90])
+    other, taught, blocks = copy.deepcopy(model), [], []
+    with monkeypatch.context() as patches:
+        patches.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+        patches.setattr(Experts, "learn_rows", counted(blocks, Experts.learn_rows))
+        told = model.prequential_predict(X[90:], y[90:])
+    assert len(taught) > 100  # model and twin
+    assert len(blocks) < 30
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, other.prequential_predict(X[90:], y[90:]), rtol=1e-7)
+    np.testing.assert_array_equal(model.n_faulty_, other.n_faulty_)
+
+
+def test_who_is_beyond_the_range_and_leads_nobody_leaves_a_row_plain(monkeypatch):
+    """Lines are, where inputs are far off and targets have bounds."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_t(3, size=(160, 3))
+    y = np.tanh(4.0 * X[:, 0]) + 0.05 * rng.normal(size=160)
+    model = EarlyBirths(budget="fast", random_state=0).fit(X[:90], y[:90])
+    other, taught = copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "teach", counted(taught, ExpertsRow.teach))
+    n_beyond = (np.abs(model.predict_experts(X[90:])) > 2.0).any(axis=1).sum()
+    asked, told = one_by_one(model, X[90:], y[90:])
+    np.testing.assert_allclose(told, asked, rtol=1e-10)
+    assert n_beyond > 2
+    assert len(taught) > 70 - n_beyond
+    without_rows(monkeypatch)
+    np.testing.assert_allclose(told, one_by_one(other, X[90:], y[90:])[1], rtol=1e-9)
     assert_alike(model._state, other._state)
 
 

@@ -166,6 +166,23 @@ def test_in_the_end_it_is_a_model_that_began_there(seed):
     assert f"After {len(y)} rows" in " ".join(model.summary().split())
 
 
+@pytest.mark.parametrize(
+    ("budget", "base", "size"),
+    [
+        ("fast", "series", 0.01),
+        pytest.param("balanced", "table", 0.001, marks=pytest.mark.long),
+        pytest.param("balanced", "table", 0.1, marks=pytest.mark.long),
+    ],
+)
+def test_errors_of_a_smaller_unit_are_measured_in_it_from_the_start(budget, base, size):
+    """In the unit before, those of both models are next to nothing, and nobody is ahead."""
+    n, start = (2050, 1025) if base == "series" else (1200, 1000)
+    X, y, start = flipped(n, base, "unit", size, start=start)
+    ours = loss(model_of(budget=budget), X, y, slice(start + BLOCK, None))
+    fresh = loss(model_of(budget=budget), X[start:], y[start:], slice(BLOCK, None))
+    assert ours <= 1.35 * fresh
+
+
 def test_what_was_found_of_a_stream_is_known_to_who_begins_anew():
     X, y, start = flipped(1200)
     y[20:start:40] = -9999.0

@@ -101,10 +101,6 @@ class ExpertsRow:
             and self.mixture.is_current
         )
 
-    def was_asked(self, state):
-        """Whether it was asked for in this very round of a state that nobody else writes."""
-        return self.asked is not None and self.asked[0] == state["t"]
-
     @property
     def writes_all(self):
         """Whether nobody but this row has learnt, beside or behind it."""

@@ -23,6 +23,7 @@ from ._snapshot import go_back, keep
 from ._trust import is_guarded, successor, unguarded, usual_errors, with_beliefs
 
 _OF_CALLS = "anew", "beside"  # no copy of a state holds them
+_DENSE = 16  # rows between doubts, of which fewer are learnt one by one
 _SHORTEST = 64  # rows learnt before their targets are looked at, once none is in doubt
 
 
@@ -42,8 +43,10 @@ class Guard(NoGuard):
         self.fence, self.trust = self.experts.fence, model.constants.trust
         self.beside = state.pop("beside", {})  # of no copy of the state
         self.snapshot, self.low = {}, 0
+        self.row, self.of_twin = None, ({}, None)
         self.alone = self.fence.disputed(state["targets"])
         self.longest = 1 if self.alone else LONGEST
+        self.n_sound, self.apart = 0, _SHORTEST  # rows between doubts, now and before the latest
 
     @staticmethod
     def start(model):
@@ -136,23 +139,29 @@ class Guard(NoGuard):
 
     def learn(self, state, X, y, weights):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q)."""
-        n_faulty = _n_faulty(state)
-        row = None
-        if len(y) == 1 and not self.alone and state["t"]:
-            before = self.call.kept if self.call.stands_at(state["t"]) else None
-            row = self.model._row_of(state, self.experts, before=before)
-        part = None if row is None else self._learn_row(row, state, X, y, weights)
+        n_faulty, was_alone = _n_faulty(state), self.alone
+        row = self._row_of(state) if len(y) == 1 and state["t"] else None
+        part = None if row is None or self.alone else self._learn_row(row, state, X, y, weights)
         if part is not None and len(part):
             self.experts.taught_row = row
         if part is None:
-            part = self._learn_block(state, X, y, weights)
+            part = self._learn_block(state, X, y, weights, row)
         if self.alone and len(part) and _n_faulty(state) > n_faulty:
             self.doubted.append(self.low)
         self.low += len(part)
+        self.n_sound = 0 if was_alone else self.n_sound + len(part)
         # a faulty target is met alone
         self.alone = len(part) < len(y) or self.fence.disputed(state["targets"])
-        self.longest = 1 if self.alone else min(max(2 * self.longest, _SHORTEST), LONGEST)
+        if self.alone:
+            self.longest, self.apart = 1, self.apart if was_alone else self.n_sound
+        else:
+            self.longest = self._n_ahead()
         return part
+
+    def _n_ahead(self):
+        """Return how many rows to learn before the next doubt: as many as between the latest."""
+        n = max(min(self.apart, _SHORTEST), 2 * self.n_sound)
+        return 1 if self.apart < _DENSE and self.n_sound < _DENSE else min(n, LONGEST)
 
     def review(self, state):
         """Judge the latest targets where they are old enough; begin a twin where that is new."""
@@ -182,7 +191,16 @@ class Guard(NoGuard):
         """Put back what no copy of the state was to hold."""
         state["beside"] = self.beside
 
-    def _learn_block(self, state, X, y, weights):
+    def _row_of(self, state):
+        """Return what forecasts a row, and may learn it then; None where a block is to."""
+        if self.row is None or not self.row.is_of(state):
+            if self.apart < _DENSE:
+                self.experts.close(state)
+            before = self.call.kept if self.call.stands_at(state["t"]) else None
+            self.row = self.model._row_of(state, self.experts, before=before)
+        return self.row
+
+    def _learn_block(self, state, X, y, weights, row=None):
         """Learn rows up to the first faulty target or new unit; return their forecasts (n, q).
 
         A faulty target is left to the next call, to be met alone, and nothing is learnt where it
@@ -202,11 +220,13 @@ class Guard(NoGuard):
         moves, least = np.zeros(u.shape[1]), np.zeros(len(guards))
         if self.beside:
             least = self.trust.believed(self.beside, t) / units[0]
+        if row is not None and row.ask(X) is None:
+            row = None
         if self.alone and t:
-            taught, moves = self._meet(state, X, y, u, least, units[0])
+            taught, moves = self._meet(state, X, y, u, least, units[0], row)
         elif not self.alone and self.beside and not call.stands_at(t):
             keep(state, self.snapshot)
-        forecasts, references, experts = self._learn_rows(state, X, taught, weights)
+        forecasts, references, experts = self._learn_rows(state, X, taught, weights, row)
         misses = u - forecasts
         back = {j: self._follow(state, j, by) for j, by in enumerate(moves.tolist()) if by != 0.0}
         u = u - moves
@@ -293,16 +313,13 @@ class Guard(NoGuard):
         if len(misses):
             trace.extend(units[-len(misses) :, :, None] * np.array(said))
 
-    def _meet(self, state, X, y, u, least, units):
+    def _meet(self, state, X, y, u, least, units, row):
         """Meet targets (1, q), y as they came and u in units, alone.
 
         Return as what they are learnt, and how levels move.
         """
-        experts, moves = self.experts, np.zeros(u.shape[1])
-        delay = self.model.label_delay
-        Z = experts.encoder.look(state["columns"], X, delay)
-        asked = experts.forecast(state, Z, ages_of(state), delay)
-        of_experts, strange = experts.that_see_rows(state, Z, delay)
+        moves = np.zeros(u.shape[1])
+        asked, of_experts, strange = self._asked(state, X, row)
         if not (np.abs(u[0] - asked[0]) > least).any():
             return u, moves
         of_round = state["t"], y[0], u[0], asked[0], of_experts[:, 0]
@@ -316,10 +333,26 @@ class Guard(NoGuard):
             self.trust.begin(self.beside, state["t"], twin, usual, off, bool(strange[0]))
         return taught[None] - moves, moves
 
-    def _learn_rows(self, state, X, u, weights):
+    def _asked(self, state, X, row):
+        """Return forecasts, those of experts without lags, and whether the row is strange."""
+        experts, delay = self.experts, self.model.label_delay
+        if row is not None:
+            strange = experts.inputs.units.look(state["inputs"]["rows"], row.Z)[1]
+            return row.ask(X)[None], row.F[:, None, row.without_lags], strange
+        Z = experts.encoder.look(state["columns"], X, delay)
+        asked = experts.forecast(state, Z, ages_of(state), delay)
+        return asked, *experts.that_see_rows(state, Z, delay)
+
+    def _learn_rows(self, state, X, u, weights, row=None):
         """Learn rows; return the forecasts, those of reference, and of experts without lags."""
         experts = self.experts
-        forecasts, F = experts.learn_rows(state, X, u, weights, self.call.run)
+        if row is None:
+            self.row = None  # matrices are opened
+            forecasts, F = experts.learn_rows(state, X, u, weights, self.call.run)
+        else:
+            forecasts, F = row.ask(X)[None], row.F[:, None].copy()
+            weight = 1.0 if weights is None else float(weights[0])
+            row.teach(X, u[0], forecasts[0], weight, self.call.run)
         return forecasts, experts.references(state, F), F[..., experts.without_lags(state)]
 
     def _go_back(self, state):
@@ -344,15 +377,13 @@ class Guard(NoGuard):
 
         What of the errors was learnt by a guard is left as it is.
         """
-        beside, call = self.beside, self.call
+        beside = self.beside
         if not beside:
             return answer, misses, errors
         if beside["twin"]:
-            of_twin = call.kept.get("beside", {}).get("twin", {})
-            call_of_twin = call._replace(kept=of_twin, beyond=np.inf, trace=None)
-            rounds = Guard(self.model, beside["twin"], call_of_twin)
+            rounds = self._rounds_of_twin()
             theirs = rounds.learn(beside["twin"], X, y, weights)  # all: it is not guarded
-            self.model._stop(beside["twin"], call.run, rounds)
+            self.model._stop(beside["twin"], self.call.run, rounds)
             stuck = np.array([guard["stuck"] for guard in state["targets"]])
             nones = _nones.came_as_none(state["targets"], y)
             mixed = self.trust.learn(beside, y, answer, theirs, stuck=stuck, nones=nones)
@@ -363,6 +394,17 @@ class Guard(NoGuard):
         sizes = np.abs(misses * units).max(axis=0, where=believed, initial=0)
         beside["largest"] = np.maximum(beside["largest"], sizes)
         return answer, misses, errors
+
+    def _rounds_of_twin(self):
+        """Return what watches the twin, as long as this is the same one."""
+        twin = self.beside["twin"]
+        if self.of_twin[0] is not twin:
+            kept = self.call.kept.get("beside", {}).get("twin", {})
+            call = self.call._replace(kept=kept, beyond=np.inf, trace=None)
+            self.of_twin = twin, Guard(self.model, twin, call)
+        rounds = self.of_twin[1]
+        rounds.apart = self.apart
+        return rounds
 
     def _choose(self, state):
         """Go on as the twin if it has won, or without it if it has lost."""

@@ -58,6 +58,9 @@ class Renewal(Trust):
     louder : float, default=sqrt(2)
         Ratio to the largest errors for which a model that began anew has lost, from which on the
         rest ends: twice their squares.
+    smaller : float, default=2.0
+        Ratio of the robust deviation of the old one's errors to the new one's from which on the
+        unit may be a smaller one.
     look : int, default=1024
         Rounds at whose ends it is asked whether the rows explain the latest errors: so one of half
         a budget's rows, which makes a few numbers of each, takes one or two hundredths of the time.
@@ -80,6 +83,7 @@ class Renewal(Trust):
     gain: float = 0.5
     past: int = 8
     louder: float = 2.0**0.5
+    smaller: float = 2.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
@@ -107,7 +111,8 @@ class Renewal(Trust):
     def rounds_to_stop(self, anew: Any, t: Any) -> Any:
         """Return the number of rounds until something is decided, or may be."""
         if anew["twin"]:
-            due = self.block - t % self.block
+            step = self._step(anew)
+            due = step - t % step
             return min(due, anew["heard_from"] - t) if t < anew["heard_from"] else due
         due = self.look - t % self.look
         is_resting = not anew["won"] and t < anew["rest"][0]
@@ -140,6 +145,10 @@ class Renewal(Trust):
     def n_seen(self, state: Any) -> Any:
         """Return how many of the latest rows tell: a quarter of all, as errors cease slowly."""
         return 1 << (state["t"].bit_length() - 3)
+
+    def _step(self, anew):
+        """Return after how many rounds errors are looked at: often while the new model is young."""
+        return self.block if anew["twin"]["t"] >= 2 * self.block else self.block // 4
 
     def _has_rested(self, anew, t):
         return anew["won"] or t >= anew["rest"][0]
@@ -193,7 +202,7 @@ class Renewal(Trust):
         anew["studies"] = _blocks.have_moved(guards)
         anew["by_look"] = not _blocks.ask_for_another(guards)
         anew["asked_by"] = _blocks.suspicion(guards)
-        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"], 0.0), np.inf)
+        self.begin(anew, t, fresh, _errors(state, fresh, anew["studies"]), np.inf)
         anew["odds"] = np.full(len(anew["odds"]), -self.limit)
         anew["gained"] = 0.0
         self._hear_from(anew, t)
@@ -223,9 +232,9 @@ class Renewal(Trust):
             anew["studies"] = False  # levels are not the reason
             self._hear_from(anew, t)
         self._let_be_heard(anew, t)
-        if t == anew["heard_from"] or t % self.block == 0:
-            known = anew["scales"][-1]
-            self.rescale(anew, _errors(state, anew["twin"], anew["studies"], known))
+        if t == anew["heard_from"] or t % self._step(anew) == 0:
+            of_both = anew["studies"], anew["scales"][-1], self.smaller
+            self.rescale(anew, _errors(state, anew["twin"], *of_both))
         if t % self.block:
             return False
         is_over = t > anew["heard_from"] and self._is_over(anew, t, state["t"])
@@ -301,12 +310,13 @@ def n_rows(state):
     return state["n_before"] + state["t"]
 
 
-def _errors(state, fresh, with_levels, known):
+def _errors(state, fresh, with_levels, known=0.0, smaller=np.inf):
     """Return the root mean squares of the latest errors (q,) of the better one, as targets came.
 
     What levels have cost is a part of them where a model may learn what these follow. Where one of
-    the two has not ended a block yet they are no larger than what was `known`; where neither has,
-    as in a new unit, they are the robust deviation.
+    the two has not ended a block yet they are no larger than what was `known`; nor than the robust
+    deviation of the new one, if it is so much `smaller` than that of the old one: so may the unit
+    be, but not where both are quiet. Where neither has they are the robust deviation.
     """
     ours, theirs = (
         np.array([_size(guard, with_levels) * unit(guard) for guard in one["targets"]])
@@ -314,6 +324,9 @@ def _errors(state, fresh, with_levels, known):
     )
     neither, both = (ours == 0.0) & (theirs == 0.0), (ours > 0.0) & (theirs > 0.0)
     one = np.where(known > 0.0, np.minimum(ours + theirs, known), ours + theirs)
+    before, now = usual_errors(state), usual_errors(fresh)
+    is_smaller = (now > 0.0) & (smaller * now < before)
+    one = np.where(is_smaller, np.minimum(one, now), one)
     found = np.where(both, np.minimum(ours, theirs), one)
     return np.where(neither, usual_errors(state, fresh), found)
 

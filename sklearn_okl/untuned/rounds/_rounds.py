@@ -281,7 +281,7 @@ class Rounds:
         known = vars(self).get("_row")
         is_others = known is not None and known.state is not state  # of a twin's model
         if known is not None and not is_others:
-            if known.was_asked(state) or known.is_of(state):
+            if known.is_of(state):
                 return known
             experts.close(state)  # whom a birth has opened
         asked = _asked_row(experts, before if is_own else state)
