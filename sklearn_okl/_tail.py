@@ -69,7 +69,14 @@ class Tail:
         How many were written by anybody: shared by all that share the buffers.
     signs : ndarray of shape (size,), default=None
         -1 for rows that were taken away, and 1 for others; None where all were added.
+
+    Attributes
+    ----------
+    is_asked : bool
+        Whether somebody knows that what was written last is finite.
     """
+
+    is_asked = False
 
     def __init__(self, rows, directions, forgetting=1.0, length=0, written=None, signs=None):
         self.rows = rows
@@ -100,7 +107,7 @@ class Tail:
     @property
     def is_finite(self):
         """Whether the latest row and what it taught are finite; those before it were asked."""
-        if not self.length:
+        if not self.length or self.is_asked:
             return True
         last, add = self.length - 1, np.add.reduce
         total = add(self.rows[..., last, :], axis=None)
@@ -123,7 +130,7 @@ class Tail:
         shares = Z @ V.swapaxes(-1, -2)
         return (shares if self.signs is None else self.signed(shares)) @ V
 
-    def and_rows(self, rows, directions):
+    def and_rows(self, rows, directions, is_asked=False):
         """Return this tail and rows more, of shape (..., n, D), for which there is room."""
         n = self.length
         own = self if self._is_last(n) else self.alone()
@@ -131,7 +138,9 @@ class Tail:
         own.rows[..., n:length, :] = rows
         own.directions[..., n:length, :] = directions
         own._written[0] = length
-        return Tail(own.rows, own.directions, self.forgetting, length, own._written, self.signs)
+        tail = Tail(own.rows, own.directions, self.forgetting, length, own._written, self.signs)
+        tail.is_asked = is_asked
+        return tail
 
     def wider(self):
         """Return a copy with one feature more, which was 0 in all rows."""
@@ -279,10 +288,10 @@ class SharedInverse:
             sizes *= self.tail.growth
         return np.maximum(sizes, 0.0, out=sizes)
 
-    def and_rows(self, rows, directions):
-        """Return this and rows more, of shape (..., n, D)."""
+    def and_rows(self, rows, directions, is_asked=False):
+        """Return this and rows more, of shape (..., n, D), which may be known to be finite."""
         other = self._twin()
-        other.tail = self.tail.and_rows(rows, directions)
+        other.tail = self.tail.and_rows(rows, directions, is_asked)
         return other
 
     def diagonals(self):

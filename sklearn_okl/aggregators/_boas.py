@@ -4,6 +4,9 @@ What one BOA does to a round, `BOARegressor` says; a round of many costs no more
 """
 
 from collections import deque
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from ._second_order import BOARegressor
 _BOA = BOARegressor()
 _BY_TIME = "past", "past usual", "out"  # arrays whose first axis is of the latest rounds
 _OF_ALL = "log_prior", "surprises"  # and that are the same for all targets
+_REMEMBERED = 64  # shapes of BOAs, and masks of who is asleep, that rows have met
 
 
 def start(n_targets, n_ways, n_experts, delay, boa=_BOA):
@@ -73,50 +77,194 @@ def learn(state, F, y, factors, bound=None):
     return within(known[..., 0], F, asleep)
 
 
+class Sleep(NamedTuple):
+    """Who is asleep in a row, (..., K), as numbers: adding or multiplying takes less than a mask.
+
+    `barred` is infinite for them and 0 for others, `awake` 0 and 1.
+    """
+
+    asleep: np.ndarray
+    barred: np.ndarray
+    awake: np.ndarray
+
+
+def sleep_of(asleep):
+    """Return what a mask says of who is asleep; None where nobody is.
+
+    Rows that follow each other hardly ever have another one.
+    """
+    return _sleep_of(asleep.tobytes(), asleep.shape)
+
+
+@lru_cache(_REMEMBERED)
+def _sleep_of(mask, shape):
+    asleep = np.frombuffer(mask, dtype=bool).reshape(shape)
+    if not asleep.any():
+        return None
+    return Sleep(asleep, np.where(asleep, np.inf, 0.0), 1.0 - asleep)
+
+
 def log_weights(state):
     """Return the logarithms of the weights (q, n_ways, K) now, up to constants."""
     return _BOA._log_weights(state)
 
 
-def ask_row(state, F, asleep):
-    """Return what the mixtures make (q, n_ways, 1) of forecasts F (q, 1, K) of a row, unclipped.
+def pairs_of(F):
+    """Return pairs (..., K, 2) of forecasts and ones: a product with weights sums up both."""
+    pairs = np.ones((*F.shape, 2))
+    pairs[..., 0] = F
+    return pairs
 
-    Of who is `asleep` (q, 1, K) they are any numbers. Nothing is changed, and no label is late.
-    """
-    return mixed_row(log_weights(state), F, asleep)
 
-
-def mixed_row(log_weights, F, asleep):
-    """Return the means (..., 1) of forecasts F (..., K) under weights whose logarithms are lost."""
-    np.copyto(log_weights, -np.inf, where=asleep)
+def weights_of_row(log_weights, sleep):
+    """Return weights (q, n_ways, K), up to factors, whose logarithms are lost."""
+    if sleep is not None:
+        log_weights -= sleep.barred[:, None]
     log_weights -= np.maximum.reduce(log_weights, axis=-1, keepdims=True)
-    weights = np.exp(log_weights, out=log_weights)
-    totals = np.add.reduce(weights, axis=-1, keepdims=True)
-    weights *= F
-    return np.add.reduce(weights, axis=-1, keepdims=True) / totals
+    return np.exp(log_weights, out=log_weights)
 
 
-def within_row(known, F, asleep):
-    """Return mixtures (q, n_ways) of what `ask_row` has made without what rounding adds."""
-    low = np.minimum.reduce(np.where(asleep, np.inf, F), axis=-1)
-    high = np.maximum.reduce(np.where(asleep, -np.inf, F), axis=-1)
-    clipped = np.maximum(known[..., 0], low)
-    return np.minimum(clipped, high, out=clipped)
+def mixed_row(weights, pairs):
+    """Return means (q, n_ways) of `pairs` (q, K, 2) of a row under weights (q, n_ways, K).
+
+    Forecasts of who is asleep, and has no weight, are any numbers.
+    """
+    sums = weights @ pairs
+    return sums[..., 0] / sums[..., 1]
 
 
-def teach_row(state, known, F, asleep, target, factor, bound=None):
-    """Learn targets (q, 1, 1) of a row that was asked for; all else is as in `learn`."""
+def within_row(known, F, sleep):
+    """Return what `mixed_row` made (q, n_ways) of forecasts F (q, K) without what rounding adds."""
+    low, high = (F, F) if sleep is None else (F + sleep.barred, F - sleep.barred)
+    low = np.minimum.reduce(low, axis=-1, keepdims=True)
+    high = np.maximum.reduce(high, axis=-1, keepdims=True)
+    return np.minimum(np.maximum(known, low), high)
+
+
+def teach_row(state, known, F, sleep, target, factors, bound=None):
+    """Learn targets (q, 1) of a row of which mixtures were `known` (q, n_ways) before clips.
+
+    Factors are (q, n_ways), or a number; all else is as in `learn`.
+    """
+    regrets = np.empty(state["rates"].shape)
+    slopes = _slopes(state, known, target, factors)
+    _write_regrets(regrets, known, F, sleep, slopes, bound)
+    _BOA._update(state, regrets, target)
+    state["t"] += 1
+
+
+def _slopes(state, known, target, factors):
+    """Return the slopes of the losses (q, n_ways) of a row at its forecasts."""
     errors = known - target
     if state["unheard"]:  # of who wakes rounding would be all that is known
         errors *= np.abs(errors) > ROUNDING * np.abs(known)
-    errors *= factor
-    regrets = known - F
-    regrets *= errors
-    np.copyto(regrets, 0.0, where=asleep)
+    errors *= factors
+    return errors
+
+
+def _write_regrets(out, known, F, sleep, slopes, bound):
+    """Write the regrets (q, n_ways, K) of a row, of losses with such slopes (q, n_ways)."""
+    np.subtract(known[..., None], F[:, None], out=out)
+    out *= slopes[..., None]
+    if sleep is not None:
+        out *= sleep.awake[:, None]
     if bound is not None:
-        bound(regrets)
-    _BOA._update(state, regrets, target)
-    state["t"] += 1
+        bound(out)
+
+
+class JoinedBoas:
+    """BOAs of the same targets as ways of one, for rows one by one: each of them in common arrays.
+
+    What a row does to weights is done to those of all at once. Behind the experts of those that
+    have fewer than others there is nobody, without a regret.
+
+    Parameters
+    ----------
+    states : list of dict
+        No label is late.
+    """
+
+    _WRITTEN = "squares", "caps", "regrets", "rates"
+
+    def __init__(self, states):
+        self.states = states
+        self._rates = (), ()  # of states that are its own, and what they were
+        self._nobody, self._places = _joined(*[state["rates"].shape for state in states])
+        self.common = {"start": self._nobody["start"]}
+        for name in ("rates", "regrets", "log_prior"):  # what is asked for
+            self._join(name)
+
+    def _join(self, name):
+        self.common[name] = joined = self._nobody[name].copy()
+        for part, state in zip(self.parts_of(joined), self.states, strict=True):
+            part[...] = state[name]
+
+    def own(self, states, is_copy):
+        """Let the arrays of these states, which may be written, be parts of the common ones.
+
+        They are equal to those of the states before, or a copy of them, of which others know.
+        """
+        self.states = states
+        if is_copy:
+            self.common |= {name: self.common[name].copy() for name in self._WRITTEN}
+        for name in ("squares", "caps", "surprises"):
+            if name not in self.common:
+                self._join(name)
+        for name in self._WRITTEN:
+            self._share(name)
+
+    @property
+    def is_current(self):
+        """Whether rates are those of the latest row of all."""
+        return all(state["rates"] is part for state, part in zip(*self._rates, strict=True))
+
+    @property
+    def written(self):
+        """Arrays that a row writes, of all of them."""
+        return [self.common[name] for name in self._WRITTEN]
+
+    def log_weights(self):
+        """Return the logarithms of the weights (q, n_ways, K) of each."""
+        return self.parts_of(_BOA._log_weights(self.common))
+
+    def parts_of(self, joined):
+        """Return the parts (q, n_ways, K) of an array for all of them."""
+        return [joined[:, ways, :width] for ways, width in self._places]
+
+    def teach(self, known, of_each, target, factors, bounds):
+        """Learn targets (q, 1) of a row of which all ways were `known` (q, n_ways) before clips.
+
+        Forecasts and who is asleep are those of each; factors are (q, n_ways).
+        """
+        unheard = [state["unheard"] for state in self.states]
+        self.common["unheard"] = any(unheard)
+        slopes = _slopes(self.common, known, target, factors)
+        regrets = np.zeros(self.common["rates"].shape)
+        parts = zip(self._places, self.parts_of(regrets), of_each, bounds, strict=True)
+        for (ways, _), out, (F, sleep), bound in parts:
+            _write_regrets(out, known[:, ways], F, sleep, slopes[:, ways], bound)
+        _BOA._update(self.common, regrets, target)
+        squares = self.parts_of(self.common["squares"])
+        for state, was_unheard, part in zip(self.states, unheard, squares, strict=True):
+            state["t"] += 1
+            state["unheard"] = was_unheard and not (part > state["start"]).all()
+        self._share("rates")
+
+    def _share(self, name):
+        parts = self.parts_of(self.common[name])
+        for state, part in zip(self.states, parts, strict=True):
+            state[name] = part
+        if name == "rates":  # they are replaced in every row, whoever learns it
+            self._rates = self.states, parts
+
+
+@lru_cache(_REMEMBERED)
+def _joined(*shapes):
+    """Return BOAs of nobody in common arrays for some shapes (q, n_ways, K), and their places."""
+    n_ways, widths = ([shape[axis] for shape in shapes] for axis in (1, 2))
+    ends = np.cumsum([0, *n_ways]).tolist()
+    ways = [slice(*pair) for pair in pairwise(ends)]
+    return start(shapes[0][0], ends[-1], max(widths), 0), list(zip(ways, widths, strict=True))
 
 
 def forecast(state, F, ago=0):

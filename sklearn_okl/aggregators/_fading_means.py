@@ -1,6 +1,7 @@
 """Means under likelihoods that fade: dynamic model averaging, with one variance for all experts."""
 
 import numpy as np
+from scipy.special import expit
 
 from .._delay import as_it_was, late
 from ..features._moments import faded
@@ -63,3 +64,15 @@ def log_likelihoods_of(losses, rounds):
     excess /= np.maximum(least, _TINY)
     excess *= -0.5 * np.maximum(rounds, _TINY)
     return excess
+
+
+def share_of_second(losses, rounds):
+    """Return the share (q,) that the second of two has by its likelihood; numbers may overflow.
+
+    Of faded sums of squares (q, 2) and their counts (q,).
+    """
+    first, second = losses[:, 0], losses[:, 1]
+    excess = second - first
+    excess /= np.maximum(np.minimum(first, second), _TINY)
+    excess *= -0.5 * np.maximum(rounds, _TINY)
+    return expit(excess, out=excess)

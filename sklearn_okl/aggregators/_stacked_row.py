@@ -7,12 +7,42 @@ gives up where an expert is beyond the range of the targets, which the block ask
 
 from functools import cache
 from math import inf, log
+from typing import NamedTuple
 
 import numpy as np
 
 from . import _boas, _limits, _sides, _two_boas
+from ._boas import sleep_of
 from ._fading_means import log_likelihoods_of
 from ._stacked import FARTHEST, HOPELESS, KNOWN, SAME
+
+_OF_STACKS = "theta", "b", "squares", "A", "P"  # arrays of regressions that rows add to
+
+
+class Before(NamedTuple):
+    """What is known before a row, whatever it is.
+
+    Attributes
+    ----------
+    numbers : list
+        Low and high end of the targets so far, and their rows, of each.
+    limits : ndarray of shape (q, 3)
+        The same, with a margin.
+    sleep, away : Sleep or None
+        Who has no say among the experts, and among the ways.
+    weights, weights_of_ways : ndarray of shape (q, 1 + m, K) and (q, 2, W)
+        Of the first BOA and the m means, and of the last two BOAs, up to factors.
+    share : ndarray of shape (q,)
+        That of the second of these.
+    """
+
+    numbers: list
+    limits: np.ndarray
+    sleep: object
+    away: object
+    weights: np.ndarray
+    weights_of_ways: np.ndarray
+    share: np.ndarray
 
 
 class MixtureRow:
@@ -23,13 +53,47 @@ class MixtureRow:
     mixture : StackedBOARegressor
         It has fading means, at least one, and no delay.
     state : dict of the mixture
+    missing : ndarray of bool of shape (K,)
+        Experts of which there is no forecast yet, NaN.
     """
 
-    def __init__(self, mixture, state):
-        self.mixture, self.state = mixture, state
+    def __init__(self, mixture, state, missing):
+        self.mixture, self.state, self.missing = mixture, state, missing
         self.regressions = [_sides.regression(*stack, False) for stack in mixture.stacks]
-        self.fadings = np.array(mixture.fadings)[:, None, None]
+        self.fadings = np.array(mixture.fadings)[:, None]
         self.n_known = rows_until(KNOWN, mixture.fadings[-1])
+        self.of_round = self.before = None  # what is known before the rows of a round
+        self.boas = _boas.JoinedBoas([state["experts"], state["last"]])
+        fading = state["fading"]  # faded sums of losses (q, m, K) and of rounds (q, m, 1)
+        self.losses = np.concatenate([one["losses"][:, None] for one in fading], axis=1)
+        self.rounds = np.concatenate([one["rounds"][:, None] for one in fading], axis=1)
+
+    def own(self, state, is_copy):
+        """Go on with a state that may be written, the same or a copy of which others know."""
+        self.state = state
+        self.boas.own([state["experts"], state["last"]], is_copy)
+        if is_copy:
+            self.losses, self.rounds = self.losses.copy(), self.rounds.copy()
+        for i, one in enumerate(state["fading"]):
+            one["losses"], one["rounds"] = self.losses[:, i], self.rounds[:, i]
+
+    @property
+    def is_current(self):
+        """Whether nobody else has taught the mixture since its latest row."""
+        return self.boas.is_current
+
+    @property
+    def written(self):
+        """Arrays that a row of the mixture writes."""
+        last, stacks = self.state["last"], self.state["stacks"]
+        parts = [self.losses, self.rounds, *self.boas.written, last["usual"], self.state["limits"]]
+        parts += [last["likelihoods"][name] for name in ("losses", "rounds")]
+        return parts + [one[name] for one in stacks for name in _OF_STACKS if name in one]
+
+    @property
+    def is_finite(self):
+        """Whether what regressions share with copies of their states is."""
+        return all(one["inverse"].is_finite for one in self.state["stacks"] if "inverse" in one)
 
     def close(self):
         """Let regressions share what is large with copies of their states."""
@@ -41,98 +105,113 @@ class MixtureRow:
         of_targets, margin = self.state["limits"].tolist(), self.mixture.margin
         return np.array([_widened(margin, *one) for one in of_targets])
 
-    def ask(self, F, asleep, scales):
+    def ask(self, F, asleep, scales, t):
         """Return the forecasts (q,) of all; None where one leads beyond the targets' range.
 
-        Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K).
-        Numbers may overflow.
+        Forecasts F (q, K) are NaN where there is no expert; no say has who is `asleep` (q, K). What
+        no row changes is kept for the round t. Numbers may overflow.
         """
-        mixture, state = self.mixture, self.state
-        self.limits = self.known_limits()
-        self.everybody = _limits.sane(F, self.limits)
-        losses = np.array([one["losses"] for one in state["fading"]])  # (m, q, K)
-        rounds = np.array([one["rounds"] for one in state["fading"]])
-        beyond = (self.everybody != F) > asleep
-        if np.logical_or.reduce(beyond, axis=None):
-            of_latest = np.where(asleep, np.nan, F), beyond, losses[-1], rounds[-1]
-            if _limits.leading(*of_latest)[0].any():
+        of_round = t, asleep.tobytes()
+        if of_round != self.of_round:
+            self.of_round, self.before = of_round, self._known_before(asleep)
+        before, self.scales = self.before, scales
+        everybody = self.everybody = _limits.sane(F, before.limits)
+        beyond = (everybody != F) > asleep
+        if beyond.any():
+            known = self.losses[:, -1], self.rounds[:, -1]
+            if _limits.leading(np.where(asleep, np.nan, F), beyond, *known)[0].any():
                 return None
-        self.losses, self.rounds, n_direct = losses, rounds, mixture.n_direct
-        if n_direct:
+        F, sleep = everybody.copy(), before.sleep
+        if sleep is not None:
+            np.copyto(F, 0.0, where=sleep.asleep)
+        means = _boas.mixed_row(before.weights, _boas.pairs_of(F))
+        first, self.base = _boas.within_row(means[:, :1], F, sleep), means[:, 1]
+        self.of_experts, self.of_boa = (F, sleep), first
+        ways = self._ways(first, means, F, scales)
+        self.of_ways = _apart(ways, scales), before.away
+        self.last = _two_boas.ask_row(before.weights_of_ways, before.share, *self.of_ways)
+        self.known_ways = np.concatenate([means[:, :1], self.last.known], axis=1)
+        return self.last.forecast
+
+    def _known_before(self, asleep):
+        """Return what is known before a row, whatever it is."""
+        state, n = self.state, self.mixture.n_direct
+        numbers, limits = state["limits"].tolist(), self.known_limits()
+        if n:
             asleep = asleep.copy()
-            asleep[:, :n_direct] |= self._are_hopeless(asleep, losses[-1])
-        F = self.F = np.where(asleep, 0.0, self.everybody)
-        self.asleep, self.scales = asleep, scales
-        n_means = 1 + len(losses)
-        n_ways = n_means + len(self.regressions)
-        ways = np.empty((len(F), n_ways + n_direct))
-        known = np.empty((n_means, *F.shape))  # logarithms of weights
-        known[0] = _boas.log_weights(state["experts"])[:, 0]
-        known[1:] = log_likelihoods_of(np.where(asleep, np.inf, losses), rounds)
-        means = _boas.mixed_row(known, F, asleep)  # (n_means, q, 1)
-        ways[:, :n_means] = means[..., 0].T
-        self.first = means[0][:, None]
-        ways[:, :1] = _boas.within_row(self.first, F[:, None], asleep[:, None])
-        base = self.base = ways[:, 1]
+            asleep[:, :n] |= self._are_hopeless(sleep_of(asleep), limits)
+        sleep, barred = sleep_of(asleep), self.losses
+        if sleep is not None:
+            barred = barred + sleep.barred[:, None]
+        of_experts, of_ways = self.boas.log_weights()
+        known = np.concatenate([of_experts, log_likelihoods_of(barred, self.rounds)], axis=1)
+        away = np.zeros((len(asleep), of_ways.shape[-1]), dtype=bool)
+        away[:, of_ways.shape[-1] - n :] = asleep[:, :n]
+        away = sleep_of(away)
+        weights = [_boas.weights_of_row(*one) for one in ((known, sleep), (of_ways, away))]
+        return Before(numbers, limits, sleep, away, *weights, _two_boas.share_now(state["last"]))
+
+    def _ways(self, first, means, F, scales):
+        """Return the ways (q, W) of the last level: means, regressions of errors, direct experts.
+
+        The regressions have met the row.
+        """
+        base, n_direct, sleep = self.base, self.mixture.n_direct, self.before.sleep
         D = F - base[:, None]
         D /= scales[:, None]
-        np.copyto(D, 0.0, where=asleep)
         np.minimum(np.maximum(D, -FARTHEST, out=D), FARTHEST, out=D)
-        self.met = [
-            one._meet_row(known, D)
-            for one, known in zip(self.regressions, state["stacks"], strict=True)
-        ]
-        for k, met in enumerate(self.met, n_means):
-            ways[:, k] = base + scales * met.forecast[:, 0]
-        ways[:, n_means:n_ways] = _limits.sane(ways[:, n_means:n_ways], self.limits)
-        ways[:, n_ways:] = F[:, :n_direct]
-        self.ways, self.of_boa = self._apart(ways, scales), ways[:, :1]
-        self.away = np.zeros(ways.shape, dtype=bool)
-        self.away[:, n_ways:] = asleep[:, :n_direct]
-        self.last = _two_boas.ask_row(state["last"], self.ways, self.away)
-        return self.last.forecast
+        if sleep is not None:
+            D *= sleep.awake
+        of_regressions = zip(self.regressions, self.state["stacks"], strict=True)
+        self.met = [one._meet_row(known, D) for one, known in of_regressions]
+        corrected = [base + scales * met.forecast[:, 0] for met in self.met]
+        corrected = _limits.sane(np.array(corrected).T, self.before.limits)
+        return np.concatenate([first, means[:, 1:], corrected, F[:, :n_direct]], axis=1)
 
     def teach(self, y, weight):
         """Learn the targets y (q,) of the row that was asked for last."""
-        state = self.state
-        known, target = zip(state["limits"].tolist(), y.tolist(), strict=True), y[:, None]
+        state, last = self.state, self.state["last"]
+        known, target = zip(self.before.numbers, y.tolist(), strict=True), y[:, None]
         now = [(min(low, one), max(high, one), n + 1.0) for (low, high, n), one in known]
         state["limits"] = np.array(now)
-        of_boa = self.first, self.F[:, None], self.asleep[:, None], target[:, None], 2.0 * weight
-        _boas.teach_row(state["experts"], *of_boa)
+        n_remembered = last["usual"][:, -2]
+        factors = np.full((len(y), 3), 2.0 * weight)
+        factors[:, 2] *= _two_boas.learn_usual_of_row(last, *self.of_ways, y, weight)
+        _two_boas.teach_likelihoods(last, self.last, y, factors[:, 2], n_remembered, weight)
+        of_each = self.of_experts, self.of_ways
+        self.boas.teach(self.known_ways, of_each, target, factors, (None, _two_boas.bound))
         squares = self.everybody - target
-        np.copyto(squares, self.of_boa - target, where=np.isnan(squares))
+        np.copyto(squares, self.of_boa - target, where=self.missing)
         squares *= squares
         if weight != 1.0:
             squares *= weight
-        losses, rounds = self.fadings * self.losses, self.fadings * self.rounds
-        losses += squares
-        rounds += weight
-        for one, loss, count in zip(state["fading"], losses, rounds, strict=True):
-            one["losses"], one["rounds"] = loss, count
+        self.losses *= self.fadings
+        self.losses += squares[:, None]
+        self.rounds *= self.fadings
+        self.rounds += weight
         errors = (y - self.base) / self.scales
         errors = np.minimum(np.maximum(errors, -_sides.LARGEST), _sides.LARGEST)[:, None]
         parts = zip(self.regressions, state["stacks"], self.met, strict=True)
         for one, known, met in parts:
             one._teach_row(known, met, errors, weight)
-        _two_boas.teach_row(state["last"], self.last, self.ways, self.away, y, weight)
 
-    def _are_hopeless(self, asleep, losses):
+    def _are_hopeless(self, sleep, limits):
         """Return which direct experts (q, n) lose much more of late than the best other one."""
-        n = self.mixture.n_direct
-        others = np.where(asleep, np.inf, losses)[:, n:]
+        n, losses = self.mixture.n_direct, self.losses[:, -1]
+        others = losses[:, n:] if sleep is None else losses[:, n:] + sleep.barred[:, n:]
         others = np.minimum.reduce(others, axis=-1, keepdims=True)
         hopeless = losses[:, :n] > HOPELESS * others
-        hopeless |= self.limits[:, 2:] < self.n_known
+        hopeless |= limits[:, 2:] < self.n_known
         hopeless &= others < np.inf
         return hopeless
 
-    def _apart(self, ways, scales):
-        """Return ways that are equal where they differ by rounding only."""
-        first = ways[:, :1]
-        differences = ways - first
-        differences[np.abs(differences) <= SAME * scales[:, None]] = 0.0
-        return first + differences
+
+def _apart(ways, scales):
+    """Return ways that are equal where they differ by rounding only."""
+    first = ways[:, :1]
+    differences = ways - first
+    differences *= np.abs(differences) > SAME * scales[:, None]
+    return first + differences
 
 
 def _widened(margin, low, high, n):

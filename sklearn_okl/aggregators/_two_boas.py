@@ -22,6 +22,7 @@ In all arrays the plain one comes first, so that a row costs both no more calls 
 with several targets, before them.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +34,8 @@ from ._fading_means import (
     known_likelihoods,
     learn_likelihoods,
     likelihoods_of,
-    log_likelihoods_of,
     means_of,
+    share_of_second,
     start_likelihoods,
 )
 
@@ -64,7 +65,7 @@ def learn(state, F, y, weights):
     of_rounds[..., 1], n_remembered = _learn_usual(state, F, y, weights)
     if weights is not None:
         of_rounds *= weights[:, None, None]
-    both = _boas.learn(state, F, y, 2.0 * of_rounds[..., None], _bound)
+    both = _boas.learn(state, F, y, 2.0 * of_rounds[..., None], bound)
     squares = np.square(both - y[..., None])
     sizes, most = squares.max(axis=-1) * of_rounds[..., 1], np.maximum(n_remembered, 1.0)
     if (sizes > most).any():
@@ -74,59 +75,73 @@ def learn(state, F, y, weights):
 
 
 class Asked(NamedTuple):
-    """What the two say of a row, (q, 2, 1) before and (q, 2) after clips, and their means (q,)."""
+    """What the two say of a row, (q, 2) before and after clips, and their means (q,)."""
 
     known: np.ndarray
     both: np.ndarray
     forecast: np.ndarray
 
 
-def ask_row(state, F, asleep):
-    """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep."""
-    F, asleep = F[:, None], asleep[:, None]
-    known = _boas.ask_row(state, F, asleep)
-    both = _boas.within_row(known, F, asleep)
+def ask_row(weights, share, F, sleep):
+    """Return what is `Asked` of forecasts F (q, K) of a row, any numbers of who is asleep.
+
+    Weights (q, 2, K) are those of each, up to factors, and the share (q,) that of the second.
+    """
+    known = _boas.mixed_row(weights, _boas.pairs_of(F))
+    both = _boas.within_row(known, F, sleep)
+    plain = both[:, 0]
+    return Asked(known, both, plain + share * (both[:, 1] - plain))
+
+
+def share_now(state):
+    """Return the share (q,) that the bounded one has in the next forecast."""
     likelihoods = state["likelihoods"]
-    weights = np.exp(log_likelihoods_of(likelihoods["losses"], likelihoods["rounds"]))
-    totals = np.add.reduce(weights, axis=-1)
-    weights *= both
-    return Asked(known, both, np.add.reduce(weights, axis=-1) / totals)
+    return share_of_second(likelihoods["losses"], likelihoods["rounds"][:, 0])
 
 
-def teach_row(state, asked, F, asleep, y, weight):
-    """Learn targets y (q,) of a row that was asked for: what `learn` does with it.
+def learn_usual_of_row(state, F, sleep, y, weight):
+    """Do what `_learn_usual` does with a row; return one over the usual losses (q,) before it.
 
     Whoever calls it lets numbers overflow.
     """
-    usual, target = state["usual"], y[:, None]
-    terms = np.empty((len(F), F.shape[1] + 2))
-    terms[:, -2:] = 1.0
-    squares = terms[:, :-2]
-    np.subtract(F, target, out=squares)
+    usual, squares = state["usual"], F - y[:, None]
     squares *= squares
-    known = np.where(asleep, -np.inf, squares)  # who sleeps is never the best
-    np.copyto(squares, np.maximum.reduce(known, axis=-1, keepdims=True), where=asleep)
+    if sleep is not None:  # who sleeps is never the best
+        squares *= sleep.awake
+        worst = np.maximum.reduce(squares, axis=-1, keepdims=True)
+        np.copyto(squares, worst, where=sleep.asleep)
     if weight != 1.0:
         squares *= weight
-    most, of_rounds = np.array([_usual_of(*one) for one in usual.tolist()]).T
+    most, of_round = np.array([_usual_of(*one) for one in usual.tolist()]).T
     np.minimum(squares, most[:, None], out=squares)
-    of_rounds *= weight
-    faded = _FADING * usual
-    faded[:, -1] = usual[:, -1]
-    terms += faded
-    state["usual"] = terms
-    factors = np.empty((len(y), 2, 1))
-    factors[:, 0], factors[:, 1, 0] = 2.0 * weight, 2.0 * of_rounds
-    target = target[:, None]
-    _boas.teach_row(state, asked.known, F[:, None], asleep[:, None], target, factors, _bound)
+    state["usual"] = now = usual * _fadings(usual.shape[1])
+    now[:, :-2] += squares
+    now[:, -2:] += 1.0
+    return of_round
+
+
+def teach_likelihoods(state, asked, y, factors, n_remembered, weight):
+    """Learn of targets y (q,) which of the two is the likelier one.
+
+    Factors (q,) are those of the bounded one's errors; usual losses remember so many rounds (q,).
+    """
     squares = asked.both - y[:, None]
     squares *= squares
-    sizes, most = np.maximum.reduce(squares, axis=-1) * of_rounds, np.maximum(usual[:, -2], 1.0)
-    if np.logical_or.reduce(sizes > most):
+    sizes = np.maximum(squares[:, 0], squares[:, 1]) * (0.5 * factors)
+    most = np.maximum(n_remembered, 1.0)
+    if (sizes > most).any():
         squares *= (most / np.maximum(sizes, most))[:, None]
+    if weight != 1.0:
+        squares *= weight
     known = state["likelihoods"]
-    known["losses"] = weight * squares + _SLOWLY * known["losses"]
+    known["losses"] = squares + _SLOWLY * known["losses"]
     known["rounds"] = weight + _SLOWLY * known["rounds"]
+
+
+@cache
+def _fadings(n):
+    """Return by what each of n sums that say what is usual fades: not the number of rounds."""
+    return np.append(np.full(n - 1, _FADING), 1.0)
 
 
 def forecast(state, F, ago):
@@ -148,7 +163,7 @@ def weights(state):
     return np.einsum("qb,qbk->qk", shares, _boas.weights(state))
 
 
-def _bound(regrets):
+def bound(regrets):
     """Let the regrets (q, 2, K) of the bounded ones be at most so large."""
     bounded = regrets[:, 1]
     sizes = np.abs(bounded)

@@ -17,6 +17,7 @@ _HELD = {*_FIXED, Committed, SharedInverse}  # and these are never written
 _SHARED = {*_HELD, np.ndarray}  # nor are these, in what is shared
 _PLAIN = {list, tuple, dict, np.ndarray}
 _NO_NUMBERS = {*_SCALARS, np.ndarray}
+_NUMBERS = np.dtype(np.float64)
 _SMALL = 4096  # numbers of an array that are copied sooner than summed by a call of their own
 
 
@@ -124,23 +125,15 @@ def _copied(state):
 
 def _is_finite(state, allow_nan=False):
     """Tell whether all floating-point numbers in the arrays of a state are finite, or missing."""
-    total, small, ahead = 0.0, [], [(state,)]
+    total, arrays, ahead = 0.0, [], [[state]]
     for part in ahead:  # there are hundreds of parts: a call takes longer than a look
-        for value in part:
+        for value in part if type(part) is list else part.values():
             kind = type(value)
             if kind is np.ndarray:
-                if value.dtype.kind != "f" or not value.size:
-                    continue
-                if value.size <= _SMALL:
-                    small.append(value)
-                else:
-                    total += float(np.add.reduce(value, axis=None))
-            elif kind is dict:
-                if value:
-                    ahead.append(value.values())
+                arrays.append(value)
             elif kind in _FIXED:
                 continue
-            elif kind is list:
+            elif kind is dict or kind is list:
                 ahead.append(value)
             elif kind is Shared:  # its arrays were asked when they were made
                 if not _NO_NUMBERS.issuperset(map(type, value.values())):
@@ -148,8 +141,12 @@ def _is_finite(state, allow_nan=False):
             elif kind is Committed or kind is SharedInverse:
                 if not value.is_finite:
                     total = math.nan
-            elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
-                total += float(np.add.reduce(value, axis=None))
+            elif isinstance(value, np.ndarray):
+                arrays.append(value)
+    numbers = [array for array in arrays if array.dtype is _NUMBERS or array.dtype.kind == "f"]
+    small = [array for array in numbers if array.size <= _SMALL]
+    if len(small) < len(numbers):
+        total += sum([float(np.add.reduce(one, axis=None)) for one in numbers if one.size > _SMALL])
     if small:  # one sum: any nan or inf survives it
         total += float(np.add.reduce(np.concatenate(small, axis=None)))
     return math.isfinite(total) or (allow_nan and not _has_infinity(state))

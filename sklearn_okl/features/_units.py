@@ -427,7 +427,8 @@ def repeated(part, n):
 
 
 def _within(X, most):
-    return np.minimum(np.maximum(X, -most), most)
+    nearer = np.maximum(X, -most)
+    return np.minimum(nearer, most, out=nearer)
 
 
 def _divided(X, scales):

@@ -292,11 +292,79 @@ def test_a_row_that_was_asked_for_is_not_asked_again_when_it_is_learnt(budget, m
         before = len(made)
         model.partial_fit(X[row], y[row])
         assert len(made) == before + i % 2
-        assert "asked_rows" not in vars(model._experts())
+        kept = vars(model._experts()).get("asked_rows", ())
+        assert [row.state is model._state for row in kept] in ([], [True])
         other.partial_fit(X[row], y[row])
         assert_alike(model._state, other._state)
         if i % 2:
             assert_alike(model._state, twins[0]._state)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_row_that_was_taught_is_kept_for_the_next_one(n_targets, monkeypatch):
+    model, X, y = begun(n_targets, n_known=110)
+    before, other, made = copy.copy(model), copy.deepcopy(model), []
+    monkeypatch.setattr(ExpertsRow, "__init__", counted(made, ExpertsRow.__init__))
+    for i in range(8):
+        row = slice(i, i + 1)
+        between = copy.copy(model)
+        told = copy.deepcopy(between._state)
+        model.partial_fit(X[row], y[row])
+        assert_alike(between._state, told)  # the row goes on with arrays of its own
+        between.partial_fit(X[row], y[row])
+        assert_alike(between._state, model._state)
+    assert len(made) == 1 + 8  # the others have rows of their own
+    without_rows(monkeypatch)
+    other.prequential_predict(X[:8], y[:8])
+    assert_alike(model._state, other._state)
+    assert before.n_samples_seen_ == 110
+
+
+def test_a_row_that_was_taught_is_not_kept_over_a_birth(monkeypatch):
+    model, X, y = begun(n_known=95)
+    other = copy.deepcopy(model)
+    one_by_one(model, X[:12], y[:12])
+    without_rows(monkeypatch)
+    one_by_one(other, X[:12], y[:12])
+    assert_alike(model._state, other._state)
+
+
+def spoilt(part, name):
+    """Return a verb that teaches a row, and then writes what is no number."""
+    teach = ExpertsRow.teach
+
+    def verb(row, *given):
+        teach(row, *given)
+        part(row.state)[name].flat[0] = np.nan
+
+    return verb
+
+
+@pytest.mark.parametrize("budget", ["tiny", "fast"])
+@pytest.mark.parametrize(
+    ("part", "name", "at_once"),
+    [
+        (lambda state: state, "losses", True),
+        (lambda state: state["inputs"], "lags", True),
+        (lambda state: state["mixture"]["experts"], "rates", True),
+        (lambda state: state["mixture"]["last"], "regrets", True),
+        (lambda state: state["mixture"]["fading"][1], "losses", True),
+        (lambda state: state["mixture"]["stacks"][0], "theta", True),
+        (lambda state: state["banks"]["linear, 1.0"]["experts"], "b", True),
+        (lambda state: state["mixture"]["beyond"], "odds", False),  # which no such row writes
+    ],
+)
+def test_what_a_row_has_written_are_numbers(budget, part, name, at_once, monkeypatch):
+    model, X, y = begun(budget=budget, n_known=126)
+    before = copy.deepcopy(model._state)
+    monkeypatch.setattr(ExpertsRow, "teach", spoilt(part, name))
+    if not at_once:  # everything is looked at after 128 rows
+        model.partial_fit(X[:1], y[:1])
+        before = copy.deepcopy(model._state)
+        X, y = X[1:], y[1:]
+    with pytest.raises(ValueError, match="overflowed"):
+        model.partial_fit(X[:1], y[:1])
+    assert_alike(before, model._state)
 
 
 def test_a_row_that_failed_after_it_was_asked_for_leaves_nothing(monkeypatch):

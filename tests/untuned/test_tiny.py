@@ -228,7 +228,7 @@ def test_frames_with_text_gaps_and_hours():
     assert np.square(errors[600:]).mean() < 0.1 * np.var(y)
     columns = model._state["columns"]
     assert len(columns["steps"]["tree"]["columns"]) > 5
-    assert len(columns["steps"]["past"]["rows"]) == 0  # a tree stays as it was grown
+    assert columns["steps"]["past"].length == 0  # a tree stays as it was grown
     grown = columns["steps"]["tree"]["thresholds"].copy()
     model.partial_fit(frame[:300], y[:300])
     assert_array_equal(model._state["columns"]["steps"]["tree"]["thresholds"], grown)

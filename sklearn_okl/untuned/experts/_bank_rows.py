@@ -7,6 +7,7 @@ bank. The recursion is `_learn_row` of `RidgeRecursion`, for experts that foreca
 
 from functools import lru_cache
 from itertools import pairwise
+from math import isfinite
 from operator import is_
 from weakref import ref
 
@@ -119,21 +120,26 @@ class BankRow:
         self.stops = None  # rounds after which a bank's matrices may be due
         self._join("theta")
         if is_own:
-            self.own(banks)
+            self.own(banks, is_copy=False)
 
-    def own(self, banks):
-        """Go on with these banks, of states that are equal and may be written."""
-        self.banks, self.maps = banks, _maps(banks)
+    def own(self, banks, is_copy):
+        """Go on with these banks, of states that are equal and may be written.
+
+        They are a copy of those before where these are somebody's.
+        """
+        self.banks, self.maps, self.places, self.views = banks, _maps(banks), [], []
         for name in _OF_EXPERTS:
             if name not in self.common:
                 self._join(name)
+            elif is_copy:
+                self.common[name] = self.common[name].copy()
             flat, layout = self.common[name], self.layout
             places = layout.members if name == "squares" else layout.places
             for bank, place in zip(banks, places, strict=True):
                 state = bank["experts"]
-                state[name] = flat[place].reshape(state[name].shape)
+                state[name] = view = flat[place].reshape(state[name].shape)
                 self.places.append((state, name))
-                self.views.append(state[name])
+                self.views.append(view)
 
     def _join(self, name):
         parts = [bank["experts"][name] for bank in self.banks]
@@ -145,6 +151,16 @@ class BankRow:
         """Whether nobody has put other arrays, or other maps, into the states meanwhile."""
         now = [state[name] for state, name in self.places]
         return _are_same(_maps(self.banks), self.maps) and _are_same(now, self.views)
+
+    @property
+    def written(self):
+        """Coefficients and sums of all experts."""
+        return list(self.common.values())
+
+    @property
+    def is_finite(self):
+        """Whether the matrices are, and the rows since the latest ones."""
+        return all(bank["experts"]["inverse"].is_finite for bank in self.banks)
 
     def ask(self, inputs, steady):
         """Return the forecasts (E, q) of all experts for a row; changes nothing."""
@@ -171,16 +187,16 @@ class BankRow:
         roots = np.sqrt(weight * growth)
         gains = 1.0 + weight * growth * leverages
         scales = roots / np.sqrt(gains)
-        directions *= scales[layout.owners]
+        directions *= scales.take(layout.owners)
         errors = scales[:, None] * (u - self.known)
-        theta += directions[:, None] * errors[layout.owners]
+        theta += directions[:, None] * errors.take(layout.owners, axis=0)
         squares, b, rows = self.common["squares"], self.common["b"], z
         errors *= errors
         if layout.fades:  # in the sums it is the past that fades
             squares *= layout.forgetting
             b *= layout.faded
             errors /= growth[:, None]
-            rows = roots[layout.owners] * z
+            rows = roots.take(layout.owners) * z
         elif weight != 1.0:
             rows = roots * z
         squares += errors
@@ -194,12 +210,13 @@ class BankRow:
         layout = self.layout
         if self.stops is None:
             self.stops = [_next_stop(bank) for bank in self.banks]
+        is_finite = isfinite(np.add.reduce(rows) + np.add.reduce(directions))
         parts = zip(self.banks, layout.places, layout.shapes, strict=True)
         for i, (bank, place, shape) in enumerate(parts):
             state = bank["experts"]
             state["mass"] = bank["forgetting"] * state["mass"] + weight
             state["inverse"] = state["inverse"].and_rows(
-                rows[place].reshape(shape), directions[place].reshape(shape)
+                rows[place].reshape(shape), directions[place].reshape(shape), is_finite
             )
             state["t"] += 1
             extreme = are_extreme is not None and bool(are_extreme[layout.members[i]].any())
@@ -210,6 +227,13 @@ class BankRow:
 
 class PackedBankRow(BankRow):
     """The same of small models, of which coefficients are the solution of triangles."""
+
+    is_finite = True  # all there is are arrays
+
+    @property
+    def written(self):
+        """The same, and the triangles."""
+        return [*super().written, *(bank["experts"]["sums"] for bank in self.banks)]
 
     def ask_in_turn(self, inputs, steady, limits, scale):
         """Return the forecasts (E, 1) of experts that hear each other, one a bank.

@@ -79,10 +79,10 @@ class Boosting:
         sums = self._sums(base[None], F[None])[0]  # (1 + n_links, q)
         if not self._is_heard(state, 0):
             return base, (Z, sums, None, None)
-        F = sane(sums[:: self.stride].T, limits)[:, None]
-        nobody = np.zeros((1, 1, 1), dtype=bool)
-        known = _boas.ask_row(state["mixture"], F, nobody)
-        return _boas.within_row(known, F, nobody)[:, 0], (Z, sums, known, F)
+        F = sane(sums[:: self.stride].T, limits)
+        weights = _boas.weights_of_row(_boas.log_weights(state["mixture"]), None)
+        known = _boas.mixed_row(weights, _boas.pairs_of(F))
+        return _boas.within_row(known, F, None)[:, 0], (Z, sums, known, F)
 
     def teach_row(self, state, asked, u, weight):
         """Learn targets (q,) of a row that was asked for."""
@@ -90,9 +90,7 @@ class Boosting:
         taught = np.repeat(u - sums[:-1], self.width, axis=0)
         learner_of(bank)._learn_row(bank["experts"], Z, taught, weight)
         if known is not None:
-            nobody = np.zeros((1, 1, 1), dtype=bool)
-            target = u[:, None, None]
-            _boas.teach_row(state["mixture"], known, F, nobody, target, 2.0 * weight)
+            _boas.teach_row(state["mixture"], known, F, None, u[:, None], 2.0 * weight)
 
     def lines(self, state):
         """Return the weights (q, L) that the kernels of the links have in what is answered."""

@@ -85,8 +85,13 @@ class Leaves:
         }
 
     def there(self, state):
-        """Return of which kinds there are trees, in the order of `KINDS`."""
-        return np.array([bool(state[kind]["trees"]) for kind in KINDS])
+        """Return of which kinds (2,) there are trees, in the order of `KINDS`."""
+        return np.array(self.are_there(state))
+
+    @staticmethod
+    def are_there(state):
+        """Return the same as a list."""
+        return [bool(state[kind]["trees"]) for kind in KINDS]
 
     def bases(self, F, places):
         """Return, of forecasts F (q, n, K) or (q, K), those (n, q, L) or (q, L) of the lines.
@@ -209,14 +214,15 @@ class Leaves:
     def ask_row(self, state, X, bases):
         """Return what is forecast (q, 2) of a row X (1, d) where no label is late; bases (q, L).
 
-        And of trees of each kind there are the row as they see it, and in which leaves it is.
+        It has no gaps. And of trees of each kind there are the row as they see it, and in which
+        leaves it is.
         """
         F, met = np.full((self.n_targets, len(KINDS)), np.nan), []
         for k, (part, of_base) in self._parts(state, bases):
-            row, trees = self.seen(part, X)[0], _trees(part)
+            row, trees = X[0].take(part["columns"]), _trees(part)
             places = [steps.leaf_of(tree, row) for tree in trees]
-            of_trees = zip(trees, places, strict=True)
-            F[:, k] = of_base + np.array([steps.mean_of(*one) for one in of_trees])
+            F[:, k] = list(map(steps.mean_of, trees, places))
+            F[:, k] += of_base
             met.append((row, places))
         return F, met
 

@@ -5,6 +5,7 @@ So a guard sees the forecast of a row before it is learnt, and who has forecast 
 less. The parts are rows themselves: inputs, banks, the mixture.
 """
 
+from math import isfinite
 from operator import is_
 
 import numpy as np
@@ -34,34 +35,46 @@ class ExpertsRow:
         banks = _awake(state)
         self.parts = [state["inputs"], state["mixture"], *banks]
         self.layout = layout = layout_of(experts, banks, len(state["rounds"]))
-        self.there, self.trees = layout.there_of_all, experts.leaves.there(state["leaves"])
-        self.has_leaves = bool(self.trees.any())
+        self.there, self.trees = layout.there_of_all, experts.leaves.are_there(state["leaves"])
+        self.has_leaves = any(self.trees)
         if self.has_leaves:
             self.there = self.there.copy()
             self.there[TREES] = self.trees
         self.lines = experts.lines(state)
         self.missing = ~self.there
+        self.silent = self.missing[None]
+        if self.has_leaves:
+            self.silent = np.tile(self.missing, (experts.kind.n_targets, 1))
+            self.silent[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T
+        self.n_steps, self.steps = self.there.astype(int), self.there.astype(float)
         self.without_lags = layout.without_lags
         self.inputs = InputRow(experts.inputs, state["inputs"])
         of_banks = PackedBankRow if experts.budget.compact else BankRow
         self.of_banks = of_banks(layout, banks, is_own)
-        self.mixture = MixtureRow(experts.kind.mixture, state["mixture"])
-        self.F = np.full((experts.kind.n_targets, len(self.there)), np.nan)
+        self.mixture = MixtureRow(experts.kind.mixture, state["mixture"], self.missing)
+        self.targets = np.arange(experts.kind.n_targets)
+        self.F = np.full((len(self.targets), len(self.there)), np.nan)
         self.asked = self.found = None
+        self.is_own = is_own
         if is_own:
-            self._close()
+            self._own(is_copy=False)
 
     def moved(self, state):
-        """Go on with a copy of the state that was only asked; the copy may be written."""
+        """Go on with a copy of the state, which may be written: the state itself stays as it is."""
         banks = _awake(state)
         self.state, self.parts = state, [state["inputs"], state["mixture"], *banks]
-        self.inputs.state, self.mixture.state = self.parts[:2]
-        self.of_banks.own(banks)
-        self._close()
+        self.inputs.state = state["inputs"]
+        self.of_banks.own(banks, is_copy=self.is_own)
+        self._own(is_copy=self.is_own)
+        self.is_own = True
         return self
 
-    def _close(self):
-        """Let the regressions of the mixture share what is large, which a long call has opened."""
+    def _own(self, is_copy):
+        """Let what is written be parts of common arrays; the mixture's regressions share theirs.
+
+        A long call has opened them.
+        """
+        self.mixture.own(self.state["mixture"], is_copy)
         if not self.experts.budget.compact:
             self.mixture.close()
 
@@ -83,9 +96,27 @@ class ExpertsRow:
             state is self.state
             and len(parts) == len(self.parts)
             and all(map(is_, parts, self.parts))
-            and (self.experts.leaves.there(state["leaves"]) == self.trees).all()
+            and self.experts.leaves.are_there(state["leaves"]) == self.trees
             and self.of_banks.is_current
+            and self.mixture.is_current
         )
+
+    @property
+    def writes_all(self):
+        """Whether nobody but this row has learnt, beside or behind it."""
+        state = self.state
+        others = state["boosting"], state.get("sizes"), state["former"]
+        return not any(others) and not any(state[name]["twin"] for name in ("anew", "beside"))
+
+    @property
+    def is_finite(self):
+        """Whether all that it writes is: of experts, their inputs and their mixture."""
+        state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
+        written = [state["losses"], state["masses"]]
+        for part in parts:
+            written += part.written
+        total = float(np.add.reduce(np.concatenate(written, axis=None)))
+        return isfinite(total) and self.of_banks.is_finite and self.mixture.is_finite
 
     def ask(self, X):
         """Return the forecasts (q,) of a row X (1, d); None where it is not plain.
@@ -101,7 +132,7 @@ class ExpertsRow:
     def _ask(self, X):
         experts, state = self.experts, self.state
         self.Z = experts.encoder.look(state["columns"], X)
-        seen = self.inputs.ask(self.Z[0])
+        seen = self.inputs.ask(self.Z[0], state["t"])
         if seen is None:
             return None
         F = self.F
@@ -119,16 +150,15 @@ class ExpertsRow:
         burn_in = experts.constants.burn_in
         ages = [min(age, burn_in) for age in ages_of(state)]
         asleep = state["rounds"] < np.array(ages)[:, None]
-        asleep |= self.missing
+        asleep |= self.silent
         if self.has_leaves:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
-            asleep[:, TREES] |= ~experts.leaves.heard(state["leaves"]).T[: len(asleep)]
-        forecasts = self.mixture.ask(F, asleep, scales)
+        forecasts = self.mixture.ask(F, asleep, scales, state["t"])
         if forecasts is None or not state["boosting"]:
             return forecasts
         n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
-        of_row = seen[0][None, :n_columns], forecasts, self.mixture.limits
+        of_row = seen[0][None, :n_columns], forecasts, self.mixture.before.limits
         forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
         return forecasts
 
@@ -142,12 +172,12 @@ class ExpertsRow:
         self.mixture.teach(u, weight)
         if state["boosting"]:
             experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
-        state["rounds"] += self.there
+        state["rounds"] += self.n_steps
         squares = F - u[:, None]
         squares *= squares
         np.copyto(squares, 0.0, where=self.missing)
         state["losses"] += squares if weight == 1.0 else weight * squares
-        state["masses"] += self.there if weight == 1.0 else weight * self.there
+        state["masses"] += self.steps if weight == 1.0 else weight * self.steps
         if state.get("sizes"):
             of_row = self._seen_by_sizes(), forecasts, u, run, None if weight == 1.0 else weight
             experts.sizes.learn_row(state["sizes"], *of_row)

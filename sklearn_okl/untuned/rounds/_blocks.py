@@ -53,7 +53,7 @@ def ask_for_another(states, beyond=0.0):
 
 def suspicion(states):
     """Return by how much the latest errors are larger than they have long been, 0 if usual."""
-    return max(state["suspect"] for state in states)
+    return max([state["suspect"] for state in states])
 
 
 def have_moved(states):

@@ -80,7 +80,7 @@ class Guard(NoGuard):
             of_rows = X[rows], Y[rows], None if weights is None else weights[rows]
             t = n_rows(state)
             said = [None if trace is None else [] for _ in range(2)]  # of both models
-            call = Call(run, kept, beyond, said[0])
+            call = Call(run, kept, beyond, said[0], experts)
             part, faulty = model._learn_rounds(state, *of_rows, call)
             of_rows = [_first(len(part), rows) for rows in of_rows]
             if anew["twin"]:
@@ -142,6 +142,8 @@ class Guard(NoGuard):
         n_faulty, was_alone = _n_faulty(state), self.alone
         row = self._row_of(state) if len(y) == 1 and state["t"] else None
         part = None if row is None or self.alone else self._learn_row(row, state, X, y, weights)
+        if part is not None and len(part):
+            self.experts.taught_row = row
         if part is None:
             part = self._learn_block(state, X, y, weights, row)
         if self.alone and len(part) and _n_faulty(state) > n_faulty:
@@ -151,19 +153,24 @@ class Guard(NoGuard):
         # a faulty target is met alone
         self.alone = len(part) < len(y) or self.fence.disputed(state["targets"])
         if self.alone:
-            self.longest, self.apart = 1, self.apart if was_alone else self.n_sound
+            self.longest = 1
+            if not was_alone and not self.experts.delay:  # no row is learnt alone for less if late
+                self.apart = self.n_sound
         else:
             self.longest = self._n_ahead()
         return part
 
     def _n_ahead(self):
         """Return how many rows to learn before the next doubt: as many as between the latest."""
-        n = max(min(self.apart, _SHORTEST), 2 * self.n_sound)
-        return 1 if self.apart < _DENSE and self.n_sound < _DENSE else min(n, LONGEST)
+        if self.apart < _DENSE and self.n_sound < _DENSE:
+            return 1
+        n = 2 * max(self.longest, self.n_sound)
+        return min(max(n, min(self.apart, _SHORTEST)), LONGEST)
 
     def review(self, state):
         """Judge the latest targets where they are old enough; begin a twin where that is new."""
-        if not is_guarded(state) or set(self.fence.reviews).isdisjoint(ages_of(state)):
+        reviews = self.fence.reviews
+        if not any(age in reviews for age in ages_of(state)) or not is_guarded(state):
             return
         before = dict(state)
         review(self.model, state, self.call.run)
@@ -194,7 +201,7 @@ class Guard(NoGuard):
             if self.apart < _DENSE:
                 self.experts.close(state)
             before = self.call.kept if self.call.stands_at(state["t"]) else None
-            self.row = self.model._row_of(state, before=before)
+            self.row = self.model._row_of(state, self.experts, before=before)
         return self.row
 
     def _learn_block(self, state, X, y, weights, row=None):
@@ -272,14 +279,14 @@ class Guard(NoGuard):
         units = np.array([target_units.unit(guard) for guard in guards])
         origins = np.array([guard["origin"] for guard in guards])
         least = self.trust.believed(self.beside, t) / units if self.beside else units * 0.0
-        experts, misses = row.F[:, row.without_lags], (u - forecasts)[None]
+        experts, misses = row.F.take(row.without_lags, axis=1), (u - forecasts)[None]
         sizes = np.abs(misses[0])
         usual, after = row_fence.deviations_of_row(fence, guards, t, u, sizes)
         if not row_fence.is_sound(fence, guards, t, y[0], u, sizes, experts, least, usual):
             return forecasts[None][:0]
         weight = 1.0 if weights is None else float(weights[0])
         row.teach(X, u, forecasts, weight, self.call.run)
-        references = row.F[np.arange(len(u)), state["reference"]]
+        references = row.F[row.targets, state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
         row_fence.remember_far(fence, guards, t, y[0], sizes, usual)
         of_experts = forecasts, references, distances

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._validation import weights_of
-from ...base import _copied
+from ...base import _copied, _is_finite
 from ...base._bank import threads
 from ...base._row_path import RowEngine
 from ...meta._fits import batch_model, check_takes_weights
@@ -38,13 +38,14 @@ class Call(NamedTuple):
     """What a call gives to its rounds: threads, and the state before it.
 
     Changes are looked for `beyond` a ratio, see `_blocks.py`. A `trace` gets how far the quantiles
-    (q, 199) of each row lay from its forecast.
+    (q, 199) of each row lay from its forecast. The experts are looked up where there are none.
     """
 
     run: Callable
     kept: dict
     beyond: float = np.inf
     trace: list | None = None
+    experts: object = None
 
     def stands_at(self, t):
         """Return whether the state that the call does not touch is that of round t."""
@@ -63,7 +64,7 @@ class NoGuard:
 
     def __init__(self, model, state, call):
         self.model, self.call, self.doubted = model, call, []
-        self.experts = model._experts()
+        self.experts = model._experts() if call.experts is None else call.experts
 
     @staticmethod
     def learn_call(model, state, X, y, weights, run):
@@ -185,8 +186,26 @@ class Rounds:
             weights = checked_weights(sample_weight, len(y))
         with threads(self.n_jobs) as run:
             forecasts = self._guard.learn_call(self, state, X, y, weights, run)
-        vars(self._experts()).pop("asked_rows", None)  # they are of the state before
+        experts = self._experts()
+        vars(experts).pop("asked_rows", None)  # they are of the state before
+        row = vars(experts).pop("taught_row", None)
+        if row is not None and "_row" not in vars(self) and row.is_of(state):
+            _keep_asked(experts, row)  # of a state that nobody writes any more
+            if len(y) == 1:
+                self._taught = row
         return forecasts
+
+    def _is_sound(self, state, answers=None):
+        """Tell whether what was learnt are numbers: of one row, what it has written.
+
+        Once in a block all are looked at.
+        """
+        row = vars(self).pop("_taught", None)
+        if row is None or row.state is not state or not row.writes_all:
+            return super()._is_sound(state, answers)
+        if state["t"] % self.constants.fence.block == 0:
+            return super()._is_sound(state, answers)
+        return row.is_finite and _is_finite([answers, state["loss"], *state["errors"].values()])
 
     def _learn_rounds(self, state, X, Y, weights, call):
         """Learn rows, up to where a guard stops; return their forecasts, and which are in doubt."""
@@ -253,13 +272,13 @@ class Rounds:
             return forecasts
         return target_units.unscaled(state["targets"], forecasts, ago)
 
-    def _row_of(self, state, is_own=True, before=None):
+    def _row_of(self, state, experts, is_own=True, before=None):
         """Return what forecasts a row and may learn it then, or None where a block is to.
 
         On a row path it is kept from row to row, as the attribute `_row`. Elsewhere it may be the
         row that was asked for last, of this very state, or of the one `before` it, an equal one.
         """
-        known, experts = vars(self).get("_row"), self._experts()
+        known = vars(self).get("_row")
         is_others = known is not None and known.state is not state  # of a twin's model
         if known is not None and not is_others:
             if known.is_of(state):
@@ -280,7 +299,7 @@ class Rounds:
 
     def _forecast_row(self, state, X):
         """Return the forecasts (1, q) of a row, None where it wants a block."""
-        row = self._row_of(state, is_own=False) if state["t"] else None
+        row = self._row_of(state, self._experts(), is_own=False) if state["t"] else None
         if row is None:
             return None
         with np.errstate(over="ignore", invalid="ignore"):

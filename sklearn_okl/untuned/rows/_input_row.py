@@ -32,41 +32,71 @@ class InputRow:
         self.n_own = d - state["n_trees"]  # what is made of trees comes behind, for lines alone
         self.places = _places(d, len(state["targets"]["weights"]), inputs.n_lags)
         self.known = self.limits = None  # of this block
+        self.all_steady = (None, None), None  # centres and scales that stay, and as columns
+        self.t = self.weights = None  # of the round whose rows it knows what is known before
 
     @staticmethod
     def takes(inputs, state):
         """Whether no labels are late, and columns have begun."""
         return not inputs.delay and state["rows"]["origin"] is not None
 
-    def ask(self, x):
+    def ask(self, x, t):
         """Return a row x (d,) as kernels and as lines see it; None where values are not plain.
 
-        Those are gaps, numbers that are none, and first ones of a column.
+        Those are gaps, numbers that are none, and first ones of a column. What no row changes is
+        kept for the round t.
         """
-        units, rows, targets = self.units, self.state["rows"], self.state["targets"]
-        weights, sums, squares = self.sums = [
-            np.concatenate([rows[name], targets[name]]) for name in _SUMS
-        ]
-        if not np.minimum.reduce(weights) > 0.0 or self._is_odd(rows, x):
+        units, rows, n = self.units, self.state["rows"], self.n_own
+        if t != self.t or rows["weights"] is not self.weights:
+            self._know(rows, self.state["targets"])
+            self.t, self.weights = t, rows["weights"]
+        if not self.have_begun or self._is_odd(rows, x):
             return None
         self.x = x
-        means, variances = mean_and_variance(weights, sums, squares)
-        centers = means.copy()
-        centers[: self.d] += rows["origin"]
-        scales = deviations(centers, variances)
-        steady = np.concatenate([rows["steady"], targets["steady"]], axis=1)
-        path, self.steady = units.steady(steady, weights[None], centers[None], scales[None])
-        columns, n = np.concatenate([x, self.state["lags"].ravel()]), self.n_own
-        self.moments = np.array([centers, scales])
-        known = self.moments[:, self.places]
-        self.scales = scales[self.d :]
-        inputs, steady = units.seen(columns, known, path[0][:, self.places], self.counted)
+        columns = np.concatenate([x, self.state["lags"].ravel()])
+        inputs, steady = units.seen(columns, *self.of_columns, self.counted)
         if n < self.d:
             inputs = np.concatenate([inputs[:n], inputs[self.d :]])
         if "ranks" in self.state:
             shares = quantiles.ask(self.state["ranks"], x[None, :n])[0]
             inputs = np.concatenate([inputs, ndtri(shares), inputs[n:]])
         return inputs, steady
+
+    def _know(self, rows, targets):
+        """Find what is known before a row, whatever it is."""
+        self.sums = [np.concatenate([rows[name], targets[name]]) for name in _SUMS]
+        self.have_begun = bool(np.minimum.reduce(self.sums[0]) > 0.0)
+        means, variances = mean_and_variance(*self.sums)
+        centers = means.copy()
+        centers[: self.d] += rows["origin"]
+        scales = deviations(centers, variances)
+        of_steady = rows["steady"], targets["steady"], self.sums[0], centers, scales
+        self.moments, self.scales = np.array([centers, scales]), scales[self.d :]
+        self.of_columns = self.moments[:, self.places], self._steady(*of_steady)
+
+    def _steady(self, of_rows, of_targets, *moments):
+        """Return the centres and scales of steady units, of each column of a row with lags.
+
+        Once all are known they stay as they are, and need no more than a look.
+        """
+        self.steady = None
+        known, found = self.all_steady
+        if of_rows is known[0] and of_targets is known[1]:
+            return found
+        first = np.concatenate([of_rows, of_targets], axis=1)
+        path, now = self.units.steady(first, *(part[None] for part in moments))
+        found = path[0][:, self.places]
+        if now is first:
+            self.all_steady = (of_rows, of_targets), found
+        else:
+            self.steady = now
+        return found
+
+    @property
+    def written(self):
+        """Sums that a row adds to, and the latest targets."""
+        rows, targets = self.state["rows"], self.state["targets"]
+        return [part[name] for part in (rows, targets) for name in _SUMS] + [self.state["lags"]]
 
     def walks(self):
         """Return the forecasts (2, q) of the random walks, and the scales (q,) of the targets.

@@ -11,6 +11,7 @@ all others.
 import numpy as np
 
 from ..._tail import Shared
+from ...meta._past import Past
 from ._pairs import best_cut, best_pair, n_pairs_of_cuts
 
 N_LOOKED_AT = 64  # rows by which it is known which columns have few values
@@ -46,7 +47,7 @@ def seen(X, columns):
 def start(n_columns, first=_FIRST):
     """Return the state before the first row, of a tree that is grown once there are so many."""
     return {
-        "past": Shared(rows=np.empty((0, n_columns)), y=np.empty(0)),
+        "past": _nothing(n_columns),  # the latest rows
         "tree": Shared(_stump()),
         "next": max(first, _FIRST),  # number of rows known from which the next tree is grown
         "sums": np.zeros(2),  # of the targets of each leaf, and of all
@@ -56,7 +57,7 @@ def start(n_columns, first=_FIRST):
 
 def is_sound(state):
     """Tell whether a state, as from a file, may be one of these: a tree ends, and has its sums."""
-    tree, (X, y) = state["tree"], (state["past"][name] for name in ("rows", "y"))
+    tree, (X, y) = state["tree"], state["past"].rows
     columns, children = tree["columns"], tree["children"]
     nodes, n = np.arange(len(columns)), len(columns)
     inner = columns != _LEAF
@@ -101,16 +102,14 @@ def forecasts(state, rows, y, asked, n_known, n_before, alone=False, most=None):
         places = [leaves(state["tree"], part) for part in (rows[low:high], asked[i:stop])]
         known = np.minimum(n_known[i:stop], high) - low
         path[i:stop] = _means(state, places[0], y[low:high], places[1], known, alone)
-        past = state["past"]
         if state["next"] < _NEVER:
-            state["past"] = _with_rows(past, rows[low:high], y[low:high])
+            state["past"] += rows[low:high], y[low:high]
         i, low = min(stop, len(asked)), high
         if n_before + high < state["next"]:
             return path
         _begin_anew(state, alone)
         if most is not None and state["next"] > most:
-            past = {name: part[:0].copy() for name, part in state["past"].items()}
-            state |= {"next": _NEVER, "past": Shared(past)}
+            state |= {"next": _NEVER, "past": _nothing(rows.shape[1])}
 
 
 def mean_of(state, leaf):
@@ -121,18 +120,19 @@ def mean_of(state, leaf):
 def teach_row(state, row, leaf, target, n_before):
     """Learn a row (p,) of a leaf after so many others: `forecasts` of one row, in few calls."""
     for name, term in (("sums", target), ("counts", 1.0)):
-        state[name] = state[name].copy()
-        state[name][[leaf, -1]] += term
+        state[name] = known = state[name].copy()
+        known[leaf] += term
+        known[-1] += term
     if state["next"] == _NEVER:
         return
-    state["past"] = _with_rows(state["past"], row[None], np.array([target]))
+    state["past"] += row[None], np.array([target])
     if n_before + 1 == state["next"]:
         _begin_anew(state, pairs=True)
 
 
 def _begin_anew(state, pairs):
     """Grow a tree from the latest rows; its leaves begin with the means of these."""
-    rows, y = state["past"]["rows"], state["past"]["y"]
+    rows, y = state["past"].rows
     state["tree"] = Shared(grown(rows, y, pairs))
     places = leaves(state["tree"], rows)
     n_nodes = len(state["tree"]["columns"])
@@ -161,13 +161,9 @@ def _means(state, places, y, asked, n_known, alone):
     return path
 
 
-def _with_rows(past, rows, y):
-    """Return the latest rows, and these behind them."""
-    low = max(len(past["y"]) + len(y) - N_ROWS, 0)
-    return Shared(
-        rows=np.concatenate([past["rows"][low:], rows])[-N_ROWS:],
-        y=np.concatenate([past["y"][low:], y])[-N_ROWS:],
-    )
+def _nothing(n_columns):
+    """Return the past before the first row."""
+    return Past(np.empty((0, n_columns)), np.empty(0), N_ROWS)
 
 
 def leaf_of(state, row):
