@@ -137,11 +137,12 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     learn every row. Its forecast is one more input of the linear experts; kernels do not see it.
 
     *Jumps.* After 256 rows, and whenever there are twice as many up to 4096, two trees on up to 24
-    columns are tried on the latest 2048: grown from the first half they forecast the others. One
-    learns the targets, the other what a linear expert leaves of them. The better one, if it tells
-    by two standard errors what the mixture has missed, and a hundredth of its squares, is an expert
-    from then on, grown anew whenever the past has grown by half. Rows are parted by pairs of
-    columns, too, where four parts explain more for each of their splits than any single one [8]_.
+    columns are tried on the latest 512 and 2048: grown from half of them they forecast the others.
+    One learns the targets, the other what a linear expert leaves of them. The best one, if it tells
+    by two standard errors what the mixture has missed, and a hundredth of its squares (a fiftieth
+    where it is judged on up to 256 rows), is an expert from then on, grown anew whenever the past
+    has grown by half. Rows are parted by pairs of columns, too, where four parts explain more for
+    each of their splits than any single one [8]_.
 
     *Gaps.* A missing number, NaN, enters as the mean of its column or, once there are 64 rows since
     the first gap, as its conditional mean given the other columns of the row, for which

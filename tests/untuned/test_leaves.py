@@ -376,6 +376,23 @@ def test_what_is_rare_is_found_by_a_trial_on_as_many_rows_as_trees_are_grown_fro
     assert np.square(errors[2060:]).mean() < 0.33  # noise is .25
 
 
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_trial_is_on_the_latest_rows_and_on_all(is_late):
+    """What jumps since 400 rows is found in the latest 512, what is rare in 2048."""
+    rng = np.random.default_rng(int(is_late))
+    X, y = rng.uniform(size=(2048, 2)), rng.normal(size=2048)
+    if is_late:
+        y[1600:] += 6.0 * (X[1600:, 0] > 0.5)
+        y[:1600] *= 20.0  # of which a tree explains nothing
+    else:
+        y += 8.0 * ((X[:, 0] > 0.9) & (X[:, 1] > 0.9))
+    leaves = Leaves(1, 0, True, 0)
+    state = leaves.start(2)
+    leaves.keep(state, 0, X, y, np.zeros(2048), np.empty((2048, 1, 0)))
+    assert leaves.try_out(state)[0] == 0
+    assert state["alone"]["n_before"] == (512 if is_late else 2048)
+
+
 @pytest.mark.parametrize(("n_columns", "window"), [(3, 2048), (300, 434), (1000, 256)])
 def test_rows_are_kept_for_trials_as_far_as_there_is_room_until_the_last(n_columns, window):
     leaves = Leaves(1, 0, True, 0)

@@ -171,7 +171,7 @@ def test_in_the_end_it_is_a_model_that_began_there(seed):
     [
         ("fast", "series", 0.01),
         pytest.param("balanced", "table", 0.001, marks=pytest.mark.long),
-        pytest.param("balanced", "table", 0.1, marks=pytest.mark.long),
+        pytest.param("balanced", "table", 0.01, marks=pytest.mark.long),
     ],
 )
 def test_errors_of_a_smaller_unit_are_measured_in_it_from_the_start(budget, base, size):

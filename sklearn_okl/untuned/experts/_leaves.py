@@ -2,7 +2,8 @@
 
 What jumps, in a column or in a pair of columns, costs kernels many rows. After 256 rows, and
 whenever there are twice as many up to 4096, trees are tried on all rows, or on as many of the
-latest as they are grown from later: grown from the first half of them they forecast the others.
+latest as they are grown from later, where what is rare is found, and on the latest 512, which know
+the experts as they are now: grown from the first half of them they forecast the others.
 One learns the targets, another what a linear expert leaves of them, and its forecasts are added to
 those of that expert: steps on a slope are many for a tree, and few once the slope is known. The one
 whose forecasts tell more of what the mixture has missed is an expert from then on, see `_steps.py`,
@@ -17,6 +18,8 @@ Of many columns one sees those that tell most. That sizes tell of interactions i
 Kong, D. Li, Z. Zheng, "Innovated interaction screening for high-dimensional nonlinear
 classification", Annals of Statistics 43(3), 2015; there they are squares.
 """
+
+from itertools import product
 
 import numpy as np
 
@@ -43,9 +46,10 @@ MEMBERS = tuple(
     for name in ("tree", "tree on a line")
 )
 _SIZE = 2**17  # the most numbers that are kept for trials: of wide rows fewer are
+_LATEST = 512  # rows of a trial on the latest
 _MOST = 24  # columns that it sees
 _SURELY = 2.0  # standard errors by which it is to tell what the mixture has missed
-_SHARE = 0.01  # and which share of the squares at least
+_SHARE = 0.02  # and which share of the squares of 256 rows at least, which of more is known better
 _LEAST = (
     0.1  # how far to go from the mixture's forecasts to them: who enters has some weight at once
 )
@@ -136,21 +140,22 @@ class Leaves:
         kind in `KINDS`, and the losses (q,) of its trees a row, in the trial.
         """
         rows, y, forecasts, bases = self._kept(state)
-        n = len(rows) // 2
-        if n < _FEWEST // 2 or n <= self.delay:
+        if len(rows) < _FEWEST:
             return None
         taught = y, y if line is None else y - bases[..., line]
-        tried = {
-            kind: self._tried(rows, taught[kind], forecasts - (y - taught[kind]), n)
-            for kind in np.flatnonzero(~self.there(state) & [True, line is not None]).tolist()
-        }
-        best = max(tried, key=lambda kind: tried[kind][2].sum(), default=None)
+        kinds = np.flatnonzero(~self.there(state) & [True, line is not None]).tolist()
+        lengths = sorted({min(_LATEST, len(rows)), len(rows)})
+        tried = {}
+        for kind, length in product(kinds, [n for n in lengths if n // 2 > self.delay]):
+            of_rows = rows, taught[kind], forecasts - (y - taught[kind])
+            tried[kind, length] = self._tried(*(part[-length:] for part in of_rows), length // 2)
+        best = max(tried, key=lambda one: tried[one][2].sum(), default=None)
         if best is None or not tried[best][2].any():
             return None
-        columns, heard, _, losses = tried[best]
-        part = self._begun(rows, taught[best], columns, heard)
-        state[KINDS[best]] = part | {"line": int(line or 0)}
-        return best, losses
+        (columns, heard, _, losses), (kind, length) = tried[best], best
+        part = self._begun(rows[-length:], taught[kind][-length:], columns, heard)
+        state[KINDS[kind]] = part | {"line": int(line or 0)}
+        return kind, losses
 
     def _tried(self, rows, y, forecasts, n):
         """Return what columns trees see, whom they help, by how much, and their losses a row."""
@@ -311,7 +316,8 @@ def _gain(y, forecasts, F):
     share = min(told.sum() / max(moved.sum(), np.finfo(float).tiny), 1.0)
     gain = share * (2.0 * told.sum() - share * moved.sum())
     is_sure = told.sum() > _SURELY * np.sqrt(np.square(told).sum())
-    is_enough = gain > _SHARE * missed.sum() and share > _LEAST
+    least = _SHARE * min(1.0, np.sqrt(256.0 / len(y)))
+    is_enough = gain > least * missed.sum() and share > _LEAST
     return gain / missed.sum() if is_sure and is_enough else 0.0
 
 

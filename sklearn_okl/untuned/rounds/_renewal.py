@@ -58,7 +58,7 @@ class Renewal(Trust):
     louder : float, default=sqrt(2)
         Ratio to the largest errors for which a model that began anew has lost, from which on the
         rest ends: twice their squares.
-    smaller : float, default=2.0
+    smaller : float, default=8.0
         Ratio of the robust deviation of the old one's errors to the new one's from which on the
         unit may be a smaller one.
     look : int, default=1024
@@ -83,7 +83,7 @@ class Renewal(Trust):
     gain: float = 0.5
     past: int = 8
     louder: float = 2.0**0.5
-    smaller: float = 2.0
+    smaller: float = 8.0
     look: int = 1024
     size: int = 2**15
     n_looks: int = 4
