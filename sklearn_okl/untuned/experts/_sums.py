@@ -88,7 +88,8 @@ def _with_heard(experts, state, weights, scale):
     for bank, places in reversed(experts._awake(state)):
         n = 0 if bank is None else n_heard(bank["features"])
         if n:
-            theta = bank["experts"]["theta"][: len(bank["members"]), 1 : 1 + n, 0]
+            theta = bank["experts"]["theta"][: len(bank["members"]), 1 : 1 + n]
+            theta = theta.reshape(len(theta), n)  # one target: two classes have no axis for it
             masks = bank["features"]["masks"][: len(theta)]
             weights = weights.copy()
             weights[:, low : low + n] += weights[:, places] @ (theta * masks) / np.ravel(scale)[0]
