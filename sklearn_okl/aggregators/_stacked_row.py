@@ -2,7 +2,8 @@
 
 All arrays have the targets first, (q, K); whoever is asleep is 0 in a forecast and marked beside. A
 row is asked before it is taught, and nothing is computed twice. It knows of no late labels, and
-gives up where an expert is beyond the range of the targets, which the block asks about.
+gives up where the best expert of late leads beyond the range of the targets: then limits may give
+way, which is a matter of blocks.
 """
 
 from functools import cache

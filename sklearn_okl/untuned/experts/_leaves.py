@@ -49,7 +49,7 @@ _SIZE = 2**17  # the most numbers that are kept for trials: of wide rows fewer a
 _LATEST = 512  # rows of a trial on the latest
 _MOST = 24  # columns that it sees
 _SURELY = 2.0  # standard errors by which it is to tell what the mixture has missed
-_SHARE = 0.02  # and which share of the squares of 256 rows at least, which of more is known better
+_SHARE = 0.02  # and which share of the squares at least; of more rows than that it is known better
 _LEAST = (
     0.1  # how far to go from the mixture's forecasts to them: who enters has some weight at once
 )
@@ -316,7 +316,7 @@ def _gain(y, forecasts, F):
     share = min(told.sum() / max(moved.sum(), np.finfo(float).tiny), 1.0)
     gain = share * (2.0 * told.sum() - share * moved.sum())
     is_sure = told.sum() > _SURELY * np.sqrt(np.square(told).sum())
-    least = _SHARE * min(1.0, np.sqrt(256.0 / len(y)))
+    least = _SHARE * min(1.0, np.sqrt(_LATEST / 2 / len(y)))
     is_enough = gain > least * missed.sum() and share > _LEAST
     return gain / missed.sum() if is_sure and is_enough else 0.0
 

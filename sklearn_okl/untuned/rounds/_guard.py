@@ -284,7 +284,7 @@ class Guard(NoGuard):
         usual, after = row_fence.deviations_of_row(fence, guards, t, u, sizes)
         if not row_fence.is_sound(fence, guards, t, y[0], u, sizes, experts, least, usual):
             return forecasts[None][:0]
-        weight = 1.0 if weights is None else float(weights[0])
+        weight = _weight_of_one(weights)
         row.teach(X, u, forecasts, weight, self.call.run)
         references = row.F[row.targets, state["reference"]]
         distances = np.fmin.reduce(np.abs(u[:, None] - experts), axis=-1)
@@ -355,8 +355,7 @@ class Guard(NoGuard):
             forecasts, F = experts.learn_rows(state, X, u, weights, self.call.run)
         else:
             forecasts, F = row.ask(X)[None], row.F[:, None].copy()
-            weight = 1.0 if weights is None else float(weights[0])
-            row.teach(X, u[0], forecasts[0], weight, self.call.run)
+            row.teach(X, u[0], forecasts[0], _weight_of_one(weights), self.call.run)
         return forecasts, experts.references(state, F), F[..., experts.without_lags(state)]
 
     def _go_back(self, state):
@@ -484,3 +483,8 @@ def _n_faulty(state):
 
 def _first(n, rows):
     return None if rows is None else rows[:n]
+
+
+def _weight_of_one(weights):
+    """Return the weight of a row that is alone."""
+    return 1.0 if weights is None else float(weights[0])
