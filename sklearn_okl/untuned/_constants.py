@@ -36,6 +36,9 @@ class Budget(NamedTuple):
         Whether memory counts more than time: no rows are kept from call to call but what targets in
         doubt ask for, and of each expert its sums alone. The work is then that of a plan of its
         own, see `small_plan`.
+    n_near : int, default=0
+        Of how many of the latest rows the nearest ones are sought, whose errors correct forecasts;
+        0 is for none.
     """
 
     frequencies: int
@@ -47,13 +50,14 @@ class Budget(NamedTuple):
     n_links: int
     sight: int
     compact: bool = False
+    n_near: int = 0
 
 
 BUDGETS = {
     "tiny": Budget(18, 17_000, (0.998, 0.995), (), 1, False, 0, 0, compact=True),
-    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024),
-    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
-    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048),
+    "fast": Budget(25, 0.08e6, (0.995,), (), 1, False, 0, 1024, n_near=2048),
+    "balanced": Budget(60, 1.8e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=4096),
+    "accurate": Budget(140, 7e6, (0.998, 0.99), (0.95,), None, True, 12, 2048, n_near=4096),
 }
 # without a chain there is more for the others
 CLASS_BUDGETS = {name: budget._replace(n_links=0) for name, budget in BUDGETS.items()}
@@ -117,7 +121,10 @@ class Constants:
     link_stride : int
         Links from one of its partial sums that are mixed to the next.
     link_share : float
-        Prior weight of all these sums when they are first heard, beside the mixture alone.
+        Prior weight of all these sums when they are first heard, beside the mixture alone; and of
+        what neighbours say.
+    neighbours : tuple of int
+        Of how many of the nearest rows the errors are averaged, the fewest first.
     fadings, stacks, margin : tuple, tuple, float
         Those of :class:`~sklearn_okl.StackedBOARegressor`, which mixes the experts.
     class_fadings, pools : tuple, tuple
@@ -173,6 +180,7 @@ class Constants:
     link_alpha: float = 3.0
     link_stride: int = 2
     link_share: float = 0.05
+    neighbours: tuple = (4, 16)
     fadings: tuple = (0.95, 0.99)
     stacks: tuple = ((4.0, 0.998), (4.0, 1.0), (0.4, 0.99))
     margin: float = 0.1

@@ -210,9 +210,12 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     *Boosting.* But for "fast", a chain of 12 links, which begins to learn with the first birth and
     is heard 256 rows later, corrects the forecasts of the mixture: each link, the mean of two ridge
     regressions on features of narrow Laplacian kernels, learns what the sum of the links before it
-    leaves, as in online gradient boosting [6]_, and BOA over the mixture alone and the sums after
-    2, 4, ..., 12 links ends the round. The links together have more features than one regression
-    could pay for. They are not in ``experts_``.
+    leaves, as in online gradient boosting [6]_, and BOA mixes the mixture alone and the sums after
+    2, 4, ..., 12 links. They are not in ``experts_``.
+
+    *Similar rows.* From round 257 on the errors of the 4 and of the 16 nearest of the latest 4096
+    rows ("fast": 2048, "tiny": none) correct what is forecast, nearest by columns, and by these and
+    lags; weights fall to 0 at the first one left out. BOA mixes the forecast and its corrections.
 
     *Trees.* With `trees`, a batch model fitted to the rows so far, the latest targets among their
     columns, forecasts from round 31 on. A second one is fitted to the errors of the progressive
@@ -227,10 +230,10 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     times the last two where time is linear in rows. With True and ``"lightgbm"`` a fit also waits
     until all fits together cost at most 1.4 times what the experts do, but no longer than the past
     takes to double: counted in rows, columns, trees and leaves, by no clock, so that forecasts are
-    the same on any machine. Below 2000 rows they have 60 trees of 16 leaves, then 100 of 31. Where
-    errors matter more than time, a ``RefitRegressor()`` as `trees` waits for nothing. What is made
-    of targets is in their unit, as the fence left them, and in single precision, so that rounding
-    does not choose between splits that are equally good. After a new level or unit the trees' past
+    the same on any machine. Below 2000 rows they have 60 trees of 16 leaves, then 100 of 31. A
+    ``RefitRegressor()`` as `trees` waits for nothing. What is made of targets is in their unit, as
+    the fence left them, and in single precision, so that rounding does not choose between splits
+    that are equally good. After a new level or unit the trees' past
     counts on in the new one, as does what kernels know; where the first targets are learnt again,
     it starts anew with them. A ``random_state`` of None is the model's, drawn once. Where the
     estimator takes no gaps in X, means of its past fill them.
@@ -244,9 +247,9 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     the lags would see. Intervals are to hold in a share of all rows, whatever their weights: errors
     weigh in their running size, and those of weight 0 are left out of the past scores.
 
-    *Targets with a range.* What `target_range` moves is what is answered: the nearest number in the
-    range, which is nearer to any target in it than the forecast was, so that no round loses more,
-    and no interval holds fewer targets. Experts, mixture and scores are as without.
+    *Targets with a range.* What `target_range` moves is what is answered: to the nearest number in
+    the range, so that no round loses more, and no interval holds fewer targets. All else is as
+    without.
 
     *Missing targets.* A row whose target is NaN, or one of `missing_values`, is forecast and not
     learnt: it is no round, for `label_delay` either.
@@ -254,12 +257,11 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     *Theorem.* BOA's: with :math:`r_{k,t}` the difference of the losses, the regret against expert k
     is of the order of :math:`\sqrt{\ln K \sum_t r_{k,t}^2}` [1]_, and twice that for two levels,
     so the whole is never much worse than its best part. The chain adds one more of
-    :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, and `trees` add another of
-    :math:`\sqrt{\ln 3 \sum_t r_{k,t}^2}`, against each of three forecasts; of what a refitted
-    model forecasts nothing is known but what it lost.
+    :math:`\sqrt{\ln 7 \sum_t r_{k,t}^2}` over its seven sums, similar rows one with :math:`\ln 5`,
+    and `trees` another with :math:`\ln 3`; of what a refitted model forecasts nothing is known but
+    what it lost.
 
-    The benchmark ``python -m benchmarks default`` holds it against every published figure at hand,
-    and prints what other choices of the few constants would give.
+    ``python -m benchmarks default`` holds it against every published figure at hand.
 
     *Intervals, quantiles, distributions* are of one law for each row, by adaptive conformal
     inference [2]_ on the progressive errors; see `predict_distribution`.
@@ -279,8 +281,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
     of Student's laws of 3 and 6 degrees of freedom, and two of kernels around the latest 500
     errors, each in the running size and in that of the row. Soft-Bayes, as `aggregators` have it,
     weighs them by their likelihood, every eighth row, none below a thousandth. What is out of
-    `target_range` stands at its ends. On five made laws it is likelier than the density between
-    the quantiles by .3 a row.
+    `target_range` stands at its ends.
 
     References
     ----------
@@ -292,8 +293,7 @@ class OnlineKernelRegressor(DistributionVerbs, DefaultModel, WeightedRegressor):
        whose average gradient outer product these are the diagonal.
     .. [5] D. Micci-Barreca, "A preprocessing scheme for high-cardinality categorical attributes in
        classification and prediction problems", SIGKDD Explorations 3(1), 2001.
-    .. [6] A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online gradient boosting", Advances in Neural
-       Information Processing Systems 28, 2015, whose links are any weak learners.
+    .. [6] A. Beygelzimer, E. Hazan, S. Kale, H. Luo, "Online gradient boosting", NIPS 28, 2015.
     .. [7] L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees",
        1984.
     .. [8] Y. Lou, R. Caruana, J. Gehrke, G. Hooker, "Accurate intelligible models with pairwise

@@ -1,5 +1,8 @@
 """Attributions are those of the definition, add up, and change nothing."""
 
+import copy
+from functools import partial
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -53,16 +56,43 @@ def alone(d):
     return [[j] for j in range(d)]
 
 
-def check(model, X, background, f, atol=1e-10):
-    """Hold the values against the definition, and the sums against the forecasts."""
-    found = explain(model, X, background)
-    expected = [shapley_values(f, x, background, alone(X.shape[1])) for x in X]
-    assert_allclose(found.values, expected, rtol=0.0, atol=atol)
+def check(model, X, background, f, atol=1e-10, told=None):
+    """Hold the values against the definition, and the sums against the forecasts.
+
+    What similar rows have `told` stands behind the columns.
+    """
+    found, d = explain(model, X, background), X.shape[1]
+    expected = [shapley_values(f, x, background, alone(d)) for x in X]
+    assert_allclose(found.values[:, :d], expected, rtol=0.0, atol=atol)
     answer = getattr(model, "decision_function", None) or model.predict
     assert_allclose(found.forecasts, answer(X), rtol=1e-12, atol=1e-12)
     mean = f(background).mean(axis=0)
+    if told is None:
+        assert found.values.shape[1] == d
+    else:
+        assert found.names[d:] == ["similar rows"]
+        usual = told(background).mean(axis=0)
+        assert_allclose(found.values[:, d], told(X) - usual, atol=atol)
+        mean = mean + usual
     assert_allclose(found.base, np.broadcast_to(mean, found.base.shape), atol=atol)
     return found
+
+
+def told_by_similar_rows(model, rows):
+    """Return what the errors of similar rows add to forecasts, in units of the targets.
+
+    Or their classes, to log-odds.
+    """
+    of_both = model, without_similar_rows(model)
+    answers = [(getattr(one, "decision_function", None) or one.predict)(rows) for one in of_both]
+    return answers[0] - answers[1]
+
+
+def without_similar_rows(model):
+    """Return a model of the same state that no errors of rows correct."""
+    model = copy.deepcopy(model)
+    model._state = model._state | {"near": {}}
+    return model
 
 
 @pytest.mark.parametrize(
@@ -178,7 +208,8 @@ def linear_mixture(model, rows):
 def test_the_fast_regressor_is_its_frozen_mixture(seed):
     X, y = stream(600, 6, seed=seed)
     model = OnlineKernelRegressor(budget="fast", random_state=seed).fit(X, y)
-    found = check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows)[:, 0], 3e-10)
+    told = partial(told_by_similar_rows, model)
+    found = check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows)[:, 0], 3e-10, told)
     assert np.abs(found.remainder).max() < 0.05 * y.std()
     assert found.remainder_name == "shrinkage and clipping"
 
@@ -187,8 +218,9 @@ def test_several_targets_are_explained_side_by_side():
     X, y = stream(300, 4)
     Y = np.column_stack([y, 100.0 * X[:, 1] - y])
     model = OnlineKernelRegressor(budget="fast", random_state=0).fit(X, Y)
-    found = check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows), 1e-8)
-    assert found.values.shape == (2, 4, 2)
+    told = partial(told_by_similar_rows, model)
+    found = check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows), 1e-8, told)
+    assert found.values.shape == (2, 5, 2)
     model = make_streaming_pipeline(FourierFeatures(random_state=0), VAWRegressor()).fit(X, Y)
     assert explain(model, X[:3], X[-4:]).importances().shape == (4, 2)
 
@@ -231,7 +263,8 @@ def test_the_classifier_shares_out_the_mean_log_odds_of_its_experts(n_classes):
         logs = np.einsum("k,nkc->nc", shares, scores)
         return logs[:, 1] - logs[:, 0] if n_classes == 2 else logs
 
-    found = check(model, X[:2], X[-4:], f)
+    told = partial(told_by_similar_rows, model)
+    found = check(model, X[:2], X[-4:], f, told=told)
     assert found.remainder_name == "mixing of probabilities"
 
 
@@ -254,7 +287,8 @@ def test_lags_and_late_labels_are_in_the_base():
     X, y = stream(300, 3)
     y = y + np.cumsum(np.random.default_rng(0).normal(size=300))
     model = OnlineKernelRegressor(budget="fast", label_delay=5, random_state=0).fit(X, y)
-    check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows)[:, 0], 1e-9)
+    told = partial(told_by_similar_rows, model)
+    check(model, X[:2], X[-4:], lambda rows: linear_mixture(model, rows)[:, 0], 1e-9, told)
     model = make_streaming_pipeline(
         LagFeatures(2), RunningStandardScaler(), FourierFeatures(random_state=0), VAWRegressor()
     ).fit(X, y)

@@ -8,9 +8,9 @@ NIPS 2015, where a link is any weak learner that is taught what the partial sum 
 
 import numpy as np
 
-from ...aggregators import BOARegressor, _boas
 from ...aggregators._limits import sane
 from ...base._bank import counters_of, forecast_bank, learn_group
+from . import _corrections as corrections
 from ._banks import MaskedFeatures, awake, forget_target, learner_of, start_bank
 
 _FEW = 8  # rows that go through all links one by one: a block would copy and write P and A
@@ -42,7 +42,7 @@ class Boosting:
         n_sums = plan.room // self.width // self.stride
         return {
             "bank": start_bank(plan, rng, self.delay, n_targets),
-            "mixture": self._start_mixture(n_targets, n_sums),
+            "mixture": corrections.start(n_targets, n_sums, self.share, self.delay),
         }
 
     def learn(self, state, U, base, u, sane, weights=None):
@@ -56,8 +56,7 @@ class Boosting:
         sums = learn(state["bank"], U, base, u, weights)
         if not is_heard:
             return base
-        F, factors = sane(self._mixed_sums(sums)), _boas.factors_of(len(u), weights)
-        return _boas.learn(state["mixture"], F, u, factors)[..., 0]
+        return corrections.learn(state["mixture"], sane(self._mixed_sums(sums)), u, weights)
 
     def forecast(self, state, U, base, sane, ago=0):
         """Return corrected forecasts (n, q) by what was known some rounds ago; learns nothing."""
@@ -66,7 +65,7 @@ class Boosting:
         bank = awake(state["bank"], ago)
         F = forecast_bank(MaskedFeatures, learner_of(state["bank"]), bank, U)
         F = sane(self._mixed_sums(self._sums(base, F)))
-        return _boas.forecast(state["mixture"], F, ago)[..., 0]
+        return corrections.forecast(state["mixture"], F, ago)
 
     def ask_row(self, state, U, base, limits):
         """Return corrected forecasts (q,) of a row U (1, n_columns), and what `teach_row` takes.
@@ -80,9 +79,8 @@ class Boosting:
         if not self._is_heard(state, 0):
             return base, (Z, sums, None, None)
         F = sane(sums[:: self.stride].T, limits)
-        weights = _boas.weights_of_row(_boas.log_weights(state["mixture"]), None)
-        known = _boas.mixed_row(weights, _boas.pairs_of(F))
-        return _boas.within_row(known, F, None)[:, 0], (Z, sums, known, F)
+        forecasts, known = corrections.ask_row(state["mixture"], F)
+        return forecasts, (Z, sums, known, F)
 
     def teach_row(self, state, asked, u, weight):
         """Learn targets (q,) of a row that was asked for."""
@@ -90,14 +88,14 @@ class Boosting:
         taught = np.repeat(u - sums[:-1], self.width, axis=0)
         learner_of(bank)._learn_row(bank["experts"], Z, taught, weight)
         if known is not None:
-            _boas.teach_row(state["mixture"], known, F, None, u[:, None], 2.0 * weight)
+            corrections.teach_row(state["mixture"], known, F, u, weight)
 
     def lines(self, state):
         """Return the weights (q, L) that the kernels of the links have in what is answered."""
         room = len(state["bank"]["members"])
         if not self._is_heard(state, 0):
             return None
-        of_sums = _boas.weights(state["mixture"])[:, 0]
+        of_sums = corrections.weights(state["mixture"])
         # a link is in its own sum and in all later ones
         first = 1 + np.arange(room) // self.width // self.stride
         later = np.cumsum(of_sums[:, ::-1], axis=1)[:, ::-1]
@@ -107,16 +105,11 @@ class Boosting:
     def forget_target(self, state, j):
         """Forget what was learnt of target j."""
         forget_target(state["bank"], j)
-        n_sums = state["mixture"]["log_prior"].shape[-1] - 1
-        _boas.put(state["mixture"], j, self._start_mixture(1, n_sums))
+        corrections.forget_target(state["mixture"], j, self.share)
 
     def close(self, state, grows=False):
         """Let large arrays be shared by copies of the state."""
         learner_of(state["bank"])._close(state["bank"]["experts"], grows)
-
-    def _start_mixture(self, n_targets, n_sums):
-        boa = BOARegressor(prior_weights=[1.0 - self.share, *[self.share / n_sums] * n_sums])
-        return _boas.start(n_targets, 1, 1 + n_sums, self.delay, boa)
 
     def _mixed_sums(self, sums):
         """Return those of the partial sums (n, 1 + n_links, q) that are mixed, (n, q, n_sums)."""

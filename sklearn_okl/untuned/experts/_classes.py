@@ -7,6 +7,8 @@ the regressions forecast are scores, of which `_class_mixture.py` makes probabil
 import numpy as np
 
 from ...aggregators._class_mixture import ClassMixture
+from ._neighbours import Neighbours
+from ._told import ClassesTold
 
 _TINY = np.finfo(float).tiny
 _FARTHEST = 2.0  # scores of rows that are like no other say no more
@@ -32,10 +34,17 @@ class ClassTargets:
         self.n_lags = min(lags, _LAG_COLUMNS // n_classes) if self.n_targets else lags
         pools = constants.pools[: budget.n_stacks]
         self.mixture = ClassMixture(n_classes, delay, constants.class_fadings, pools)
+        of_near = constants.neighbours, budget.n_near, self.n_lags * (self.n_targets or 1)
+        tell = ClassesTold(constants.link_share, delay)
+        self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
+        self.compares = bool(budget.n_near and constants.neighbours)
+        self.begins = (self.neighbours.begins,) if self.compares else ()
 
-    def start(self, n_experts):
+    def start(self, n_experts, n_columns):
         """Return the state before the first row."""
-        return {"mixture": self.mixture.start(n_experts), "boosting": {}}
+        compares = self.compares and n_columns > 0
+        near = self.neighbours.start(n_columns, self.n_classes) if compares else {}
+        return {"mixture": self.mixture.start(n_experts), "boosting": {}, "near": near}
 
     def no_targets(self):
         """Return what is kept of the latest places, before the first one."""
@@ -61,11 +70,29 @@ class ClassTargets:
 
     def learn(self, state, F, y, seen, heard, weights=None):
         """Learn places y (n,), of which forecasts are F; return the probabilities of the whole."""
-        return self.mixture.learn(state["mixture"], self._scores(F), y, heard[0], weights)
+        P = self.mixture.learn(state["mixture"], self._scores(F), y, heard[0], weights)
+        if not state["near"]:
+            return P
+        of_rows = self.neighbours.compared(state["near"], seen.steady), P, np.eye(self.n_classes)[y]
+        return self.neighbours.learn(state["near"], *of_rows, _as_it_is, weights)
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return probabilities (n, C) by what was known some rounds ago; learns nothing."""
-        return self.mixture.forecast(state["mixture"], self._scores(F), heard[0], ago, of_inputs)
+        return self._forecasts(state, F, seen, heard, ago, of_inputs)[1]
+
+    def told_by_neighbours(self, state, F, seen, heard):
+        """Return what the classes of similar rows add to log-odds (n, q) now, see `lines`."""
+        P, corrected = map(np.log, self._forecasts(state, F, seen, heard))
+        return self.as_targets(corrected - P)
+
+    def _forecasts(self, state, F, seen, heard, ago=0, of_inputs=0):
+        """Return probabilities (n, C), and the same corrected by the classes of similar rows."""
+        of_rows = self._scores(F), heard[0], ago, of_inputs
+        P = self.mixture.forecast(state["mixture"], *of_rows)
+        if not state["near"]:
+            return P, P
+        of_rows = self.neighbours.compared(state["near"], seen.steady), P, _as_it_is, ago
+        return P, self.neighbours.forecast(state["near"], *of_rows)
 
     def lines(self, state, F, seen, heard):
         """Return what forecasts (q, n, K) are times to be the mean of the experts' log-odds.
@@ -110,3 +137,8 @@ class ClassTargets:
             S = np.ascontiguousarray(F.transpose(1, 2, 0))
             S = 2.0 * S - 1.0
         return np.clip(S, -_FARTHEST, _FARTHEST, out=S)
+
+
+def _as_it_is(P):
+    """Return probabilities: there are no limits that they pass."""
+    return P

@@ -85,6 +85,7 @@ class Experts:
         # who is born is of one shape
         self.has_reserve = has_reserve and judged < min(self.births, default=0)
         self.judged = (judged,) if self.has_reserve else ()
+        self.begins = of.begins  # rounds that end blocks, as something is heard from then on
 
     def plan(self, n_features, n_trees=0):
         """Return the banks by name, see `_plan.py`; trees are not among the features."""
@@ -108,7 +109,7 @@ class Experts:
             "rounds": np.zeros(n_experts, dtype=int),
             "losses": np.zeros((*self.kind.shape, n_experts)),
             "masses": np.zeros(n_experts),  # sums of the weights of the rows forecast
-        } | self.kind.start(n_experts)
+        } | self.kind.start(n_experts, n_features - n_trees)
 
     def _start_banks(self, plans, rng, seed):
         """Return the banks by name; those in reserve draw what a model without lags draws."""

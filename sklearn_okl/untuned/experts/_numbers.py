@@ -13,7 +13,9 @@ from ...aggregators._sides import regression
 from ...features._units import deviations, mean_and_variance
 from ._banks import inputs_of
 from ._boosting import Boosting
+from ._neighbours import Neighbours
 from ._plan import LINK, WALKS
+from ._told import ErrorsTold
 
 
 class NumberTargets:
@@ -45,14 +47,21 @@ class NumberTargets:
         self.boosting = Boosting(
             LINK, constants.link_stride, constants.link_share, constants.burn_in, delay
         )
+        of_near = constants.neighbours, budget.n_near, lags * n_targets
+        tell = ErrorsTold(constants.link_share, delay)
+        self.neighbours = Neighbours(*of_near, tell, constants.burn_in, delay)
+        self.compares = bool(budget.n_near and constants.neighbours)
+        self.begins = (self.neighbours.begins,) if self.compares else ()
 
-    def start(self, n_experts):
+    def start(self, n_experts, n_columns):
         """Return the state before the first row."""
+        compares = self.compares and n_columns > 0
         return {
             # for each target an expert that sees no lags, by whose forecasts new units are known
             "reference": np.full(self.n_targets, self.n_walks),
             "mixture": self.mixture._start_targets(self.n_targets, n_experts, self.delay),
             "boosting": {},  # nothing before the first birth
+            "near": self.neighbours.start(n_columns, self.n_targets) if compares else {},
         }
 
     def no_targets(self):
@@ -85,21 +94,36 @@ class NumberTargets:
         """Learn targets u (n, q), of which forecasts are F (q, n, K); return those of the whole."""
         of_rows = F.transpose(1, 0, 2), u, seen.scale, np.array(heard), weights
         forecasts, limits = self.mixture._learn_rows(state["mixture"], *of_rows)
-        if not state["boosting"]:
-            return forecasts
-        U = inputs_of(state["boosting"]["bank"], seen)
         sane = partial(_limits.sane, limits=limits)
-        return self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
+        if state["boosting"]:
+            U = inputs_of(state["boosting"]["bank"], seen)
+            forecasts = self.boosting.learn(state["boosting"], U, forecasts, u, sane, weights)
+        if state["near"]:
+            Z = self.neighbours.compared(state["near"], seen.steady)
+            forecasts = self.neighbours.learn(state["near"], Z, forecasts, u, sane, weights)
+        return forecasts
 
     def forecast(self, state, F, seen, heard, ago, of_inputs):
         """Return forecasts (n, q) by what was known some rounds ago; learns nothing."""
+        return self._forecasts(state, F, seen, heard, ago)[1]
+
+    def told_by_neighbours(self, state, F, seen, heard):
+        """Return what the errors of similar rows add to forecasts (n, q) now."""
+        forecasts, corrected = self._forecasts(state, F, seen, heard)
+        return corrected - forecasts
+
+    def _forecasts(self, state, F, seen, heard, ago=0):
+        """Return forecasts (n, q), and the same corrected by the errors of similar rows."""
         of_rows = F.transpose(1, 0, 2), seen.scale, np.array(heard), ago
         forecasts, limits = self.mixture._forecast_rows(state["mixture"], *of_rows)
-        if not state["boosting"]:
-            return forecasts
         sane = partial(_limits.sane, limits=limits)
-        U = inputs_of(state["boosting"]["bank"], seen)
-        return self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
+        if state["boosting"]:
+            U = inputs_of(state["boosting"]["bank"], seen)
+            forecasts = self.boosting.forecast(state["boosting"], U, forecasts, sane, ago)
+        if not state["near"]:
+            return forecasts, forecasts
+        of_rows = self.neighbours.compared(state["near"], seen.steady), forecasts, sane, ago
+        return forecasts, self.neighbours.forecast(state["near"], *of_rows)
 
     def lines(self, state, F, seen, heard):
         """Return what forecasts (q, n, K) are times to be the whole, but for clips and shrinkage.
@@ -152,3 +176,5 @@ class NumberTargets:
         self.mixture._forget_target(state["mixture"], j)
         if state["boosting"]:
             self.boosting.forget_target(state["boosting"], j)
+        if state["near"]:
+            self.neighbours.forget_target(state["near"], j)

@@ -113,6 +113,8 @@ class ExpertsRow:
         """Whether all that it writes is: of experts, their inputs and their mixture."""
         state, parts = self.state, (self.inputs, self.of_banks, self.mixture)
         written = [state["losses"], state["masses"]]
+        if state["near"]:
+            written += self.experts.kind.neighbours.written(state["near"])
         for part in parts:
             written += part.written
         total = float(np.add.reduce(np.concatenate(written, axis=None)))
@@ -155,11 +157,20 @@ class ExpertsRow:
             of_row = state["leaves"], self.Z, self.bases
             F[:, TREES], self.in_leaves = experts.leaves.ask_row(*of_row)
         forecasts = self.mixture.ask(F, asleep, scales, state["t"])
-        if forecasts is None or not state["boosting"]:
-            return forecasts
-        n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
-        of_row = seen[0][None, :n_columns], forecasts, self.mixture.before.limits
-        forecasts, self.of_links = experts.kind.boosting.ask_row(state["boosting"], *of_row)
+        return forecasts if forecasts is None else self._corrected(forecasts)
+
+    def _corrected(self, forecasts):
+        """Return forecasts (q,) corrected by the chain, and by the errors of similar rows."""
+        state, kind, (inputs, steady) = self.state, self.experts.kind, self.seen[0]
+        limits = self.mixture.before.limits
+        if state["boosting"]:
+            n_columns = state["boosting"]["bank"]["features"]["frequencies"].shape[1]
+            of_row = inputs[None, :n_columns], forecasts, limits
+            forecasts, self.of_links = kind.boosting.ask_row(state["boosting"], *of_row)
+        if state["near"]:
+            near, neighbours = state["near"], kind.neighbours
+            of_row = neighbours.compared(near, steady[None])[0], forecasts, limits
+            forecasts, self.of_near = neighbours.ask_row(near, *of_row)
         return forecasts
 
     def teach(self, X, u, forecasts, weight, run):
@@ -172,6 +183,8 @@ class ExpertsRow:
         self.mixture.teach(u, weight)
         if state["boosting"]:
             experts.kind.boosting.teach_row(state["boosting"], self.of_links, u, weight)
+        if state["near"]:
+            experts.kind.neighbours.teach_row(state["near"], self.of_near, u, weight)
         state["rounds"] += self.n_steps
         squares = F - u[:, None]
         squares *= squares

@@ -2,7 +2,7 @@
 
 Every expert is linear in lines and waves of what it sees, and what it sees of a column, its
 standardised value, its rank, its indicators, depends on that column alone. What several columns
-make together, the forecast of a tree or what gaps say, plays by itself.
+make together, the forecast of a tree, the errors of similar rows or what gaps say, plays by itself.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from ..rows._layout import has_tree
 from ._banks import awake, frequencies_of, inputs_of, n_heard
 from ._leaves import KINDS, TREES
 
-OTHERS = "missing values", "trees of few values"  # who play besides the columns
+OTHERS = "missing values", "trees of few values", "similar rows"  # who play besides the columns
 
 
 def parts_of(experts, state, X, columns, ages):
@@ -32,7 +32,8 @@ def parts_of(experts, state, X, columns, ages):
     """
     Z = experts.encoder.look(state["columns"], X)
     F, seen = experts.ask(state, Z)
-    weights, links, constant = experts.kind.lines(state, F, seen, experts._heard(state, ages))
+    of_mixture = state, F, seen, experts._heard(state, ages)
+    weights, links, constant = experts.kind.lines(*of_mixture)
     steady = _owners(experts.encoder, state["columns"]["layout"], columns, experts.lags)
     n_trees = state["inputs"]["n_trees"]
     low = len(steady) - experts.lags - n_trees
@@ -54,6 +55,10 @@ def parts_of(experts, state, X, columns, ages):
     if links is not None:
         bank = awake(state["boosting"]["bank"])
         parts += _of_bank(bank, seen, links, inputs, steady)
+    if state["near"]:
+        told, of_similar = experts.kind.told_by_neighbours(*of_mixture), columns.max(initial=-1) + 3
+        own, nothing = np.eye(told.shape[1]), np.zeros(told.shape[1])
+        parts.append(Line(told, own, nothing, np.full(len(own), of_similar)))
     return parts
 
 

@@ -229,11 +229,11 @@ class Rounds:
 
     def _rounds_to_stop(self, state):
         """Return the number of rounds until something else than learning is due."""
-        t, delay = state["t"], self.label_delay
+        t, delay, experts = state["t"], self.label_delay, self._experts()
         waits = 0, delay, delay + self.constants.burn_in
-        births = [birth + wait for birth in self._experts().births for wait in waits]
+        births = [birth + wait for birth in experts.births for wait in waits]
         trials = [trial + wait for trial in TRIALS for wait in (0, delay)]
-        stops = [*LAYOUTS, *trials, *births, *self._experts().judged]
+        stops = [*LAYOUTS, *trials, *births, *experts.judged, *experts.begins]
         stops += self._guard.stops(self, state)
         return min([stop - t for stop in stops if stop > t], default=LONGEST)
 

@@ -1,0 +1,241 @@
+"""What similar rows were forecast wrongly by: the errors of the nearest of the latest rows.
+
+Kernels of few frequencies are smooth. What they leave is often the same for rows that are close to
+each other, as those of one place or of one day are: a weighted mean of the errors of the nearest
+rows is added to the forecast, and forecasts with and without it are mixed. To smooth what a smooth
+fit leaves, and to add it, is "twicing": J. W. Tukey, "Exploratory Data Analysis", 1977. Weights
+fall to 0 at the first neighbour that is left out, so that none enters or leaves at a jump, and one
+row more, without an error, draws the mean towards 0. What rows tell is in `_told.py`.
+
+Rows are near by their columns, or by the latest targets, too, where these are seen: both views make
+corrections. Of rows that are equally near the latest count most.
+"""
+
+from math import log2
+
+import numpy as np
+
+from ...aggregators._limits import sane
+from ...meta._past import Past
+from . import _corrections as corrections
+
+_RECENT = 1e-9  # squared distance that a row counts as more than the one after it
+_FARTHEST = 6.0  # deviations as which values count that are farther off
+_FAR = 1e12  # squared distance of a row that is no neighbour
+_ROWS = 64  # rows that are asked for at once
+_NUMBERS = 2**17  # the most that are kept: of wide rows fewer rows are
+
+
+class Neighbours:
+    """Corrects forecasts by the errors of the nearest rows.
+
+    Parameters
+    ----------
+    sizes, n_rows : tuple of int, int
+        Numbers of neighbours, the least first, each of which makes a correction, and of how many of
+        the latest rows they are sought.
+    n_lags, tell : int, ErrorsTold
+        How many of the numbers by which rows are compared, the last ones, are latest targets; and
+        what neighbours tell.
+    burn_in, delay : int
+        After how many rounds they are heard, or after twice as many as there are neighbours; and
+        how late labels are.
+    """
+
+    def __init__(self, sizes, n_rows, n_lags, tell, burn_in, delay):
+        self.sizes, self.n_rows, self.n_lags = sizes, n_rows, n_lags
+        self.n_sums = len(sizes) * (1 + (n_lags > 0))
+        self.tell, self.delay = tell, delay
+        self.burn_in = max(burn_in, 2 * max(sizes, default=0))
+        self.begins = self.burn_in + delay  # the first round that is corrected
+
+    def start(self, n_columns, n_targets):
+        """Return the state before the first row of so many columns, without the latest targets."""
+        width = n_columns + self.n_lags
+        window = self._n_rows(width) + self.delay + _ROWS
+        return {
+            "past": Past(np.empty((0, 2 + width)), np.empty((0, n_targets)), window),
+            "t": 0,
+            "mixture": self.tell.start(n_targets, self.n_sums),
+        }
+
+    def compared(self, state, steady):
+        """Return by what rows are compared (n, d + n_lags), of what lines see, not as far as these.
+
+        In units that stay as they were, so that rows that have come stay where they are.
+        """
+        n_columns = state["past"].rows[0].shape[1] - 2 - self.n_lags
+        places = np.arange(steady.shape[1])  # forecasts of trees stand before the latest targets
+        places = (places < n_columns) | (places >= len(places) - self.n_lags)
+        return np.clip(steady[:, places], -_FARTHEST, _FARTHEST)
+
+    def learn(self, state, Z, base, u, sane, weights=None):
+        """Learn by how much forecasts `base` (n, q) of rows Z (n, d + n_lags) miss u; correct them.
+
+        What is mixed (n, q, 1 + n_sums) is made `sane`. Rows end where the first one is heard.
+        """
+        is_heard, sums = self._is_heard(state, self.delay), []
+        for low in range(0, len(u), _ROWS):
+            part = slice(low, low + _ROWS)
+            more = () if weights is None else (weights[part],)
+            kept = self._kept(Z[part], state["t"] + low, *more)
+            state["past"] += kept, self.tell.of_rows(base[part], u[part]), *more
+            if is_heard:
+                ago = self.delay + np.arange(len(u[part]), 0, -1)
+                sums.append(self._sums(state["past"], Z[part], base[part], ago))
+        state["t"] += len(u)
+        if not is_heard:
+            return base
+        return self.tell.learn(state["mixture"], sane(np.concatenate(sums)), u, weights)
+
+    def forecast(self, state, Z, base, sane, ago=0):
+        """Correct forecasts (n, q) by the errors that were known `ago` rounds before."""
+        if not self._is_heard(state, ago):
+            return base
+        parts = [slice(low, low + _ROWS) for low in range(0, len(Z), _ROWS)]
+        ago_of_rows = np.full(len(Z), ago)
+        sums = [self._sums(state["past"], Z[part], base[part], ago_of_rows[part]) for part in parts]
+        return self.tell.forecast(state["mixture"], sane(np.concatenate(sums)), ago)
+
+    def ask_row(self, state, z, base, limits):
+        """Correct forecasts (q,) of a row z within limits (q, 3); say what it learns from, too."""
+        if not self._is_heard(state, 0):
+            return base, (z, base, None, None)
+        F = sane(self._sums(state["past"], z[None], base[None], _NOW)[0], limits)
+        forecasts, known = corrections.ask_row(state["mixture"], F)
+        return forecasts, (z, base, known, F)
+
+    def teach_row(self, state, asked, u, weight):
+        """Learn what a row has been `asked` with, and its targets."""
+        z, base, known, F = asked
+        more = () if weight == 1.0 and state["past"].weights is None else (np.array([weight]),)
+        state["past"] += self._kept(z[None], state["t"], *more), (u - base)[None], *more
+        state["t"] += 1
+        if known is not None:
+            corrections.teach_row(state["mixture"], known, F, u, weight)
+
+    def written(self, state):
+        """Return the arrays of a state that a row has written."""
+        rows, errors = state["past"].rows
+        return [rows[-1], errors[-1], *corrections.written(state["mixture"])]
+
+    def forget_target(self, state, j):
+        """Go on as if there had been no errors of target j."""
+        past = state["past"]
+        (rows, told), weights = past.rows, past.weights
+        told = self.tell.without(told, state["mixture"], j)
+        state["past"] = Past(rows.copy(), told, past.window, len(rows), weights)
+
+    def _n_rows(self, width):
+        return min(self.n_rows, max(_NUMBERS // width, 4 * self.sizes[-1]))
+
+    def _is_heard(self, state, ago):
+        return state["t"] - ago >= self.burn_in
+
+    def _kept(self, Z, t, weights=None):
+        """Return rows (n, 1 + d + l + 1) after t others, between the squared lengths of two parts.
+
+        The first ones are less for the latest, as far as they count as nearer. Rows of no weight
+        are far from all.
+        """
+        d, squares = Z.shape[1] - self.n_lags, Z * Z
+        kept = np.empty((len(Z), Z.shape[1] + 2))
+        np.add.reduce(squares[:, :d], axis=1, out=kept[:, 0])
+        np.add.reduce(squares[:, d:], axis=1, out=kept[:, -1])
+        kept[:, 1:-1] = Z
+        kept[:, 0] -= _RECENT * np.arange(t, t + len(Z))
+        if weights is not None:
+            kept[weights == 0.0, 0] = _FAR
+        return kept
+
+    def _sums(self, past, Z, base, ago):
+        """Return forecasts (n, q, 1 + n_sums) alone and corrected, by rows known `ago` (n,)."""
+        rows, told = past.rows
+        known = len(rows) - ago  # how many of them each may know, of which the latest count
+        places = self._nearest(rows, Z, known)
+        shares = self._shares(self._apart(rows, Z, places, known))
+        if past.weights is not None:
+            shares *= past.weights.take(places)[:, :, None]
+        return self.tell.corrected(base, shares, told.take(places, axis=0))
+
+    def _nearest(self, rows, Z, known):
+        """Return the places (n_views, n, k) of the nearest of the first rows known, in no order."""
+        n_rows, k = self._n_rows(Z.shape[1]), self.sizes[-1] + 1
+        low, high = max(int(known.min()) - n_rows, 0), int(known.max())
+        n_groups = _n_groups(high - low, k)
+        distances = self._distances(rows[low:high], Z, n_groups)
+        if len(Z) > 1:
+            _bar(distances, np.maximum(known - n_rows, 0) - low, known - low)
+        places = _nearest(distances, k, n_groups)
+        places += low
+        return places
+
+    def _apart(self, rows, Z, places, known):
+        """Return the squared distances (n_views, n, k) of rows at these places, exactly."""
+        d, apart = Z.shape[1] - self.n_lags, rows.take(places, axis=0)[..., 1:-1]
+        apart -= Z[:, None]
+        apart *= apart
+        distances = np.add.reduce(apart[..., :d], axis=3)
+        if self.n_lags:
+            distances[1] += np.add.reduce(apart[1, ..., d:], axis=2)
+        distances += _RECENT * (known[:, None] - places)
+        return distances
+
+    def _distances(self, rows, Z, n_groups):
+        """Return squared distances (n_views, n, m) of rows kept, up to one number for each asked.
+
+        Behind them are a few that are infinite, so that all groups of rows are of one size.
+        """
+        (n, width), m = Z.shape, len(rows)
+        distances = np.empty((1 + (self.n_lags > 0), n, -(-m // n_groups) * n_groups))
+        distances[..., m:] = np.inf
+        asked, d = np.empty((n, width + 2)), 1 + width - self.n_lags
+        asked[:, 0] = asked[:, -1] = 1.0
+        np.multiply(Z, -2.0, out=asked[:, 1:-1])
+        np.matmul(asked[:, :d], rows[:, :d].T, out=distances[0, :, :m])
+        if self.n_lags:
+            known = distances[1, :, :m]
+            np.matmul(asked[:, d:], rows[:, d:].T, out=known)
+            known += distances[0, :, :m]
+        return distances
+
+    def _shares(self, distances):
+        """Return weights (n_views, n, n_sizes, k) of neighbours at distances (n_views, n, k)."""
+        ends = np.sort(distances, axis=2).take(self.sizes, axis=2)
+        shares = distances[:, :, None] / ends[..., None]
+        np.subtract(1.0, shares, out=shares)
+        return np.maximum(shares, 0.0, out=shares)
+
+
+def _bar(distances, first, last):
+    """Let rows be infinitely far for who asks but those from a first one to before a last one."""
+    places = np.arange(distances.shape[2])
+    old, late = slice(0, int(first.max())), slice(int(last.min()), int(last.max()))
+    if old.stop:
+        distances[..., old][:, places[old] < first[:, None]] = np.inf
+    if late.stop > late.start:
+        distances[..., late][:, places[late] >= last[:, None]] = np.inf
+
+
+def _n_groups(m, k):
+    """Return in how many groups the k nearest of m rows are sought at least cost."""
+    return max(2 ** round(log2(m * k) / 2.0), k)
+
+
+def _nearest(distances, k, n_groups):
+    """Return the places (n_views, n, k) of the nearest of rows at such distances, in no order.
+
+    They are in the k groups of which the nearest rows are the nearest: only in these is it looked
+    at every row.
+    """
+    *lead, m = distances.shape
+    flat = distances.reshape(-1, m)
+    of_each = np.arange(len(flat))[:, None]
+    nearest = np.minimum.reduce(flat.reshape(len(flat), -1, n_groups), axis=1)
+    chosen = nearest.argpartition(k - 1, axis=1)[:, :k]
+    places = (chosen[:, :, None] + np.arange(0, m, n_groups)).reshape(len(flat), -1)
+    nearest = flat.take(places + m * of_each).argpartition(k - 1, axis=1)[:, :k]
+    return places.take(nearest + places.shape[1] * of_each).reshape(*lead, k)
+
+
+_NOW = np.zeros(1, dtype=int)

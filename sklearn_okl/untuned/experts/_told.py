@@ -1,0 +1,85 @@
+"""What neighbours tell of a forecast, and how forecasts with and without it are mixed.
+
+Of numbers they tell their errors, which are added; of classes their own ones, of which there is one
+row more that is what was forecast. `shares` (n_views, n, n_sizes, k) are the weights of neighbours,
+and what is `told` (n_views, n, k, q) is theirs.
+"""
+
+import numpy as np
+
+from ..._delay import as_it_was, late
+from ...aggregators._likelihoods import learn_likelihoods, mean_under
+from . import _corrections as corrections
+
+
+class ErrorsTold:
+    """Errors of q numbers: BOA mixes forecasts that are corrected by them, and those that are not.
+
+    Parameters
+    ----------
+    share, delay : float, int
+        What all corrections weigh at first, and how late labels are.
+    """
+
+    def __init__(self, share, delay):
+        self.share, self.delay = share, delay
+
+    def start(self, n_targets, n_sums):
+        return corrections.start(n_targets, n_sums, self.share, self.delay)
+
+    def of_rows(self, base, u):
+        """Return what rows will tell, (n, q)."""
+        return u - base
+
+    def corrected(self, base, shares, told):
+        """Return forecasts (n, q, 1 + n_sums) alone and corrected."""
+        sums = shares @ told  # (n_views, n, n_sizes, q)
+        sums /= 1.0 + np.add.reduce(shares, axis=3, keepdims=True)
+        F = np.empty((*base.shape, 1 + sums.shape[0] * sums.shape[2]))
+        F[..., :1] = base[..., None]
+        F[..., 1:] = sums.transpose(1, 3, 0, 2).reshape(*base.shape, -1)
+        F[..., 1:] += F[..., :1]
+        return F
+
+    def learn(self, state, F, u, weights):
+        """Learn targets (n, q) of forecasts (n, q, 1 + n_sums); return mixed ones (n, q)."""
+        return corrections.learn(state, F, u, weights)
+
+    def forecast(self, state, F, ago):
+        """Return forecasts as they were mixed some rounds ago."""
+        return corrections.forecast(state, F, ago)
+
+    def without(self, told, state, j):
+        """Return what rows tell with nothing of target j, of which the mixture forgets all."""
+        told = told.copy()
+        told[:, j] = 0.0
+        corrections.forget_target(state, j, self.share)
+        return told
+
+
+class ClassesTold(ErrorsTold):
+    """Classes, as indicators (n, C): probabilities are mixed by their likelihoods.
+
+    That loses at most -ln(1 - share) more than without it.
+    """
+
+    def start(self, n_targets, n_sums):
+        known = np.log([1.0 - self.share, *[self.share / n_sums] * n_sums])
+        return {"known": known, "past": np.repeat(known[None], self.delay, axis=0)}
+
+    def of_rows(self, base, u):
+        return u
+
+    def corrected(self, base, shares, told):
+        return super().corrected(base, shares, told - base[:, None])
+
+    def learn(self, state, F, u, weights):
+        P, y, known = F.swapaxes(1, 2), u.argmax(axis=1), state["known"]
+        means, path = learn_likelihoods(known, P, y, weights=weights, past=state["past"])
+        state["known"] = path[-1] - path[-1].max()
+        state["past"] = late(path[:-1], state["past"])[1]
+        return means
+
+    def forecast(self, state, F, ago):
+        known = as_it_was(state["known"], state["past"], ago)
+        return mean_under(known, F.swapaxes(1, 2))
