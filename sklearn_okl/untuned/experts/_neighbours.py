@@ -65,9 +65,10 @@ class Neighbours:
         In units that stay as they were, so that rows that have come stay where they are.
         """
         n_columns = state["past"].rows[0].shape[1] - 2 - self.n_lags
-        places = np.arange(steady.shape[1])  # forecasts of trees stand before the latest targets
-        places = (places < n_columns) | (places >= len(places) - self.n_lags)
-        return np.clip(steady[:, places], -_FARTHEST, _FARTHEST)
+        n_trees = steady.shape[1] - n_columns - self.n_lags
+        if n_trees:  # their forecasts stand before the latest targets
+            steady = np.delete(steady, n_columns + np.arange(n_trees), axis=1)
+        return np.minimum(np.maximum(steady, -_FARTHEST), _FARTHEST)
 
     def learn(self, state, Z, base, u, sane, weights=None):
         """Learn by how much forecasts `base` (n, q) of rows Z (n, d + n_lags) miss u; correct them.
